@@ -1,0 +1,43 @@
+"""The tables and settings of Almanac, declared once.
+
+`EDITION` are the tables of a published edition, in the order data reaches them; `LIVE` are the
+records kept beside them; `schemas.observations.JOURNAL` is what both are built from.
+"""
+
+from schemas.documents import Document, Passage
+from schemas.knowledge import (
+    Alias,
+    Aspect,
+    Conflict,
+    Description,
+    Entity,
+    EntityRedirect,
+    Mention,
+    Relation,
+    Triple,
+)
+from schemas.learning import BanditArm, Centroid, Expert, PathPolicy, Threshold, TrainingText
+from schemas.operations import AnswerRecord, Change, Evaluation, ModelCall, Rejection, Run
+from schemas.row import Row
+
+EDITION: tuple[type[Row], ...] = (
+    Document,
+    Passage,
+    Entity,
+    EntityRedirect,
+    Alias,
+    Relation,
+    Triple,
+    Mention,
+    Description,
+    Aspect,
+    Change,
+    TrainingText,
+    Expert,
+    Centroid,
+    Threshold,
+    PathPolicy,
+    BanditArm,
+)
+VIEWS: tuple[type[Row], ...] = (Conflict,)
+LIVE: tuple[type[Row], ...] = (AnswerRecord, Evaluation, Run, ModelCall, Rejection)

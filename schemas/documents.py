@@ -1,0 +1,45 @@
+"""What was read: documents and their passages, as analysts see them in an edition."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.row import Row
+
+
+class Document(Row):
+    """A text of the corpus in its current version; exact duplicates are stored once."""
+
+    table: ClassVar[str] = "documents"
+    key: ClassVar[tuple[str, ...]] = ("document_id",)
+
+    document_id: str = Field(description="Stable over versions: made from source and uri.")
+    source: str = Field(description="The source given to the refresh that read it.")
+    uri: str = Field(description="Where it lies; `#` introduces the record inside a file.")
+    title: str = Field(description="The title found in the text, else made from the uri.")
+    language: str = Field(description="ISO 639-1 code detected from the text, `und` if unclear.")
+    text: str = Field(description="The cleaned text; all spans count its characters.")
+    sha256: str = Field(description="Of the bytes read.")
+    version: str = Field(description="The version the source gave, else the start of `sha256`.")
+    sensitivity: str = Field(description="`normal` or `sensitive`, as the refresh was told.")
+    read_at: datetime = Field(description="When this version was first read (UTC).")
+    near_duplicate_of: str | None = Field(
+        None, description="An earlier document that says nearly the same, if there is one."
+    )
+    duplicates: list[str] = Field(description="Other uris that hold exactly this text.")
+    words: int = Field(description="Words of the text (characters for Chinese).")
+
+
+class Passage(Row):
+    """A piece of a document, cut at sentence ends within a token budget."""
+
+    table: ClassVar[str] = "passages"
+    key: ClassVar[tuple[str, ...]] = ("document_id", "span_start")
+
+    passage_id: str = Field(description="Made from its text, its document's title and headings.")
+    document_id: str = Field(description="The document it is a piece of.")
+    span_start: int = Field(description="First character in the document's text.")
+    span_end: int = Field(description="One past the last character.")
+    text: str = Field(description="Exactly the document's text from start to end.")
+    headings: str = Field(description="The headings above it, outermost first, ` > ` between.")

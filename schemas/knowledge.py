@@ -1,0 +1,169 @@
+"""What the corpus says, resolved and deduplicated: the heart of an edition."""
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.row import Row
+
+FactKind = Literal["triple", "description", "aspect", "alias"]
+ValueType = Literal["entity", "text", "number", "quantity", "date", "year"]
+
+GRAPH = Field(description="The knowledge base; the user's own texts are `corpus`.")
+BEST_DOCUMENT = Field(None, description="Document of the best mention; null for imported facts.")
+BEST_PASSAGE = Field(None, description="Passage of the best mention.")
+BEST_START = Field(None, description="First character of the best mention in its document.")
+BEST_END = Field(None, description="One past its last character.")
+
+
+class Entity(Row):
+    """A thing that is spoken of: namesakes are separate, spellings of one thing are together."""
+
+    table: ClassVar[str] = "entities"
+    key: ClassVar[tuple[str, ...]] = ("entity_id",)
+
+    entity_id: str = Field(description="Persists from edition to edition.")
+    name: str = Field(description="The name it is most often given in full.")
+    kind: str = Field(description="person, place, organisation, work, event, thing … or unknown.")
+    language: str = Field(description="Language of the name.")
+    graph: str = GRAPH
+    mentions: int = Field(description="How often the corpus speaks of it.")
+    documents: int = Field(description="In how many documents.")
+    description: str | None = Field(None, description="Its best description.")
+
+
+class EntityRedirect(Row):
+    """Where an entity id of an earlier edition leads now."""
+
+    table: ClassVar[str] = "entity_redirects"
+    key: ClassVar[tuple[str, ...]] = ("old_entity_id",)
+
+    old_entity_id: str = Field(description="An id that an earlier edition used.")
+    entity_id: str = Field(description="The entity that it is part of now.")
+    since: str = Field(description="The edition that moved it.")
+
+
+class Alias(Row):
+    """A name by which an entity is called; the entity's own name is among them."""
+
+    table: ClassVar[str] = "aliases"
+    key: ClassVar[tuple[str, ...]] = ("alias", "entity_id")
+
+    alias: str = Field(description="The name as written.")
+    entity_id: str = Field(description="Whom it names.")
+    weight: float = Field(description="Share of the alias' mentions that mean this entity, 0 to 1.")
+
+
+class Relation(Row):
+    """A predicate that joins heads and tails in one graph."""
+
+    table: ClassVar[str] = "relations"
+    key: ClassVar[tuple[str, ...]] = ("relation", "graph")
+
+    relation: str = Field(description="The predicate, in the words of its language.")
+    graph: str = GRAPH
+    triples: int = Field(description="How many triples use it.")
+    example: str = Field(description="The best supported of them, written out.")
+
+
+class Triple(Row):
+    """A fact (head, relation, tail), once, however often it is stated."""
+
+    table: ClassVar[str] = "triples"
+    key: ClassVar[tuple[str, ...]] = ("triple_id",)
+
+    triple_id: str = Field(description="Made from graph, head, relation and tail.")
+    graph: str = GRAPH
+    head_id: str = Field(description="The entity the fact is about.")
+    head: str = Field(description="Its name.")
+    relation: str = Field(description="The predicate.")
+    tail_id: str | None = Field(None, description="The entity at the other end, if it is one.")
+    tail: str = Field(description="Its name, or the value as written.")
+    value_type: str = Field(description="entity, text, number, quantity, date or year.")
+    number: float | None = Field(None, description="The tail's number, in `unit`.")
+    unit: str | None = Field(None, description="The number's unit, in its common short form.")
+    date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
+    valid_from: str | None = Field(None, description="Since when it holds, where the text says so.")
+    valid_to: str | None = Field(None, description="Until when it holds.")
+    support: int = Field(description="Documents that state it; near duplicates count once.")
+    mentions: int = Field(description="Times it is stated.")
+    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    document_id: str | None = BEST_DOCUMENT
+    passage_id: str | None = BEST_PASSAGE
+    span_start: int | None = BEST_START
+    span_end: int | None = BEST_END
+
+
+class Mention(Row):
+    """One place where a fact is stated."""
+
+    table: ClassVar[str] = "mentions"
+    key: ClassVar[tuple[str, ...]] = ("fact_kind", "fact_id", "document_id", "span_start")
+
+    fact_kind: FactKind = Field(description="triple, description, aspect or alias.")
+    fact_id: str = Field(description="Its id in the table of that kind (alias: the entity's id).")
+    document_id: str = Field(description="The document that states it.")
+    passage_id: str = Field(description="The passage within it.")
+    span_start: int = Field(description="First character in the document's text.")
+    span_end: int = Field(description="One past the last character.")
+    engine: str = Field(description="The engine that extracted it.")
+    prompt_sha: str = Field(description="Version of the prompt or of the rules.")
+    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    extracted_at: datetime = Field(description="When (UTC).")
+
+
+class Conflict(Row):
+    """Triples of one head and relation whose tails, of which one can be true, disagree."""
+
+    table: ClassVar[str] = "conflicts"
+    key: ClassVar[tuple[str, ...]] = ("head_id", "relation", "triple_id")
+
+    head_id: str = Field(description="The entity.")
+    head: str = Field(description="Its name.")
+    relation: str = Field(description="A relation that has one value at a time.")
+    triple_id: str = Field(description="One of the triples that disagree.")
+    tail: str = Field(description="What it says.")
+    support: int = Field(description="Documents that state it.")
+    confidence: float = Field(description="Its confidence.")
+    document_id: str | None = BEST_DOCUMENT
+    uri: str | None = Field(None, description="Where that document lies.")
+    values: int = Field(description="How many different tails there are.")
+
+
+class Description(Row):
+    """A sentence or two that says what an entity is."""
+
+    table: ClassVar[str] = "descriptions"
+    key: ClassVar[tuple[str, ...]] = ("description_id",)
+
+    description_id: str = Field(description="Made from entity and text.")
+    entity_id: str = Field(description="The entity described.")
+    entity: str = Field(description="Its name.")
+    text: str = Field(description="The description, in words of the passage.")
+    document_id: str | None = BEST_DOCUMENT
+    passage_id: str | None = BEST_PASSAGE
+    span_start: int | None = BEST_START
+    span_end: int | None = BEST_END
+    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    graph: str = GRAPH
+
+
+class Aspect(Row):
+    """A note on one aspect of an entity, with the question that it answers."""
+
+    table: ClassVar[str] = "aspects"
+    key: ClassVar[tuple[str, ...]] = ("aspect_id",)
+
+    aspect_id: str = Field(description="Made from entity, aspect and text.")
+    entity_id: str = Field(description="The entity.")
+    entity: str = Field(description="Its name.")
+    aspect: str = Field(description="What side of it the note is on.")
+    text: str = Field(description="The note, at most three sentences of the passage.")
+    question: str = Field(description="A question that the note answers.")
+    document_id: str | None = BEST_DOCUMENT
+    passage_id: str | None = BEST_PASSAGE
+    span_start: int | None = BEST_START
+    span_end: int | None = BEST_END
+    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    graph: str = GRAPH

@@ -1,0 +1,262 @@
+"""The journal's rows: what was observed, never edited; editions are built from them.
+
+Offsets in mentions count characters from the start of their *passage*, because a passage that
+stands in several documents, or moves within one, is extracted once.
+"""
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.row import Row
+
+PASSAGE = Field(description="The passage it was extracted from.")
+ENGINE = Field(description="rules, openai or transformers.")
+PROMPT = Field(description="Version of the prompt, or of the rules and their pipeline.")
+START = Field(description="First character, counted from the start of the passage.")
+END = Field(description="One past the last character.")
+CONFIDENCE = Field(description="Calibrated probability that it is right, 0 to 1.")
+RUN = Field(description="The run that wrote it.")
+
+
+class Scan(Row):
+    """One look at a source: whether its listing was complete decides if it may delete."""
+
+    table: ClassVar[str] = "scans"
+    key: ClassVar[tuple[str, ...]] = ("scan_id",)
+
+    scan_id: str = Field(description="Unique.")
+    run_id: str = RUN
+    source: str = Field(description="The source as given, normalised.")
+    complete: bool = Field(description="True only if every item of the source was listed.")
+    items: int = Field(description="Items listed.")
+    error: str | None = Field(None, description="Why the listing was not complete.")
+    scanned_at: datetime = Field(description="When it ended (UTC).")
+
+
+class Read(Row):
+    """What became of one input; the last row of a (source, uri) tells its present state."""
+
+    table: ClassVar[str] = "reads"
+    key: ClassVar[tuple[str, ...]] = ("source", "uri", "read_at")
+
+    source: str = Field(description="The source as given, normalised.")
+    uri: str = Field(description="The input; `#` introduces a record inside a file.")
+    container: str = Field(description="The file that holds it: the uri without its record.")
+    fingerprint: str = Field(description="What tells cheaply that the file is as it was.")
+    version: str = Field(description="The version the source gave, or empty.")
+    sha256: str = Field(description="Of the bytes read; empty if none were.")
+    content_id: str | None = Field(None, description="Its text in `contents`, if it was ingested.")
+    outcome: Literal["ingested", "refused", "removed"] = Field(description="What became of it.")
+    reason: str | None = Field(None, description="Reason code of a refusal or removal.")
+    sensitivity: str = Field(description="normal or sensitive.")
+    run_id: str = RUN
+    scan_id: str = Field(description="The scan that met it.")
+    read_at: datetime = Field(description="When (UTC).")
+
+
+class Content(Row):
+    """A cleaned text; two inputs with the same title and text share it."""
+
+    table: ClassVar[str] = "contents"
+    key: ClassVar[tuple[str, ...]] = ("content_id",)
+
+    content_id: str = Field(description="SHA-256 of title and text.")
+    title: str = Field(description="The title found in the text, else made from the uri.")
+    language: str = Field(description="ISO 639-1 code, `und` if unclear.")
+    text: str = Field(description="The cleaned text.")
+    words: int = Field(description="Words (characters for Chinese).")
+    minhash: bytes = Field(description="64 little-endian uint32 minima, for near duplicates.")
+
+
+class Piece(Row):
+    """Where a content was cut: a passage with its place."""
+
+    table: ClassVar[str] = "pieces"
+    key: ClassVar[tuple[str, ...]] = ("content_id", "splitter", "span_start")
+
+    content_id: str = Field(description="The text it is a piece of.")
+    splitter: str = Field(description="Version of the splitter and its token budget.")
+    passage_id: str = Field(description="Made from its text, its document's title and headings.")
+    span_start: int = Field(description="First character in the content's text.")
+    span_end: int = Field(description="One past the last character.")
+    text: str = Field(description="Exactly the content's text from start to end.")
+    title: str = Field(description="The content's title.")
+    headings: str = Field(description="The headings above it, outermost first, ` > ` between.")
+    language: str = Field(description="The content's language.")
+
+
+class Extraction(Row):
+    """One attempt at a passage by one engine, also when it yielded nothing."""
+
+    table: ClassVar[str] = "extractions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "extracted_at")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    outcome: Literal["complete", "failed"] = Field(description="failed: it will be tried again.")
+    reason: str | None = Field(None, description="Why it failed, or why it could yield nothing.")
+    triples: int = Field(description="Triples found.")
+    descriptions: int = Field(description="Descriptions found.")
+    aspects: int = Field(description="Notes found.")
+    aliases: int = Field(description="Aliases found.")
+    names: int = Field(description="Names found.")
+    run_id: str = RUN
+    extracted_at: datetime = Field(description="When (UTC).")
+
+
+class NameMention(Row):
+    """A name in a passage, whether or not a fact was found about it."""
+
+    table: ClassVar[str] = "name_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "span_start")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    name: str = Field(description="The name, cleaned of articles, possessives and line breaks.")
+    kind: str = Field(description="person, place, organisation, work, event, thing or unknown.")
+    span_start: int = START
+    span_end: int = END
+
+
+class TripleMention(Row):
+    """A triple as one passage states it, names not yet resolved."""
+
+    table: ClassVar[str] = "triple_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    ordinal: int = Field(description="Place among the passage's triples.")
+    head: str = Field(description="Name of the subject; a pronoun is already replaced by it.")
+    head_kind: str = Field(description="Its kind, or unknown.")
+    relation: str = Field(description="The predicate, lemmatised, without the tail's words.")
+    tail: str = Field(description="The object as written, without articles where it is a name.")
+    tail_kind: str = Field(description="Kind of the tail if it is an entity, else empty.")
+    value_type: str = Field(description="entity, text, number, quantity, date or year.")
+    number: float | None = Field(None, description="The tail's number, in `unit`.")
+    unit: str | None = Field(None, description="The number's unit, in its common short form.")
+    date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
+    valid_from: str | None = Field(None, description="Since when it holds, if stated.")
+    valid_to: str | None = Field(None, description="Until when it holds, if stated.")
+    span_start: int = START
+    span_end: int = END
+    confidence: float = CONFIDENCE
+
+
+class DescriptionMention(Row):
+    """A description as one passage gives it."""
+
+    table: ClassVar[str] = "description_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    ordinal: int = Field(description="Place among the passage's descriptions.")
+    entity: str = Field(description="Name of the entity described.")
+    kind: str = Field(description="Its kind, or unknown.")
+    text: str = Field(description="The description, in words of the passage.")
+    span_start: int = START
+    span_end: int = END
+    confidence: float = CONFIDENCE
+
+
+class AspectMention(Row):
+    """An entity-aspect note as one passage gives it."""
+
+    table: ClassVar[str] = "aspect_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    ordinal: int = Field(description="Place among the passage's notes.")
+    entity: str = Field(description="Name of the entity.")
+    kind: str = Field(description="Its kind, or unknown.")
+    aspect: str = Field(description="What side of it the note is on.")
+    text: str = Field(description="The note, at most three sentences of the passage.")
+    question: str = Field(description="A question that the note answers.")
+    span_start: int = START
+    span_end: int = END
+    confidence: float = CONFIDENCE
+
+
+class AliasMention(Row):
+    """A passage says that two names mean the same."""
+
+    table: ClassVar[str] = "alias_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    ordinal: int = Field(description="Place among the passage's aliases.")
+    name: str = Field(description="The fuller name.")
+    alias: str = Field(description="The other name.")
+    kind: str = Field(description="Kind of what is named, or unknown.")
+    span_start: int = START
+    span_end: int = END
+    confidence: float = CONFIDENCE
+
+
+class Vector(Row):
+    """The vector of a text under one encoder, computed once."""
+
+    table: ClassVar[str] = "vectors"
+    key: ClassVar[tuple[str, ...]] = ("encoder", "text_sha")
+
+    encoder: str = Field(description="Name and hash of the encoder.")
+    text_sha: str = Field(description="SHA-256 of the text.")
+    vector: bytes = Field(description="Little-endian float16, length one.")
+
+
+class Override(Row):
+    """A person's correction, which every later edition honours."""
+
+    table: ClassVar[str] = "overrides"
+    key: ClassVar[tuple[str, ...]] = ("override_id",)
+
+    override_id: str = Field(description="Unique.")
+    action: Literal["merge", "split", "reject", "exclude", "withdraw"] = Field(
+        description="merge two entities, split one, reject a fact, exclude a run or document."
+    )
+    subject: str = Field(description="Entity id, fact id, document id or run id.")
+    object: str | None = Field(None, description="merge: the entity that stays; split: a name.")
+    reason: str | None = Field(None, description="Why, in the person's words.")
+    made_at: datetime = Field(description="When (UTC).")
+
+
+class EntityAnchor(Row):
+    """An entity id once given: it stays with the names it was given to."""
+
+    table: ClassVar[str] = "entity_anchors"
+    key: ClassVar[tuple[str, ...]] = ("anchor", "entity_id")
+
+    anchor: str = Field(description="Graph, normalised name and document that the id was given to.")
+    entity_id: str = Field(description="The id.")
+    edition: str = Field(description="The edition that gave it.")
+
+
+EXTRACTED: tuple[type[Row], ...] = (
+    NameMention,
+    TripleMention,
+    DescriptionMention,
+    AspectMention,
+    AliasMention,
+)
+JOURNAL: tuple[type[Row], ...] = (
+    Scan,
+    Read,
+    Content,
+    Piece,
+    Extraction,
+    *EXTRACTED,
+    Vector,
+    Override,
+    EntityAnchor,
+)

@@ -1,0 +1,114 @@
+"""What happened: runs, calls, refusals, answers and measurements, readable at once."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.row import Row
+
+
+class Run(Row):
+    """One run of a flow; a run that was killed is closed by the next one."""
+
+    table: ClassVar[str] = "runs"
+    key: ClassVar[tuple[str, ...]] = ("run_id",)
+
+    run_id: str = Field(description="Unique, sortable by time.")
+    flow: str = Field(description="The flow's name.")
+    started_at: datetime = Field(description="When it began (UTC).")
+    ended_at: datetime | None = Field(None, description="When it ended.")
+    outcome: str = Field(description="running, done, failed, held (a gate) or died.")
+    counts: str = Field(description="Counts by stage, a JSON object.")
+    code_version: str = Field(description="Version of the program.")
+    edition: str | None = Field(None, description="The edition it published, if it did.")
+    error: str | None = Field(None, description="Why it failed, in words.")
+
+
+class Rejection(Row):
+    """Something that was not taken into the tables, and why."""
+
+    table: ClassVar[str] = "rejections"
+    key: ClassVar[tuple[str, ...]] = ("run_id", "stage", "item_id")
+
+    run_id: str = Field(description="The run that met it.")
+    stage: str = Field(description="read, extract, resolve or publish.")
+    item_id: str = Field(description="The uri, passage or fact.")
+    document_id: str | None = Field(None, description="The document, if it belongs to one.")
+    reason: str = Field(description="Reason code.")
+    text: str | None = Field(None, description="More words, cut short and stripped of controls.")
+    rejected_at: datetime = Field(description="When (UTC).")
+
+
+class ModelCall(Row):
+    """One call of a language model, written before its result is used."""
+
+    table: ClassVar[str] = "model_calls"
+    key: ClassVar[tuple[str, ...]] = ("call_id",)
+
+    call_id: str = Field(description="Unique.")
+    run_id: str = Field(description="The run that made it.")
+    purpose: str = Field(description="extract, link, program, answer …")
+    model: str = Field(description="The model's name.")
+    prompt_sha: str = Field(description="Version of the prompt.")
+    document_id: str | None = Field(None, description="The document it was about.")
+    passage_id: str | None = Field(None, description="The passage it was about.")
+    tokens_in: int = Field(description="Prompt tokens.")
+    tokens_out: int = Field(description="Reply tokens.")
+    tokens_cached: int = Field(description="Prompt tokens served from the endpoint's cache.")
+    cost: float = Field(description="In the currency of the price table.")
+    seconds: float = Field(description="From sending to the end of the reply.")
+    outcome: str = Field(description="ok, or what went wrong.")
+    called_at: datetime = Field(description="When (UTC).")
+
+
+class AnswerRecord(Row):
+    """A question that was asked and what was answered."""
+
+    table: ClassVar[str] = "answers"
+    key: ClassVar[tuple[str, ...]] = ("question_id",)
+
+    question_id: str = Field(description="Unique.")
+    question: str = Field(description="As asked.")
+    answer: str | None = Field(None, description="The answer, null if the almanac does not know.")
+    answerable: bool = Field(description="Whether an answer was given.")
+    route: str = Field(description="The route that answered.")
+    thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")
+    program: str | None = Field(None, description="The search program, if one was run.")
+    evidence: str = Field(description="What the answer rests on, a JSON array.")
+    edition: str = Field(description="The edition that was read.")
+    tokens: int = Field(description="Tokens of model calls.")
+    seconds: float = Field(description="From question to answer.")
+    feedback: str | None = Field(None, description="What the asker said of it.")
+    asked_at: datetime = Field(description="When (UTC).")
+
+
+class Evaluation(Row):
+    """One figure measured on one data set."""
+
+    table: ClassVar[str] = "evaluations"
+    key: ClassVar[tuple[str, ...]] = ("dataset", "system", "metric", "measured_at")
+
+    dataset: str = Field(description="The questions or texts measured on.")
+    system: str = Field(description="What was measured.")
+    metric: str = Field(description="Name of the figure.")
+    value: float = Field(description="The figure.")
+    items: int = Field(description="How many items it is over.")
+    edition: str | None = Field(None, description="The edition that was read.")
+    measured_at: datetime = Field(description="When (UTC).")
+
+
+class Change(Row):
+    """What became different from the parent edition."""
+
+    table: ClassVar[str] = "changes"
+    key: ClassVar[tuple[str, ...]] = ("edition", "fact_kind", "fact_id", "kind")
+
+    edition: str = Field(description="The edition in which it is so.")
+    parent: str | None = Field(None, description="The edition compared with.")
+    kind: str = Field(description="added, gone or moved (another entity or span).")
+    fact_kind: str = Field(description="document, entity, triple, description or aspect.")
+    fact_id: str = Field(description="Its id.")
+    text: str = Field(description="The fact in words.")
+    cause: str = Field(description="document, code or override.")
+    document_id: str | None = Field(None, description="The document behind it, if one is.")
