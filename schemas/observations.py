@@ -35,6 +35,21 @@ class Scan(Row):
     scanned_at: datetime = Field(description="When it ended (UTC).")
 
 
+class ContainerRead(Row):
+    """A file that was read to its end; while its fingerprint stays it is not read again."""
+
+    table: ClassVar[str] = "container_reads"
+    key: ClassVar[tuple[str, ...]] = ("source", "container", "scan_id")
+
+    source: str = Field(description="The source as given, normalised.")
+    container: str = Field(description="The file.")
+    fingerprint: str = Field(description="What tells cheaply that the file is as it was.")
+    records: int = Field(description="Inputs found in it.")
+    outcome: Literal["read", "gone"] = Field(description="gone: a complete scan missed it.")
+    run_id: str = RUN
+    scan_id: str = Field(description="The scan that met it.")
+
+
 class Read(Row):
     """What became of one input; the last row of a (source, uri) tells its present state."""
 
@@ -44,7 +59,6 @@ class Read(Row):
     source: str = Field(description="The source as given, normalised.")
     uri: str = Field(description="The input; `#` introduces a record inside a file.")
     container: str = Field(description="The file that holds it: the uri without its record.")
-    fingerprint: str = Field(description="What tells cheaply that the file is as it was.")
     version: str = Field(description="The version the source gave, or empty.")
     sha256: str = Field(description="Of the bytes read; empty if none were.")
     content_id: str | None = Field(None, description="Its text in `contents`, if it was ingested.")
@@ -251,6 +265,7 @@ EXTRACTED: tuple[type[Row], ...] = (
 )
 JOURNAL: tuple[type[Row], ...] = (
     Scan,
+    ContainerRead,
     Read,
     Content,
     Piece,

@@ -1,0 +1,32 @@
+"""Errors that people read: what went wrong and what to do next.
+
+AlmanacError        the work failed (exit code 1)
+├── UsageError      the call was wrong (exit code 2)
+├── HeldError       publishing waits for a person's decision
+├── BusyError       somebody else holds the lock
+└── DamageError     a file is not what the manifest says
+"""
+
+
+class AlmanacError(Exception):
+    """The work failed; the message says in one or two plain sentences what to do next."""
+
+    exit_code = 1
+
+
+class UsageError(AlmanacError):
+    """The call was wrong."""
+
+    exit_code = 2
+
+
+class HeldError(AlmanacError):
+    """Publishing waits for a person's decision."""
+
+
+class BusyError(AlmanacError):
+    """Somebody else holds the lock."""
+
+
+class DamageError(AlmanacError):
+    """A file is not what the manifest says."""

@@ -1,0 +1,80 @@
+"""Files that are whole or absent: written aside, synced, renamed, the folder synced after.
+
+The order matters: a rename may reach the disk before the data it names (Pillai et al., OSDI 2014),
+so data is synced first and the folder last.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+
+def sync_file(path: Path) -> None:
+    """Force a file's data to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Force a folder's entries to disk."""
+    sync_file(path)
+
+
+def replace(temporary: Path, final: Path) -> None:
+    """Put a file, already written and synced, in its place, durably."""
+    temporary.replace(final)
+    sync_folder(final.parent)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a small file so that a reader sees the old or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    replace(temporary, path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file so that a reader sees the old or the new one, never a part."""
+    write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+
+
+def sha256_file(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remove_dead_temporaries(folder: Path) -> int:
+    """Remove what processes that no longer live had written aside; return how many files.
+
+    A temporary's name ends in `.<process id>.tmp`.
+    """
+    removed = 0
+    for path in folder.rglob("*.tmp"):
+        process = path.name.split(".")[-2]
+        if process.isdigit() and not _is_alive(int(process)):
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid():
+        return False  # our own name from before: process ids are used again
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

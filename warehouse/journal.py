@@ -1,0 +1,211 @@
+"""The journal: append-only tables as Parquet parts, and a log of commits that lists them.
+
+A commit adds rows to several tables at once or not at all. Its parts are written aside and synced
+by the writer alone; under a short lock they are renamed into place and one line is appended to
+`commits.jsonl`. A part that no commit lists does not exist; a torn last line is no commit.
+Any number of processes append at once.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schemas.errors import DamageError
+from schemas.row import Row
+from warehouse import durable
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Parquet file of one table, named by its content."""
+
+    table: str
+    file: str
+    rows: int
+    sha256: str
+    commit: int
+    schema_version: int
+
+
+class Journal:
+    """The append-only tables under one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal in a folder, which need not exist yet."""
+        self.folder = folder
+        self._log = folder / "commits.jsonl"
+        self._parts: list[Part] = []
+        self._read_bytes = 0
+        self._commits = 0
+        self._verified: set[str] = set()
+
+    # -- writing ----------------------------------------------------------------------------
+
+    def append(self, tables: Mapping[type[Row], pa.Table]) -> int:
+        """Add rows to several tables in one commit and return the commit's number.
+
+        Empty tables are left out; a commit without rows is not made and returns 0.
+        """
+        filled = {row: row.cast(table) for row, table in tables.items() if len(table)}
+        if not filled:
+            return 0
+        self.folder.mkdir(parents=True, exist_ok=True)
+        written = [self._write_aside(row, table) for row, table in filled.items()]
+        with self._locked():
+            number = self._last_whole_commit() + 1
+            for entry, temporary in written:
+                final = self.folder / entry["file"]
+                final.parent.mkdir(parents=True, exist_ok=True)
+                durable.replace(temporary, final)
+            self._append_line({"commit": number, "parts": [entry for entry, _ in written]})
+        return number
+
+    def _write_aside(self, row: type[Row], table: pa.Table) -> tuple[dict[str, Any], Path]:
+        buffer = BytesIO()
+        pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+        data = buffer.getvalue()
+        sha256 = durable.hashlib.sha256(data).hexdigest()
+        temporary = self.folder / f"{row.table}-{sha256[:16]}.{os.getpid()}.tmp"
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        entry = {
+            "table": row.table,
+            "file": f"{row.table}/{sha256[:32]}.parquet",
+            "rows": len(table),
+            "sha256": sha256,
+            "schema_version": SCHEMA_VERSION,
+        }
+        return entry, temporary
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with (self.folder / "commits.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _last_whole_commit(self) -> int:
+        """Return the number of the last commit, cutting off a torn line; the lock is held."""
+        self._refresh()
+        if self._log.exists() and self._log.stat().st_size > self._read_bytes:
+            with self._log.open("r+b") as log:
+                log.truncate(self._read_bytes)
+                os.fsync(log.fileno())
+        return self._commits
+
+    def _append_line(self, commit: dict[str, Any]) -> None:
+        new = not self._log.exists()
+        with self._log.open("ab") as log:
+            log.write(orjson.dumps(commit) + b"\n")
+            log.flush()
+            os.fsync(log.fileno())
+        if new:
+            durable.sync_folder(self.folder)
+
+    def clean(self) -> int:
+        """Remove parts that no commit lists and what dead processes left; return how many."""
+        if not self.folder.exists():
+            return 0
+        removed = durable.remove_dead_temporaries(self.folder)
+        with self._locked():
+            self._last_whole_commit()
+            listed = {part.file for part in self._parts}
+            for path in self.folder.glob("*/*.parquet"):
+                if f"{path.parent.name}/{path.name}" not in listed:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    # -- reading ----------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Read the commits appended since the last look."""
+        if not self._log.exists():
+            return
+        with self._log.open("rb") as log:
+            log.seek(self._read_bytes)
+            data = log.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            commit = orjson.loads(line)
+            self._commits = commit["commit"]
+            self._parts += [Part(commit=self._commits, **part) for part in commit["parts"]]
+        self._read_bytes += len(whole)
+
+    @property
+    def position(self) -> int:
+        """The number of the last commit, 0 for an empty journal."""
+        self._refresh()
+        return self._commits
+
+    def parts(self, row: type[Row], *, after: int = 0, upto: int | None = None) -> list[Part]:
+        """Return a table's parts of the commits in (after, upto], oldest first."""
+        self._refresh()
+        end = self._commits if upto is None else upto
+        return [p for p in self._parts if p.table == row.table and after < p.commit <= end]
+
+    def path(self, part: Part) -> Path:
+        """Return where a part lies, after checking once that it is what the commit says."""
+        path = self.folder / part.file
+        if part.file not in self._verified:
+            if not path.exists() or durable.sha256_file(path) != part.sha256:
+                raise DamageError(
+                    f"The journal's file {path} is damaged or missing. "
+                    "Restore it from a backup; `almanac doctor` lists all damaged files."
+                )
+            self._verified.add(part.file)
+        return path
+
+    def table(self, row: type[Row], *, upto: int | None = None) -> pa.Table:
+        """Return all rows of a table, older schema versions cast up, in commit order."""
+        tables = [row.cast(pq.read_table(self.path(p))) for p in self.parts(row, upto=upto)]
+        return pa.concat_tables(tables) if tables else row.arrow_schema().empty_table()
+
+    def damaged(self) -> list[str]:
+        """Return the listed files that are not what their commit says."""
+        self._refresh()
+        bad = []
+        for part in self._parts:
+            path = self.folder / part.file
+            if not path.exists() or durable.sha256_file(path) != part.sha256:
+                bad.append(str(path))
+        return bad
+
+
+def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> None:
+    """Create in DuckDB a view `j_<table>` of each journal table, with the commit of each row.
+
+    Later rows are told from earlier ones by `commit`, never by a clock. Columns that older parts
+    lack are null.
+    """
+    for row in rows:
+        parts = journal.parts(row, upto=upto)
+        name, empty = f"j_{row.table}", row.arrow_schema().append(pa.field("commit", pa.int64()))
+        con.register(f"{name}_none", empty.empty_table())
+        if not parts:
+            con.table(f"{name}_none").create_view(name)
+            continue
+        files = [str(journal.path(part)) for part in parts]
+        commits = pa.table({"filename": files, "commit": [part.commit for part in parts]})
+        con.register(f"{name}_commits", commits)
+        con.read_parquet(files, filename=True, union_by_name=True).create_view(f"{name}_parts")
+        con.sql(_JOINED.replace("NAME", name)).create_view(name)
+
+
+_JOINED = """
+select * exclude (filename) from NAME_parts join NAME_commits using (filename)
+union all by name
+select * from NAME_none
+"""

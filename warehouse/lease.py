@@ -1,0 +1,56 @@
+"""The lease on building and publishing: one refresh works, the other waits or learns who holds it.
+
+The operating system frees the lock when its holder dies, however it dies.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+from filelock import FileLock, Timeout
+
+from schemas.errors import BusyError
+from warehouse import durable
+
+
+@contextmanager
+def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lease on a home while the body runs.
+
+    Raises BusyError, with run, process and start of the holder, if it is not free in time.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock, holder = FileLock(folder / "refresh.lock"), folder / "refresh.holder.json"
+    try:
+        lock.acquire(timeout=wait_seconds)
+    except Timeout:
+        raise BusyError(_who_holds(holder)) from None
+    try:
+        durable.write_json(
+            holder,
+            {
+                "run_id": run_id,
+                "process": os.getpid(),
+                "host": socket.gethostname(),
+                "since": datetime.now(UTC).isoformat(timespec="seconds"),
+            },
+        )
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _who_holds(holder: Path) -> str:
+    try:
+        who = orjson.loads(holder.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return "Another refresh has just begun on this home. Try again, or use --wait SECONDS."
+    return (
+        f"Refresh {who['run_id']} has been running since {who['since']} "
+        f"(process {who['process']} on {who['host']}). Wait for it, or use --wait SECONDS."
+    )
