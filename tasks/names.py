@@ -1,0 +1,207 @@
+"""How names are compared: one normal form, and the cheap facts that a name shows by itself.
+
+Everything here is linear in the name's length and looks at no more than `MAX_NAME` characters, since
+names come from documents that anybody may have written.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+MAX_NAME = 400
+"""Longer names are compared by so many first characters."""
+
+ARTICLES = frozenset({"the", "a", "an"})
+MINOR_WORDS = frozenset(
+    "a an and at by de del della der des di du for in la le of on the to".split()
+)
+
+_EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
+_LATIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
+)
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ′`´＇ʹ", "'"))
+_MARKS = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")
+_POSSESSIVE = re.compile(r"(?:'s|(?<=s)')$")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_CJK_GAP = re.compile(rf"(?<=[{_CJK}]) (?=[{_CJK}])")
+_ENCLOSING = "\"'“”‘’«»‹›《》〈〉「」『』【】[]*_"
+
+_PRONOUNS = {
+    "en": frozenset(
+        "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
+        "herself it its itself we us our ours ourselves they them their theirs themselves one "
+        "oneself this that these those who whom whose which what whoever whatever someone "
+        "somebody something anyone anybody anything everyone everybody everything nobody nothing "
+        "none each other another others both all some many few several such here there former "
+        "latter same".split()
+    ),
+    "zh": frozenset(
+        "我 你 您 他 她 它 牠 祂 我们 你们 他们 她们 它们 我們 你們 他們 她們 它們 咱们 咱們 自己 本人 其 "
+        "之 此 该 該 这 那 這 这个 那个 這個 那個 这些 那些 這些 这里 那里 这儿 那儿 谁 誰 什么 什麼 哪 哪个 "
+        "哪里 前者 后者 後者 两者 二者 对方 對方 大家 彼此 人们 某人 其他 其它 其中".split()
+    ),
+}
+
+_TITLES = frozenset(
+    "sir dame lord lady mr mrs ms miss mx master madam madame monsieur herr frau signor señor "
+    "señora don doña dr doctor prof professor rev reverend fr father sister brother pastor bishop "
+    "archbishop cardinal pope rabbi imam sheikh president chancellor premier governor senator "
+    "congressman congresswoman representative mayor minister secretary ambassador judge justice "
+    "king queen prince princess duke duchess count countess earl baron baroness emperor empress "
+    "tsar czar sultan shah general gen colonel col major maj captain capt lieutenant lt sergeant "
+    "sgt admiral adm commander marshal hon honourable honorable vice prime deputy former "
+    "ex-president late saint st".split()
+)
+_POSTNOMINALS = frozenset("phd md esq obe cbe kbe mbe frs mp jp dphil msc bsc mba".split())
+_CHINESE_TITLES = (
+    "先生 女士 小姐 夫人 教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 国王 女王 皇帝 "
+    "公主 王子 爵士".split()
+)
+
+
+def normalise_name(name: str) -> str:
+    """Return the form under which spellings of one name are equal; never empty for a visible name.
+
+    Folded are case, width, accents of Latin and Greek letters, quotes and book-title marks, hyphens,
+    `&`, dots and spaces of initials, `St`, a leading English article, a possessive ending and a
+    disambiguator in parentheses (see `disambiguator`).
+    """
+    return _normalise(name[:MAX_NAME])
+
+
+@lru_cache(maxsize=1 << 16)
+def _normalise(name: str) -> str:
+    base, _ = disambiguator(_clean(name))
+    folded = _fold(base).strip(_ENCLOSING + " .,;:")
+    words = _words(_POSSESSIVE.sub("", folded))
+    return _CJK_GAP.sub("", " ".join(words)) or folded or _fold(_clean(name))
+
+
+def disambiguator(name: str) -> tuple[str, str]:
+    """Split `Mercury (planet)` into `("Mercury", "planet")`; the second is empty without one."""
+    text = name.strip()
+    closing = {")": "(", "）": "（"}.get(text[-1:])
+    start = text.rfind(closing) if closing else -1
+    base, note = text[:start].rstrip(), text[start + 1 : -1].strip()
+    if start <= 0 or not base or not note:
+        return text, ""
+    return base, note
+
+
+def is_pronoun(text: str, language: str) -> bool:
+    """Tell whether a text only points at something; `US` and `IT` in capitals do not."""
+    word = text.strip().strip(_ENCLOSING)
+    if len(word) > 20:
+        return False
+    if word in _PRONOUNS["zh"]:
+        return True
+    if language == "zh" or (len(word) > 1 and word.isupper()):
+        return False
+    return word.lower() in _PRONOUNS["en"]
+
+
+def strip_titles(name: str) -> str:
+    """Return a person's name without forms of address; a name that is nothing else stays as it is.
+
+    Meant for names known to be of people: of `General Motors` it would leave `Motors`.
+    """
+    text = name[:MAX_NAME].strip()
+    words = text.split()
+    start, end = 0, len(words)
+    while start < end - 1 and words[start].strip(".,").casefold() in _TITLES:
+        start += 1
+    if start and start < end - 1 and words[start].casefold() == "of":
+        return text  # King of France, Duke of Wellington: the title is the name
+    while (
+        end > start + 1 and words[end - 1].replace(".", "").strip(",").casefold() in _POSTNOMINALS
+    ):
+        end -= 1
+    if (start, end) != (0, len(words)):
+        return " ".join(words[start:end]).rstrip(",")
+    for title in _CHINESE_TITLES:
+        if text.endswith(title) and len(text) > len(title) + 1:
+            return text[: -len(title)]
+    return text
+
+
+def is_acronym_of(short: str, long: str) -> bool:
+    """Tell whether `short` is made of the first letters of `long`; small words may be passed over."""
+    letters = [c for c in short[:24] if c.isalnum()]
+    if not 2 <= len(letters) <= 12 or sum(c.isupper() for c in letters) < 2 or " " in short.strip():
+        return False
+    words = _words(_fold(_clean(long)))[:32]
+    if len(words) < 2:
+        return False
+    wanted = "".join(letters).casefold()
+    reached = {0}
+    for word in words:
+        taken = {at + 1 for at in reached if wanted[at : at + 1] == word[0]}
+        reached = taken | reached if word in MINOR_WORDS else taken
+    return len(wanted) in reached
+
+
+def _clean(name: str) -> str:
+    """Return the first `MAX_NAME` characters, compatibility-folded, without control characters."""
+    text = unicodedata.normalize("NFKC", name[:MAX_NAME])[:MAX_NAME]
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    kept = (" " if c.isspace() else c for c in text if not _is_invisible(c))
+    return "".join(kept).strip()
+
+
+def _is_invisible(character: str) -> bool:
+    return not character.isspace() and unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co"}
+
+
+def _fold(text: str) -> str:
+    """Return a text without case, and Latin and Greek letters without accents."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    plain = _MARKS.sub(r"\1", unicodedata.normalize("NFD", folded))
+    return unicodedata.normalize("NFKC", plain).translate(_LATIN).translate(_APOSTROPHES)
+
+
+def _words(folded: str) -> list[str]:
+    """Return the words of a folded name: no leading article, initials in one word, `St` spelt out."""
+    parts = folded.split()
+    if len(parts) > 1 and parts[0] in ARTICLES and not _is_initials(parts[1]):
+        parts = parts[1:]
+    words: list[str] = []
+    initials = False  # whether the last word is made of initials
+    for part in parts:
+        dotted = _is_initials(part)
+        for word in [part.replace(".", "")] if dotted else _split_signs(part):
+            if dotted and initials:
+                words[-1] += word
+            else:
+                words.append(word)
+            initials = dotted
+    return [
+        _EXPANDED.get(word, word) if at < len(words) - 1 else word for at, word in enumerate(words)
+    ]
+
+
+def _is_initials(part: str) -> bool:
+    return bool(_DOTTED.fullmatch(part)) or (len(part) == 1 and part.isascii() and part.isalpha())
+
+
+def _split_signs(part: str) -> list[str]:
+    """Split at punctuation, but keep what belongs to a word: 3.14, C#, O'Neill (as oneill)."""
+    if part.isalnum():
+        return [part]
+    out: list[str] = []
+    for at, c in enumerate(part):
+        if c == "&":
+            out.append(" and ")
+        elif c in ".,:" and part[at - 1 : at].isdigit() and part[at + 1 : at + 2].isdigit():
+            out.append(c)
+        elif c == "'":
+            continue
+        elif c != "#" and unicodedata.category(c)[0] == "P":
+            out.append(" ")
+        else:
+            out.append(c)
+    return "".join(out).split()

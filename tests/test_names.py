@@ -1,0 +1,144 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.names import disambiguator, is_acronym_of, is_pronoun, normalise_name, strip_titles
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("J. R. R. Tolkien", "J.R.R. Tolkien"),
+        ("JRR Tolkien", "J. R. R. Tolkien"),
+        ("A. A. Milne", "A A Milne"),
+        ("Emily Brontë", "emily bronte"),
+        ("Łódź", "Lodz"),
+        ("the Royal Society", "Royal Society"),
+        ("St. Petersburg", "Saint Petersburg"),
+        ("Simon & Garfunkel", "Simon and Garfunkel"),
+        ("Franco-Prussian War", "Franco–Prussian  War"),
+        ("Curie's", "Curie"),
+        ("Curie’s", "Curie"),
+        ("“The Hobbit”", "The Hobbit"),
+        ("Mercury (planet)", "Mercury"),
+        ("U.S.", "US"),
+        ("《红楼梦》", "红楼梦"),
+        ("玛丽·居里", "玛丽 居里"),
+        ("Ｍｅｒｃｕｒｙ（行星）", "Mercury"),
+        ("Mer\u200bcury\u202e", "Mercury"),
+    ],
+)
+def test_spellings_of_one_name_are_equal(one: str, other: str) -> None:
+    assert normalise_name(one) == normalise_name(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("C", "C++"),
+        ("C", "C#"),
+        ("Windows 3.1", "Windows 31"),
+        ("Henry V", "Henry VI"),
+        ("Wall St.", "Wall Saint"),
+        ("Marie Curie", "Pierre Curie"),
+        ("Mars", "Mar"),
+        ("北京", "南京"),
+        ("ぱ", "は"),
+    ],
+)
+def test_different_names_stay_different(one: str, other: str) -> None:
+    assert normalise_name(one) != normalise_name(other)
+
+
+@pytest.mark.parametrize("name", ["A", "The The", "!!!", "The", "🙂", "(planet)", "...", "'s"])
+def test_a_visible_name_never_becomes_empty(name: str) -> None:
+    assert normalise_name(name)
+
+
+@given(st.text())
+def test_any_text_has_a_normal_form_without_loose_spaces(text: str) -> None:
+    form = normalise_name(text)
+    assert form == " ".join(form.split())
+    assert form == normalise_name(f"  {text}  ") or len(text) > 390
+
+
+@pytest.mark.parametrize("piece", ["(", "a", "A.", "\u0300", "\ufdfa", "'s", "St. ", "«", "&"])
+def test_hostile_names_cost_no_time(piece: str) -> None:
+    began = time.perf_counter()
+    for look in (normalise_name, disambiguator, strip_titles):
+        look(piece * 10_000)
+    is_acronym_of(piece * 10_000, piece * 10_000)
+    is_pronoun(piece * 10_000, "en")
+    assert time.perf_counter() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    ("title", "parts"),
+    [
+        ("Mercury (planet)", ("Mercury", "planet")),
+        ("水星（行星）", ("水星", "行星")),
+        ("Mercury", ("Mercury", "")),
+        ("(planet)", ("(planet)", "")),
+        ("(I Can't Get No) Satisfaction", ("(I Can't Get No) Satisfaction", "")),
+        ("Mercury ()", ("Mercury ()", "")),
+        ("", ("", "")),
+    ],
+)
+def test_disambiguator(title: str, parts: tuple[str, str]) -> None:
+    assert disambiguator(title) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "pointing"),
+    [
+        ("she", "en", True),
+        ("It", "en", True),
+        ("她", "zh", True),
+        ("该", "zh", True),
+        ("US", "en", False),
+        ("IT", "en", False),
+        ("Curie", "en", False),
+        ("I", "en", True),
+        ("it", "zh", False),
+        ("", "en", False),
+    ],
+)
+def test_is_pronoun(text: str, language: str, pointing: bool) -> None:
+    assert is_pronoun(text, language) is pointing
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("Sir Isaac Newton", "Isaac Newton"),
+        ("Prime Minister Tony Blair", "Tony Blair"),
+        ("Dr. Mae Jemison", "Mae Jemison"),
+        ("Marie Curie, PhD", "Marie Curie"),
+        ("President", "President"),
+        ("Duke of Wellington", "Duke of Wellington"),
+        ("居里夫人", "居里"),
+        ("", ""),
+    ],
+)
+def test_strip_titles(name: str, bare: str) -> None:
+    assert strip_titles(name) == bare
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "right"),
+    [
+        ("NASA", "National Aeronautics and Space Administration", True),
+        ("MIT", "Massachusetts Institute of Technology", True),
+        ("U.S.", "United States", True),
+        ("DoD", "Department of Defense", True),
+        ("FBI", "Federal Reserve", False),
+        ("UN", "United Nations Organisation", False),
+        ("Un", "United Nations", False),
+        ("U N", "United Nations", False),
+        ("UN", "Unity", False),
+    ],
+)
+def test_is_acronym_of(short: str, long: str, right: bool) -> None:
+    assert is_acronym_of(short, long) is right
