@@ -1,6 +1,6 @@
 """How names are compared: one normal form, and the cheap facts that a name shows by itself.
 
-Everything here is linear in the name's length and looks at no more than `MAX_NAME` characters, since
+Everything here is linear in the name's length and looks at no more than `MAX_NAME` characters, as
 names come from documents that anybody may have written.
 """
 
@@ -11,10 +11,13 @@ from functools import lru_cache
 MAX_NAME = 400
 """Longer names are compared by so many first characters."""
 
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 ARTICLES = frozenset({"the", "a", "an"})
-MINOR_WORDS = frozenset(
-    "a an and at by de del della der des di du for in la le of on the to".split()
-)
+MINOR_WORDS = _listed("a an and at by de del della der des di du for in la le of on the to")
 
 _EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
 _LATIN = str.maketrans(
@@ -29,22 +32,22 @@ _CJK_GAP = re.compile(rf"(?<=[{_CJK}]) (?=[{_CJK}])")
 _ENCLOSING = "\"'“”‘’«»‹›《》〈〉「」『』【】[]*_"
 
 _PRONOUNS = {
-    "en": frozenset(
+    "en": _listed(
         "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
         "herself it its itself we us our ours ourselves they them their theirs themselves one "
         "oneself this that these those who whom whose which what whoever whatever someone "
         "somebody something anyone anybody anything everyone everybody everything nobody nothing "
         "none each other another others both all some many few several such here there former "
-        "latter same".split()
+        "latter same"
     ),
-    "zh": frozenset(
-        "我 你 您 他 她 它 牠 祂 我们 你们 他们 她们 它们 我們 你們 他們 她們 它們 咱们 咱們 自己 本人 其 "
-        "之 此 该 該 这 那 這 这个 那个 這個 那個 这些 那些 這些 这里 那里 这儿 那儿 谁 誰 什么 什麼 哪 哪个 "
-        "哪里 前者 后者 後者 两者 二者 对方 對方 大家 彼此 人们 某人 其他 其它 其中".split()
+    "zh": _listed(
+        "我 你 您 他 她 它 牠 祂 我们 你们 他们 她们 它们 我們 你們 他們 她們 它們 咱们 咱們 "
+        "自己 本人 其 之 此 该 該 这 那 這 这个 那个 這個 那個 这些 那些 這些 这里 那里 这儿 那儿 "
+        "谁 誰 什么 什麼 哪 哪个 哪里 前者 后者 後者 两者 二者 对方 對方 大家 彼此 人们 某人 其他 其它 其中"
     ),
 }
 
-_TITLES = frozenset(
+_TITLES = _listed(
     "sir dame lord lady mr mrs ms miss mx master madam madame monsieur herr frau signor señor "
     "señora don doña dr doctor prof professor rev reverend fr father sister brother pastor bishop "
     "archbishop cardinal pope rabbi imam sheikh president chancellor premier governor senator "
@@ -52,21 +55,21 @@ _TITLES = frozenset(
     "king queen prince princess duke duchess count countess earl baron baroness emperor empress "
     "tsar czar sultan shah general gen colonel col major maj captain capt lieutenant lt sergeant "
     "sgt admiral adm commander marshal hon honourable honorable vice prime deputy former "
-    "ex-president late saint st".split()
+    "ex-president late saint st"
 )
-_POSTNOMINALS = frozenset("phd md esq obe cbe kbe mbe frs mp jp dphil msc bsc mba".split())
-_CHINESE_TITLES = (
-    "先生 女士 小姐 夫人 教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 国王 女王 皇帝 "
-    "公主 王子 爵士".split()
+_POSTNOMINALS = _listed("phd md esq obe cbe kbe mbe frs mp jp dphil msc bsc mba")
+_CHINESE_TITLES = _listed(
+    "先生 女士 小姐 夫人 教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 "
+    "国王 女王 皇帝 公主 王子 爵士"
 )
 
 
 def normalise_name(name: str) -> str:
     """Return the form under which spellings of one name are equal; never empty for a visible name.
 
-    Folded are case, width, accents of Latin and Greek letters, quotes and book-title marks, hyphens,
-    `&`, dots and spaces of initials, `St`, a leading English article, a possessive ending and a
-    disambiguator in parentheses (see `disambiguator`).
+    Folded are case, width, accents of Latin and Greek letters, quotes and book-title marks, hyphens
+    and `&`, dots and spaces of initials, `St`, a leading English article, a possessive ending
+    and a disambiguator in parentheses (see `disambiguator`).
     """
     return _normalise(name[:MAX_NAME])
 
@@ -127,7 +130,7 @@ def strip_titles(name: str) -> str:
 
 
 def is_acronym_of(short: str, long: str) -> bool:
-    """Tell whether `short` is made of the first letters of `long`; small words may be passed over."""
+    """Tell whether `short` is made of the first letters of `long`; small words may be left out."""
     letters = [c for c in short[:24] if c.isalnum()]
     if not 2 <= len(letters) <= 12 or sum(c.isupper() for c in letters) < 2 or " " in short.strip():
         return False
@@ -165,7 +168,7 @@ def _fold(text: str) -> str:
 
 
 def _words(folded: str) -> list[str]:
-    """Return the words of a folded name: no leading article, initials in one word, `St` spelt out."""
+    """Return the words of a folded name: no leading article, initials as one word, `St` in full."""
     parts = folded.split()
     if len(parts) > 1 and parts[0] in ARTICLES and not _is_initials(parts[1]):
         parts = parts[1:]
