@@ -21,6 +21,7 @@ class RulesEngine:
     name = "rules"
 
     def __init__(self, settings: EngineSettings | None = None) -> None:
+        """Choose the pipeline; nothing is loaded before the first passage."""
         self.settings = settings or EngineSettings()
         self.prompt_sha = _sources_sha(self.settings.english_pipeline)
 

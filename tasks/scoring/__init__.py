@@ -1,0 +1,1 @@
+"""Published metrics, written from their descriptions."""
