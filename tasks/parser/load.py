@@ -1,0 +1,39 @@
+"""Load the English pipeline: the shipped one, or another that the settings name."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy import Language
+
+SHIPPED_MODEL = Path(__file__).with_name("model")
+MAX_CHARACTERS = 1_000_000
+
+
+def load_english(name: str | None = None, disable: Iterable[str] = ()) -> "Language":
+    """Return the shipped English pipeline, or the installed package or folder called `name`.
+
+    The shipped one uses Universal Dependencies labels (`dep_`), UPOS (`pos_`), Penn tags (`tag_`)
+    and names of the kinds PERSON, LOC, ORG and MISC; its parser sets the sentence boundaries.
+    Components in `disable` are not loaded (`("ner",)` where names are not needed, say). Pipelines
+    are cached per process: treat them as read-only. Raises ValueError, saying what to do, where
+    `name` cannot be loaded.
+    """
+    return _load(name or str(SHIPPED_MODEL), tuple(sorted(set(disable))))
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, disable: tuple[str, ...]) -> "Language":
+    import spacy
+
+    try:
+        nlp = spacy.load(name, exclude=list(disable))
+    except OSError as error:
+        raise ValueError(
+            f"The English pipeline {name!r} is neither an installed spaCy package nor a pipeline "
+            "folder. Install it, or leave the setting empty to use the one Almanac ships."
+        ) from error
+    nlp.max_length = MAX_CHARACTERS
+    return nlp

@@ -1,0 +1,24 @@
+"""Tokeniser rules on top of spaCy's English ones: treebank brackets and quotes, glued quotes."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy import Language
+
+_TREEBANK_MARKS = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "``": '"', "''": '"',
+}  # fmt: skip
+_GLUED = [r"[“”„«»]", r"(?<=[:;,.!?])[\"']", r"[\"'](?=[(\[])"]
+
+
+def set_tokenizer_rules(nlp: "Language") -> None:
+    """Keep `-LRB-` and ` `` ` whole (normed as the marks they stand for), split glued quotes off."""
+    from spacy.util import compile_infix_regex, compile_prefix_regex
+
+    for mark, norm in _TREEBANK_MARKS.items():
+        nlp.tokenizer.add_special_case(mark, [{"ORTH": mark, "NORM": norm}])
+    defaults = nlp.Defaults
+    nlp.tokenizer.prefix_search = compile_prefix_regex(["``", *(defaults.prefixes or [])]).search
+    infixes = [*(defaults.infixes or []), *_GLUED]
+    nlp.tokenizer.infix_finditer = compile_infix_regex(infixes).finditer

@@ -1,0 +1,187 @@
+"""The embedded English pipeline and the parts of its recipe."""
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.parser import load_english
+from tasks.parser.documents import augment, drop_final_stop, group_sentences, join
+from tasks.parser.load import SHIPPED_MODEL
+from tasks.parser.sentences import (
+    NAME_LABELS,
+    Sentence,
+    read_names,
+    read_relation_names,
+    read_treebank,
+    restore_spaces,
+    split_wikigold,
+    to_bio,
+)
+
+TREEBANK = """\
+# newdoc id = d1
+# newpar id = p1
+# sent_id = 1
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVB\tMood=Imp\t3\taux\t_\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_
+3\tgo\tgo\tVERB\tVB\tMood=Imp\t0\troot\t_\tSpaceAfter=No
+3.1\tghost\t_\t_\t_\t_\t_\t_\t_\t_
+4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+# sent_id = 2
+1\tAda\tAda\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\t_
+2\tlaughed\tlaugh\tVERB\tVBD\tTense=Past\t0\troot\t_\t_
+
+"""
+PROSE = (
+    "Marie Curie was born in Warsaw in 1867. She studied physics at the University of Paris, "
+    "where she met Pierre Curie. In 1903 the couple shared the Nobel Prize with Henri Becquerel."
+)
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> list[Sentence]:
+    file = tmp_path / "tiny.conllu"
+    file.write_text(TREEBANK, encoding="utf-8")
+    return read_treebank(file)
+
+
+def test_treebank_keeps_spacing_heads_and_paragraphs(treebank: list[Sentence]) -> None:
+    first, second = treebank
+    assert first.words == ("Do", "n't", "go", ".")
+    assert first.spaces == (False, True, False, True)
+    assert first.heads == (2, 2, 2, 2)
+    assert first.deps is not None and first.deps[2] == "ROOT"
+    assert first.morphs == ("Mood=Imp", "", "Mood=Imp", "")
+    assert (first.new_paragraph, second.new_paragraph) == (True, False)
+
+
+def test_joined_document_has_the_gold_sentences_and_trees(treebank: list[Sentence]) -> None:
+    from spacy.vocab import Vocab
+
+    doc = join(treebank, Vocab())
+    assert doc.text == "Don't go. Ada laughed "
+    assert [s.text for s in doc.sents] == ["Don't go.", "Ada laughed"]
+    assert [t.head.i for t in doc] == [2, 2, 2, 2, 5, 5]
+
+
+def test_paragraph_breaks_hang_on_the_word_before(treebank: list[Sentence]) -> None:
+    import spacy
+
+    vocab = spacy.blank("en").vocab
+    opening = [treebank[1], treebank[0]]
+    docs = [join(opening, vocab, breaks=Random(seed)) for seed in range(8)]
+    broken = [d for d in docs if len(d) == 7]
+    assert broken
+    assert broken[0][2].is_space and broken[0][2].head.i == 1
+    assert [s.text.strip() for s in broken[0].sents] == ["Ada laughed", "Don't go."]
+
+
+def test_groups_never_mix_documents(treebank: list[Sentence]) -> None:
+    other = [Sentence("d2", ("Hi",), (True,))]
+    groups = group_sentences([*treebank, *other], Random(1))
+    assert all(len({s.document for s in g}) == 1 for g in groups)
+    assert sum(len(g) for g in groups) == 3
+
+
+def test_final_stop_is_dropped_from_every_layer(treebank: list[Sentence]) -> None:
+    short = drop_final_stop(treebank[0])
+    assert short.words == ("Do", "n't", "go")
+    assert {len(v) for v in (short.heads, short.deps, short.pos, short.spaces) if v} == {3}
+
+
+@given(st.integers(0, 500))
+def test_augmenting_keeps_layers_aligned(seed: int) -> None:
+    words = ("“", "Go", "”", "(", "he", ")", "—", "said", ".")
+    n = len(words)
+    sentence = Sentence("d", words, (True,) * n, pos=("X",) * n, heads=(1,) * n, names=("O",) * n)
+    varied = augment(sentence, Random(seed))
+    lengths = {len(v) for v in (varied.words, varied.spaces, varied.pos, varied.heads) if v}
+    assert len(lengths) == 1
+
+
+def test_name_tags_of_all_sources_become_bio() -> None:
+    assert list(to_bio(["I-PER", "I-PER", "O", "I-LOC"])) == ["B-PERSON", "I-PERSON", "O", "B-LOC"]
+    assert list(to_bio(["B-group", "I-group", "B-product"])) == ["B-ORG", "I-ORG", "B-MISC"]
+    assert list(to_bio(["B-Peop", "B-Peop"])) == ["B-PERSON", "B-PERSON"]
+
+
+def test_name_files_part_documents(tmp_path: Path) -> None:
+    file = tmp_path / "names.conll"
+    file.write_text("Ada I-PER\nran O\n\n-DOCSTART- O\n\nRome I-LOC\n", encoding="utf-8")
+    first, second = read_names(file)
+    assert first.document != second.document
+    assert second.names == ("B-LOC",)
+
+
+def test_relation_names(tmp_path: Path) -> None:
+    file = tmp_path / "relations.txt"
+    file.write_text("#doc 1\n0\tAda\tB-Peop\t['N']\t[0]\n#doc 2\n0\tRome\tB-Loc\t['N']\t[0]\n")
+    assert [s.names for s in read_relation_names(file)] == [("B-PERSON",), ("B-LOC",)]
+
+
+def test_spaces_are_restored_around_marks() -> None:
+    words = ["He", "said", '"', "no", '"', ",", "(", "twice", ")", "."]
+    spaces = restore_spaces(words)
+    text = "".join(w + " " * s for w, s in zip(words, spaces, strict=True)).strip()
+    assert text == 'He said "no", (twice).'
+
+
+def test_held_out_names_are_the_last_fifth_of_documents() -> None:
+    sentences = [Sentence(f"d{i}", ("x",), (True,)) for i in range(10)]
+    training, held_out = split_wikigold(sentences)
+    assert [s.document for s in held_out] == ["d8", "d9"]
+    assert len(training) == 8
+
+
+def test_prose_is_cut_into_sentences_with_tags_lemmas_and_heads() -> None:
+    doc = load_english()(PROSE)
+    assert len(list(doc.sents)) == 3
+    born = next(t for t in doc if t.text == "born")
+    assert (born.pos_, born.lemma_, born.dep_) == ("VERB", "bear", "ROOT")
+    met = next(t for t in doc if t.text == "met")
+    assert {c.text for c in met.children if c.dep_ in {"nsubj", "obj"}} == {"she", "Pierre"}
+
+
+def test_names_have_the_four_kinds() -> None:
+    names = {(e.text, e.label_) for e in load_english()(PROSE).ents}
+    assert {("Marie Curie", "PERSON"), ("Warsaw", "LOC")} <= names
+    assert {label for _, label in names} <= set(NAME_LABELS)
+
+
+def test_treebank_brackets_and_quotes_stay_whole() -> None:
+    nlp = load_english()
+    doc = nlp.make_doc("`` Go '' said Ada -LRB- 1815 -RRB- .")
+    assert [t.text for t in doc][:1] == ["``"]
+    assert [t.norm_ for t in doc if t.text.startswith("-")] == ["(", ")"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u202e\x00", "a" * 5000, "“" * 500])
+def test_hostile_text_comes_back_as_it_was(text: str) -> None:
+    assert load_english()(text).text == text
+
+
+def test_components_can_be_left_out_and_pipelines_are_cached() -> None:
+    assert "ner" not in load_english(disable=("ner",)).pipe_names
+    assert load_english() is load_english()
+
+
+def test_unknown_pipeline_is_refused_in_plain_words() -> None:
+    with pytest.raises(ValueError, match="leave the setting empty"):
+        load_english("no_such_pipeline")
+
+
+def test_shipped_model_is_small() -> None:
+    size = sum(f.stat().st_size for f in SHIPPED_MODEL.rglob("*") if f.is_file())
+    assert size <= 15_000_000
+
+
+def test_importing_the_package_is_light() -> None:
+    code = "import sys, tasks.parser; sys.exit('spacy' in sys.modules or 'torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
