@@ -64,6 +64,7 @@ class Relation(Row):
     relation: str = Field(description="The predicate, in the words of its language.")
     graph: str = GRAPH
     triples: int = Field(description="How many triples use it.")
+    single_valued: bool = Field(description="Whether a head has one tail at a time.")
     example: str = Field(description="The best supported of them, written out.")
 
 
@@ -111,6 +112,18 @@ class Mention(Row):
     prompt_sha: str = Field(description="Version of the prompt or of the rules.")
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
     extracted_at: datetime = Field(description="When (UTC).")
+
+
+class EntityPassage(Row):
+    """How often a passage names an entity: the links that join passages through entities."""
+
+    table: ClassVar[str] = "entity_passages"
+    key: ClassVar[tuple[str, ...]] = ("entity_id", "document_id", "passage_id")
+
+    entity_id: str = Field(description="The entity.")
+    document_id: str = Field(description="The document.")
+    passage_id: str = Field(description="The passage.")
+    times: int = Field(description="Names and facts of the entity in the passage.")
 
 
 class Conflict(Row):

@@ -106,7 +106,7 @@ class Change(Row):
 
     edition: str = Field(description="The edition in which it is so.")
     parent: str | None = Field(None, description="The edition compared with.")
-    kind: str = Field(description="added, gone or moved (another entity or span).")
+    kind: str = Field(description="added, gone, moved (to another entity) or changed (a text).")
     fact_kind: str = Field(description="document, entity, triple, description or aspect.")
     fact_id: str = Field(description="Its id.")
     text: str = Field(description="The fact in words.")

@@ -1,0 +1,138 @@
+"""From journal to edition, by SQL: each step is one file under `sql/`.
+
+The steps stop where Python must decide (near duplicates, entity resolution) and go on from the
+tables it hands over. The result is a pure function of the journal up to a position.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+import schemas
+from schemas import observations
+from schemas.row import Row
+from warehouse.editions import DUCKDB_FILE, Edition
+from warehouse.journal import Journal, register
+
+ROW_GROUP = 20_000
+COMPARED = (
+    schemas.Document,
+    schemas.Entity,
+    schemas.Triple,
+    schemas.Description,
+    schemas.Aspect,
+    schemas.EntityRedirect,
+)
+WRITTEN: dict[type[Row], tuple[str, str]] = {
+    # table: what it is made of, and the look-up order it is written in
+    schemas.Document: ("documents", "document_id"),
+    schemas.Passage: ("passages", "document_id, span_start"),
+    schemas.Entity: ("entity_facts", "entity_id"),
+    schemas.EntityRedirect: ("redirect_facts", "old_entity_id"),
+    schemas.Alias: ("entity_aliases", "alias, entity_id"),
+    schemas.Relation: ("relation_facts", "relation, graph"),
+    schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
+    schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
+    schemas.Description: ("description_facts", "entity_id, description_id"),
+    schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
+    schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
+    schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
+}
+INDEXED = (
+    ("triples", "head_id"),
+    ("triples", "tail_id"),
+    ("entities", "entity_id"),
+    ("aliases", "alias"),
+    ("documents", "document_id"),
+    ("mentions", "fact_id"),
+)
+
+
+class Derivation:
+    """One derivation in progress: a DuckDB in memory over the journal's parts."""
+
+    def __init__(self, journal: Journal, position: int, temporary: Path) -> None:
+        """Open the journal up to a position; large steps spill to the temporary folder."""
+        config = {"memory_limit": "1GB", "threads": "2", "temp_directory": str(temporary)}
+        self.con = duckdb.connect(":memory:", config=config)
+        register(journal, observations.JOURNAL, self.con, position)
+
+    def settings(self, **values: Any) -> None:
+        """Hand the settings of the build to the SQL, as the one row of `build_settings`."""
+        self.hand_over("build_settings", pa.table({name: [v] for name, v in values.items()}))
+
+    def hand_over(self, name: str, table: pa.Table) -> None:
+        """Give the SQL a table that Python made."""
+        self.con.register(name, table)
+
+    def step(self, name: str) -> None:
+        """Run one file of SQL."""
+        self.con.execute(read_sql(name))
+
+    def table(self, name: str) -> pa.Table:
+        """Return a table that the SQL made."""
+        return self.con.table(name).to_arrow_table()
+
+    def compare_with(self, parent: Edition | None) -> None:
+        """Show the SQL the parent edition's tables, empty ones if there is none."""
+        for row in COMPARED:
+            table = parent.table(row) if parent else row.arrow_schema().empty_table()
+            self.con.register(f"parent_{row.table}", table)
+
+    def write(self, folder: Path) -> None:
+        """Write all tables of the edition as Parquet, sorted by their look-up key."""
+        for row in schemas.EDITION:
+            path = str(folder / f"{row.table}.parquet")
+            if row in WRITTEN:
+                made_of, order = WRITTEN[row]
+                relation = self.con.table(made_of).order(order)
+            else:
+                self.con.register(f"empty_{row.table}", row.arrow_schema().empty_table())
+                relation = self.con.table(f"empty_{row.table}")
+            columns = ", ".join(f'"{name}"' for name in row.model_fields)
+            relation.project(columns).write_parquet(
+                path, compression="zstd", row_group_size=ROW_GROUP
+            )
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self.con.close()
+
+
+def read_sql(name: str) -> str:
+    """Return one file of SQL."""
+    return files("warehouse").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
+
+
+def build_database(folder: Path) -> None:
+    """Build the DuckDB file with indexes and views from the Parquet files beside it."""
+    with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
+        for row in schemas.EDITION:
+            con.read_parquet(str(folder / f"{row.table}.parquet")).create(row.table)
+            _comment(con, "table", row)
+        for table, column in INDEXED:
+            con.execute(f"create index {table}_{column} on {table} ({column})")
+        con.execute(read_sql("views"))
+        for row in schemas.VIEWS:
+            _comment(con, "view", row)
+        con.execute("checkpoint")
+
+
+def _comment(con: duckdb.DuckDBPyConnection, kind: str, row: type[Row]) -> None:
+    """Put the data dictionary's words on a table and its columns.
+
+    COMMENT takes no parameters; the words are this program's own constants.
+    """
+    words = " ".join((row.__doc__ or "").split())
+    con.execute(f"comment on {kind} {row.table} is {_literal(words)}")
+    for name, info in row.model_fields.items():
+        con.execute(
+            f'comment on column {row.table}."{name}" is {_literal(info.description or "")}'
+        )
+
+
+def _literal(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"

@@ -1,0 +1,51 @@
+-- What differs from the parent edition, and why.
+create table changed_documents as
+select coalesce(a.document_id, b.document_id) as document_id, coalesce(a.uri, b.uri) as uri,
+       case when b.document_id is null then 'added' when a.document_id is null then 'gone'
+            else 'changed' end as kind
+from documents a full join parent_documents b on a.document_id = b.document_id
+where a.sha256 is distinct from b.sha256 or a.text is distinct from b.text;
+
+create table change_facts as
+with now as (
+    select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
+    from entity_facts
+    union all
+    select 'triple', triple_id, head || ' | ' || relation || ' | ' || tail, document_id
+    from triple_facts
+    union all
+    select 'description', description_id, text, document_id from description_facts
+    union all
+    select 'aspect', aspect_id, text, document_id from aspect_facts
+),
+before as (
+    select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
+    from parent_entities
+    union all
+    select 'triple', triple_id, head || ' | ' || relation || ' | ' || tail, document_id
+    from parent_triples
+    union all
+    select 'description', description_id, text, document_id from parent_descriptions
+    union all
+    select 'aspect', aspect_id, text, document_id from parent_aspects
+),
+added as (from now anti join before using (fact_kind, fact_id)),
+gone as (from before anti join now using (fact_kind, fact_id)),
+differing as (
+    select case when g.text is not null then 'moved' else 'added' end as kind, a.*
+    from added a left join (select distinct fact_kind, text from gone) g using (fact_kind, text)
+    union all
+    select 'gone', g.* from gone g anti join added a using (fact_kind, text)
+)
+select s.edition, s.parent, d.kind, d.fact_kind, d.fact_id, d.text,
+       case when d.document_id in (select document_id from changed_documents) then 'document'
+            when s.overrides_changed then 'override'
+            when s.code_changed then 'code'
+            else 'document' end as cause,
+       d.document_id
+from differing d, build_settings s
+where s.parent is not null
+union all
+select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, 'document', c.document_id
+from changed_documents c, build_settings s
+where s.parent is not null;

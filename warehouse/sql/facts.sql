@@ -1,0 +1,90 @@
+-- Facts, once each: names replaced by entities, statements counted, the best mention kept at hand.
+create table rejected as select subject as fact_id from overrides where action = 'reject';
+
+create table resolved_triples as
+select s.*, h.entity_id as head_id, t.entity_id as tail_id,
+       substring(sha256(concat_ws(chr(31), 'corpus', h.entity_id, lower(s.relation),
+           case when t.entity_id is not null then t.entity_id
+                when s.value_type in ('date', 'year') and s.date is not null then s.date
+                when s.value_type in ('number', 'quantity') and s.number is not null
+                    then s.number || ' ' || coalesce(s.unit, '')
+                else lower(trim(s.tail)) end)), 1, 32) as triple_id
+from triple_statements s
+join assignment h on h.document_id = s.document_id and h.name = s.head
+left join assignment t
+    on s.value_type = 'entity' and t.document_id = s.document_id and t.name = s.tail
+-- An entity related to itself is two of its names in one clause, not a fact.
+where h.entity_id is distinct from t.entity_id;
+
+create table triple_facts as
+select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
+       coalesce(t.name, r.tail) as tail, r.value_type, r.number, r.unit, r.date,
+       r.valid_from, r.valid_to, c.support, c.mentions, r.confidence,
+       r.document_id, r.passage_id, r.doc_start as span_start, r.doc_end as span_end
+from (
+    select * from resolved_triples
+    qualify row_number() over (
+        partition by triple_id
+        order by confidence desc, (valid_from is null), document_id, doc_start, doc_end, ordinal
+    ) = 1
+) r
+join (
+    select triple_id, count(distinct witness) as support,
+           count(distinct (document_id, doc_start, doc_end)) as mentions
+    from resolved_triples group by all
+) c using (triple_id)
+join resolved_entities h on h.entity_id = r.head_id
+left join resolved_entities t on t.entity_id = r.tail_id
+where r.triple_id not in (select fact_id from rejected);
+
+create table resolved_descriptions as
+select s.*, a.entity_id, substring(sha256(concat_ws(chr(31), a.entity_id, s.text)), 1, 32) as description_id
+from description_statements s
+join assignment a on a.document_id = s.document_id and a.name = s.entity;
+
+create table description_facts as
+select r.description_id, r.entity_id, e.name as entity, r.text, r.document_id, r.passage_id,
+       r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph
+from resolved_descriptions r join resolved_entities e using (entity_id)
+where r.description_id not in (select fact_id from rejected)
+qualify row_number() over (
+    partition by description_id order by r.confidence desc, r.document_id, r.doc_start
+) = 1;
+
+create table resolved_aspects as
+select s.*, a.entity_id,
+       substring(sha256(concat_ws(chr(31), a.entity_id, s.aspect, s.text)), 1, 32) as aspect_id
+from aspect_statements s
+join assignment a on a.document_id = s.document_id and a.name = s.entity;
+
+create table aspect_facts as
+select r.aspect_id, r.entity_id, e.name as entity, r.aspect, r.text, r.question, r.document_id,
+       r.passage_id, r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph
+from resolved_aspects r join resolved_entities e using (entity_id)
+where r.aspect_id not in (select fact_id from rejected)
+qualify row_number() over (
+    partition by aspect_id order by r.confidence desc, r.document_id, r.doc_start
+) = 1;
+
+create table mention_facts as
+with stated as (
+    select 'triple' as fact_kind, triple_id as fact_id, document_id, passage_id, doc_start, doc_end,
+           engine, prompt_sha, confidence, extracted_at
+    from resolved_triples where triple_id not in (select fact_id from rejected)
+    union all
+    select 'description', description_id, document_id, passage_id, doc_start, doc_end,
+           engine, prompt_sha, confidence, extracted_at
+    from resolved_descriptions where description_id not in (select fact_id from rejected)
+    union all
+    select 'aspect', aspect_id, document_id, passage_id, doc_start, doc_end,
+           engine, prompt_sha, confidence, extracted_at
+    from resolved_aspects where aspect_id not in (select fact_id from rejected)
+    union all
+    select 'alias', a.entity_id, s.document_id, s.passage_id, s.doc_start, s.doc_end,
+           s.engine, s.prompt_sha, s.confidence, s.extracted_at
+    from alias_statements s
+    join assignment a on a.document_id = s.document_id and a.name = s.name
+)
+select fact_kind, fact_id, document_id, passage_id, doc_start as span_start, doc_end as span_end,
+       engine, prompt_sha, max(confidence) as confidence, min(extracted_at) as extracted_at
+from stated group by all;

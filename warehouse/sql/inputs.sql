@@ -1,0 +1,25 @@
+-- The corpus as it stands: the last row of every input that was not removed, refused or excluded.
+create table overrides as
+select * from j_overrides o
+where action <> 'withdraw'
+  and not exists (select 1 from j_overrides w where w.action = 'withdraw' and w.subject = o.override_id);
+
+create table inputs as
+select * from (
+    select *, substring(sha256(source || chr(10) || uri), 1, 32) as document_id,
+           min(commit) over (partition by source, uri) as first_commit,
+           min(read_at) over (partition by source, uri, content_id) as first_read_at,
+           row_number() over (partition by source, uri order by commit desc) as age
+    from j_reads r
+    where not exists (select 1 from overrides where action = 'exclude' and subject = r.run_id)
+)
+where age = 1 and outcome = 'ingested'
+  and document_id not in (select subject from overrides where action = 'exclude');
+
+create table current_contents as
+select c.content_id, c.title, c.language, c.text, c.words, c.minhash,
+       min(i.first_commit) as first_commit, arg_min(i.uri, (i.first_commit, i.uri)) as first_uri
+from inputs i
+join (select * from j_contents qualify row_number() over (partition by content_id order by commit) = 1) c
+    using (content_id)
+group by all;

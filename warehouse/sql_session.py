@@ -1,0 +1,165 @@
+"""Runs what analysts write: one query, on one pinned edition, in a process of its own.
+
+The query runs in `warehouse.sql_worker`, which is killed when its time is over (DuckDB's own
+`interrupt` can take half a minute) and which sees neither this process' memory nor its
+environment. The whole result is written aside before any of it is shown, so that a query that
+fails half-way shows an error and nothing else.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from schemas import LIVE
+from schemas.errors import AlmanacError, UsageError
+from schemas.settings import SqlSettings
+
+MAX_QUERY_CHARS = 200_000
+_DUCKDB_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.binary(): "BLOB",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
+    pa.date32(): "DATE",
+}
+# Queries about the tables themselves see the live ones filled too.
+_CATALOG_WORDS = ("summarize", "information_schema", "duckdb_", "query_table", "query(")
+
+
+@dataclass(frozen=True)
+class SqlResult:
+    """The rows of a query, kept in a temporary file until they are read."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    row_count: int
+    _lines: IO[bytes]
+
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield the rows from the first: each a list of plain JSON values."""
+        self._lines.seek(0)
+        for line in self._lines:
+            yield json.loads(line)
+
+
+def run_sql(
+    database: Path,
+    live: Mapping[str, Sequence[Path]],
+    query: str,
+    settings: SqlSettings | None = None,
+) -> SqlResult:
+    """Return what the query finds in an edition's DuckDB file and the live tables' Parquet parts.
+
+    Raises UsageError when the query is wrong or asks for more than reading, AlmanacError when it
+    took more time or memory than the settings allow.
+    """
+    settings = settings or SqlSettings()
+    if len(query) > MAX_QUERY_CHARS:
+        raise UsageError(f"The query is longer than {MAX_QUERY_CHARS} characters.")
+    request = {
+        "database": str(database.resolve()),
+        "live": live_tables(live, query),
+        "query": query,
+        **settings.model_dump(),
+    }
+    lines = tempfile.TemporaryFile()  # noqa: SIM115 (the result owns it)
+    try:
+        worker = subprocess.run(
+            [sys.executable, "-I", "-m", "warehouse.sql_worker"],
+            input=json.dumps(request).encode(),
+            stdout=lines,
+            stderr=subprocess.PIPE,
+            timeout=settings.seconds,
+            cwd="/",
+            env={"PYTHONIOENCODING": "utf-8"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise AlmanacError(
+            f"The query was ended after {settings.seconds:g} seconds. Narrow it down, or raise "
+            "sql.seconds in the home's settings.toml."
+        ) from None
+    report = _report(worker.stderr)
+    if worker.returncode or "error" in report:
+        raise _error(report, settings)
+    return SqlResult(tuple(report["columns"]), tuple(report["types"]), report["rows"], lines)
+
+
+def live_tables(live: Mapping[str, Sequence[Path]], query: str) -> dict[str, Any]:
+    """Return each live table's columns, and its parts where the query speaks of it."""
+    text = query.casefold()
+    about_all = any(word in text for word in _CATALOG_WORDS)
+    tables = {}
+    for row in LIVE:
+        wanted = about_all or row.table in text
+        tables[row.table] = {
+            "columns": {field.name: duckdb_type(field.type) for field in row.arrow_schema()},
+            "paths": [str(path.resolve()) for path in live.get(row.table, ())] if wanted else [],
+        }
+    return tables
+
+
+def duckdb_type(kind: pa.DataType) -> str:
+    """Return DuckDB's name for one of the Arrow types that rows are made of."""
+    if pa.types.is_list(kind):
+        return duckdb_type(kind.value_type) + "[]"
+    return _DUCKDB_TYPES[kind]
+
+
+def _report(stderr: bytes) -> dict[str, Any]:
+    """Return the worker's last words; without any it was ended from outside."""
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    try:
+        report = json.loads(lines[-1])
+    except (IndexError, ValueError):
+        return {"error": "ended", "message": ""}
+    return report if isinstance(report, dict) else {"error": "ended", "message": ""}
+
+
+def _error(report: Mapping[str, Any], settings: SqlSettings) -> AlmanacError:
+    """Return the worker's failure as words for the person who wrote the query."""
+    kind, message = report.get("error", "ended"), report.get("message", "")
+    if kind == "memory":
+        return AlmanacError(
+            f"The query needs more than {settings.memory_mb} MB of memory. Narrow it down, or "
+            "raise sql.memory_mb in the home's settings.toml."
+        )
+    if kind == "ended":
+        return AlmanacError(
+            "The query was ended by the system, most likely for taking too much memory or time. "
+            "Narrow it down, or raise the limits under sql in the home's settings.toml."
+        )
+    if kind == "result":
+        return AlmanacError(
+            f"The result could not be kept ({message}). Select fewer rows, or read the edition's "
+            "Parquet files directly."
+        )
+    if kind == "refused":
+        return UsageError(f"Refused: {message}. Use select, describe, show, summarize or explain.")
+    if kind == "PermissionException":
+        return UsageError(
+            "Refused: queries reach the almanac's tables and nothing else, neither files nor "
+            "network."
+        )
+    return UsageError(_plain_duckdb_message(message))
+
+
+def _plain_duckdb_message(message: str) -> str:
+    """Return DuckDB's message in one or two sentences, without the echo of the query."""
+    lines = []
+    for line in message.splitlines():
+        if line.startswith("LINE "):
+            break
+        if line.strip():
+            lines.append(line.strip())
+    text = " ".join(lines)
+    return f"The query does not work: {text}" + ("" if text.endswith((".", "!", "?")) else ".")

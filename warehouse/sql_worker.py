@@ -1,0 +1,191 @@
+"""The child process that runs one analyst's query on one edition and can do nothing else.
+
+It is started by `warehouse.sql_session` with an empty environment. The request comes as JSON on
+standard input; rows go to standard output, one JSON array a line; standard error ends with one
+JSON object: the columns and the row count, or what was wrong. Four guards stand one behind the
+other: the kinds of statement allowed, a locked configuration without access to the outside, a
+read-only transaction, and the operating system's limits on memory, time and file size.
+"""
+
+import json
+import math
+import re
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+# What only looks. MULTI is PIVOT, which DuckDB rewrites to several statements.
+ALLOWED = frozenset({"SELECT", "EXPLAIN", "MULTI"})
+ALLOWED_PRAGMA = re.compile(r"\s*pragma\s+(table_info|show_tables|show|version)\b", re.IGNORECASE)
+# Python, DuckDB's code and thread stacks take address space that the query does not use.
+BASE_ADDRESS_SPACE = 1 << 30
+MAX_RESULT_BYTES = 4 << 30
+ROWS_AT_ONCE = 256
+# A float holds decimals of this many digits exactly as written.
+FLOAT_DIGITS = 15
+
+
+class Refused(Exception):
+    """The query asks for something that is not reading."""
+
+
+def main() -> int:
+    """Run the request on standard input; return the exit code."""
+    request = json.load(sys.stdin)
+    try:
+        limit_process(request["seconds"], request["memory_mb"])
+        connection = connect(request)
+        check(connection, request["query"])
+        summary = write_rows(connection, request["query"])
+    except Refused as refusal:
+        return fail("refused", str(refusal))
+    except (MemoryError, duckdb.OutOfMemoryException):
+        return fail("memory", "")
+    except duckdb.Error as error:
+        return fail(type(error).__name__, str(error))
+    except OSError as error:
+        return fail("result", str(error))
+    print(json.dumps(summary), file=sys.stderr)
+    return 0
+
+
+def fail(kind: str, message: str) -> int:
+    """Report what was wrong."""
+    print(json.dumps({"error": kind, "message": message}), file=sys.stderr)
+    return 1
+
+
+def limit_process(seconds: float, memory_mb: int) -> None:
+    """Let the operating system end this process when it takes too much of anything."""
+    # With no handler set the signal ends the process even inside DuckDB's own code; the parent
+    # kills first, this is for when the parent is gone.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(math.ceil(seconds) + 1)
+    space = memory_mb * 5 // 4 * (1 << 20) + BASE_ADDRESS_SPACE
+    resource.setrlimit(resource.RLIMIT_AS, (space, space))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_RESULT_BYTES, MAX_RESULT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """Return a connection to the edition with the live tables beside it, locked down."""
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{request['memory_mb']}MB",
+            "threads": request["threads"],
+            "max_temp_directory_size": "0KiB",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "python_enable_replacements": False,
+        },
+    )
+    database = request["database"].replace("'", "''")
+    connection.execute(f"attach '{database}' as edition (read_only)")
+    for name, live in request["live"].items():
+        add_live_table(connection, name, live)
+    connection.execute("set search_path = 'edition.main,memory.main'")
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    connection.execute("begin transaction read only")
+    return connection
+
+
+def add_live_table(
+    connection: duckdb.DuckDBPyConnection, name: str, live: dict[str, Any]
+) -> None:
+    """Create a live table in memory and fill it from its parts, which may be of older schemas."""
+    columns = ", ".join(f'"{column}" {kind}' for column, kind in live["columns"].items())
+    connection.execute(f'create table memory.main."{name}" ({columns})')
+    if live["paths"]:
+        connection.execute(
+            f'insert into memory.main."{name}" by name '
+            "select * from read_parquet($1, union_by_name = true)",
+            [live["paths"]],
+        )
+
+
+def check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    """Refuse everything but one statement that only looks."""
+    statements = connection.extract_statements(query)
+    if len(statements) != 1:
+        raise Refused(f"one statement at a time, please; these are {len(statements)}")
+    kind = statements[0].type.name
+    if kind == "PRAGMA" and ALLOWED_PRAGMA.match(query):
+        return
+    if kind not in ALLOWED:
+        raise Refused(f"this only reads the tables, and {kind} does not")
+
+
+def write_rows(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
+    """Write the result's rows; return its columns and their number."""
+    cursor = connection.execute(query)
+    description = cursor.description or []
+    rows = 0
+    for row in fetched(cursor):
+        values = [plain(value) for value in row]
+        sys.stdout.write(json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
+        rows += 1
+    sys.stdout.flush()
+    return {
+        "columns": distinct([column[0] for column in description]),
+        "types": [str(column[1]) for column in description],
+        "rows": rows,
+    }
+
+
+def fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, never holding more than a few hundred of them."""
+    while rows := cursor.fetchmany(ROWS_AT_ONCE):
+        yield from rows
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Return the column names with repeated ones numbered, so that each can be a JSON key."""
+    taken: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.append(candidate)
+    return taken
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: dates as ISO text, NaN and infinities as null."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return plain_decimal(value)
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).hex()
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value)
+
+
+def plain_decimal(value: Decimal) -> float | str | None:
+    """Return a number where a float keeps every digit, else the digits as text."""
+    if not value.is_finite():
+        return None
+    return float(value) if len(value.as_tuple().digits) <= FLOAT_DIGITS else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
