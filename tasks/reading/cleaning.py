@@ -1,0 +1,112 @@
+"""From bytes to clean text: decoding, newlines, invisible characters, NFC, and nothing else."""
+
+import codecs
+import re
+import unicodedata
+
+from tasks.reading.inputs import Reason, RefusalError
+
+# Longest first: the UTF-32 mark begins with the UTF-16 one.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# First bytes of formats that can look like text for a while.
+_MAGIC = (
+    b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd",
+    b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"PAR1", b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8",
+    b"\x7fELF", b"MZ\x90\x00", b"\xd0\xcf\x11\xe0", b"OggS", b"ID3", b"SQLite format 3\x00",
+)  # fmt: skip
+# Legacy encodings still met; a guess outside this list is more often noise than text.
+_LEGACY = [
+    "cp1252", "latin_1", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
+    "iso8859_2", "iso8859_5", "iso8859_15", "koi8_r", "koi8_u", "gb18030", "big5", "shift_jis",
+    "euc_jp", "euc_kr", "mac_roman", "cp437", "cp850", "cp866",
+]  # fmt: skip
+_SAMPLE = 65_536  # bytes looked at to tell text from binary and to guess an encoding
+_MAX_CONTROLS = 0.02  # a text with a larger share of control characters is binary
+
+_NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+# Controls; soft hyphen; zero-width and bidi marks; variation selectors; annotation marks;
+# non-characters; lone surrogates; tag characters. A joiner stays inside scripts that need it.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b"
+    "\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffc\ufffe\uffff\U000e0000-\U000e0fff]"
+    "|(?<![\u0620-\u0dff])[\u200c\u200d]"
+)
+_SPACES = re.compile("[\xa0\u2007\u202f]")
+
+
+def decode(data: bytes) -> str:
+    """Return the text of a file's bytes; raises `RefusalError` for binary or unknown ones."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _strictly(data, encoding)
+    if data.startswith(_MAGIC):
+        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
+    wide = _wide_encoding(data[:_SAMPLE])
+    if wide:
+        return _strictly(data, wide)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = _decode_legacy(data)
+    if len(_CONTROLS.findall(text[:_SAMPLE])) > _MAX_CONTROLS * len(text[:_SAMPLE]):
+        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
+    return text
+
+
+def clean(text: str) -> str:
+    r"""Return the text with `\n` newlines, NFC, and without invisible characters; idempotent."""
+    text = _NEWLINES.sub("\n", text)
+    text = _INVISIBLE.sub("", text)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _SPACES.sub(" ", text))
+
+
+def clean_line(text: str, longest: int = 300) -> str:
+    """Return the text as one clean line, for titles and names: spaces collapsed, cut to length."""
+    return " ".join(clean(text[: 4 * longest]).split())[:longest].rstrip()
+
+
+def _strictly(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        sentence = f"The file says that it is {encoding}, but it is not."
+        raise RefusalError(Reason.BAD_ENCODING, sentence) from error
+
+
+def _wide_encoding(sample: bytes) -> str | None:
+    """Return UTF-16's name if the zero bytes stand as in UTF-16 without a byte order mark."""
+    half = len(sample) // 2
+    if half < 4 or 0 not in sample:
+        return None
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if odd > 0.4 * half and even < 0.02 * half:
+        return "utf-16-le"
+    if even > 0.4 * half and odd < 0.02 * half:
+        return "utf-16-be"
+    return None
+
+
+def _decode_legacy(data: bytes) -> str:
+    controls = sum(data[:_SAMPLE].count(byte) for byte in (*range(9), *range(14, 27)))
+    if controls > _MAX_CONTROLS * len(data[:_SAMPLE]):
+        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE], cp_isolation=["utf_8", *_LEGACY]).best()
+    if best is None:
+        raise RefusalError(Reason.BAD_ENCODING, "No known encoding makes text of this file.")
+    try:
+        return data.decode(best.encoding)
+    except UnicodeDecodeError as error:
+        sentence = "The file mixes encodings; save it as UTF-8."
+        raise RefusalError(Reason.BAD_ENCODING, sentence) from error

@@ -1,0 +1,99 @@
+"""What a source lists and what becomes of each input: the types that the reading parts share."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why an input was refused: the code of its row in `rejections`."""
+
+    EMPTY = "empty"  # no text is left after cleaning
+    BINARY = "binary"  # not text, whatever its name says
+    TOO_LARGE = "too_large"  # more bytes than the settings allow; it was not read
+    TOO_LONG = "too_long"  # more text than the settings allow
+    TOO_DEEP = "too_deep"  # nested beyond what its parser takes
+    TOO_EXPANDING = "too_expanding"  # a compressed input that grows beyond the bound
+    BAD_ENCODING = "bad_encoding"  # no known encoding makes text of it
+    BAD_FORMAT = "bad_format"  # broken, or not what its name says
+    NO_TEXT_COLUMN = "no_text_column"  # records, but none of their fields holds the text
+    ENCRYPTED = "encrypted"  # needs a password
+    UNSUPPORTED = "unsupported"  # a format that is not read, such as an archive
+    NOT_A_FILE = "not_a_file"  # a pipe, a device, a socket
+    OUTSIDE_SOURCE = "outside_source"  # a link that leads out of the folder
+    UNREADABLE = "unreadable"  # permission denied, vanished, or the store failed
+    TIMEOUT = "timeout"  # its parser took too long
+    OUT_OF_MEMORY = "out_of_memory"  # its parser needed too much memory
+    CRASHED = "crashed"  # its parser's process died
+
+
+class RefusalError(Exception):
+    """An input that cannot be read: the reason code and one plain sentence for people."""
+
+    def __init__(self, reason: Reason, text: str) -> None:
+        """Keep the reason and the sentence."""
+        super().__init__(text)
+        self.reason = reason
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file of a source, as listed: `(source, uri)` is its identity on every scan."""
+
+    source: str  # the source as recorded: normalised, without passwords
+    root: str  # what is opened: an absolute folder or file, or the URL as given
+    path: str  # inside the root (local) or inside the file system of the URL
+    uri: str  # the path relative to the source, safe to store and to print
+    fingerprint: str  # changes when the file does
+    size: int  # bytes, -1 where the store does not tell
+    refusal: Reason | None = None  # set when the listing already tells that it is not read
+
+    @property
+    def container(self) -> str:
+        """The file that holds the input; a record's uri continues it with `#`."""
+        return self.uri
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a source holds now, sorted by uri; an incomplete one may delete nothing."""
+
+    source: str
+    items: list[Item] = field(default_factory=list)
+    complete: bool = True
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text that was read, cleaned: all spans count the characters of `text`."""
+
+    uri: str
+    sha256: str  # of the bytes read; of a record's canonical JSON inside a file
+    version: str
+    title: str
+    text: str
+    language: str
+    words: int
+    minhash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An input that was not read; where `uri` is the file's, its later records are unknown."""
+
+    uri: str
+    reason: Reason
+    text: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A change feed says that this uri is gone."""
+
+    uri: str
+    version: str
+
+
+Outcome = ReadText | Refusal | Removal
