@@ -80,7 +80,7 @@ def run_sql(
             stderr=subprocess.PIPE,
             timeout=settings.seconds,
             cwd="/",
-            env={"PYTHONIOENCODING": "utf-8"},
+            env={},
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -26,24 +26,27 @@ ALLOWED_PRAGMA = re.compile(r"\s*pragma\s+(table_info|show_tables|show|version)\
 # Python, DuckDB's code and thread stacks take address space that the query does not use.
 BASE_ADDRESS_SPACE = 1 << 30
 MAX_RESULT_BYTES = 4 << 30
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 64
+# The rest is for Python, which turns rows into text.
+DUCKDB_SHARE = 0.8
 # A float holds decimals of this many digits exactly as written.
 FLOAT_DIGITS = 15
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The query asks for something that is not reading."""
 
 
 def main() -> int:
     """Run the request on standard input; return the exit code."""
-    request = json.load(sys.stdin)
+    request = json.load(sys.stdin.buffer)
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     try:
         limit_process(request["seconds"], request["memory_mb"])
         connection = connect(request)
         check(connection, request["query"])
         summary = write_rows(connection, request["query"])
-    except Refused as refusal:
+    except RefusedError as refusal:
         return fail("refused", str(refusal))
     except (MemoryError, duckdb.OutOfMemoryException):
         return fail("memory", "")
@@ -78,7 +81,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         ":memory:",
         config={
-            "memory_limit": f"{request['memory_mb']}MB",
+            "memory_limit": f"{int(request['memory_mb'] * DUCKDB_SHARE)}MiB",
             "threads": request["threads"],
             "max_temp_directory_size": "0KiB",
             "autoinstall_known_extensions": False,
@@ -99,9 +102,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def add_live_table(
-    connection: duckdb.DuckDBPyConnection, name: str, live: dict[str, Any]
-) -> None:
+def add_live_table(connection: duckdb.DuckDBPyConnection, name: str, live: dict[str, Any]) -> None:
     """Create a live table in memory and fill it from its parts, which may be of older schemas."""
     columns = ", ".join(f'"{column}" {kind}' for column, kind in live["columns"].items())
     connection.execute(f'create table memory.main."{name}" ({columns})')
@@ -117,12 +118,12 @@ def check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
     """Refuse everything but one statement that only looks."""
     statements = connection.extract_statements(query)
     if len(statements) != 1:
-        raise Refused(f"one statement at a time, please; these are {len(statements)}")
+        raise RefusedError(f"one statement at a time, please; these are {len(statements)}")
     kind = statements[0].type.name
     if kind == "PRAGMA" and ALLOWED_PRAGMA.match(query):
         return
     if kind not in ALLOWED:
-        raise Refused(f"this only reads the tables, and {kind} does not")
+        raise RefusedError(f"this only reads the tables, and {kind} does not")
 
 
 def write_rows(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:

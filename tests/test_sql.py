@@ -1,0 +1,284 @@
+"""Analysts' queries: nothing dangerous works, everything harmless does, limits hold."""
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from schemas import EDITION, LIVE
+from schemas.errors import AlmanacError, UsageError
+from schemas.operations import Run
+from schemas.settings import SqlSettings
+from warehouse import sql_session, sql_worker
+from warehouse.sql_session import SqlResult, duckdb_type, live_tables, run_sql
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+DANGEROUS = [
+    "select * from read_csv('{file}')",
+    "select * from read_text('{file}')",
+    "select * from read_blob('{file}')",
+    "select * from read_json('{file}')",
+    "select * from read_parquet('{file}')",
+    "select * from parquet_metadata('{file}')",
+    "select * from sniff_csv('{file}')",
+    "select * from '{file}'",
+    "select * from glob('{folder}/*')",
+    "select * from read_csv('https://example.org/a.csv')",
+    "select * from read_parquet('s3://bucket/a.parquet')",
+    "copy triples to '{folder}/out.csv'",
+    "copy (select 1) to '{folder}/out.parquet' (format parquet)",
+    "copy triples from '{file}'",
+    "export database '{folder}/out'",
+    "import database '{folder}'",
+    "attach '{folder}/other.duckdb' as other",
+    "attach ':memory:' as other",
+    "detach edition",
+    "install httpfs",
+    "load httpfs",
+    "load json",
+    "set enable_external_access = true",
+    "set memory_limit = '100GB'",
+    "reset memory_limit",
+    "set threads = 64",
+    "set search_path = 'memory.main'",
+    "set temp_directory = '{folder}'",
+    "pragma threads = 64",
+    "pragma enable_profiling",
+    "pragma profiling_output = '{folder}/out.json'",
+    "pragma database_list",
+    "select getenv('HOME')",
+    "select * from duckdb_secrets()",
+    "create secret (type s3, key_id 'a', secret 'b')",
+    "call enable_logging()",
+    "call pragma_version()",
+    "use memory",
+    "begin",
+    "commit",
+    "commit; insert into memory.main.runs (run_id) values ('x')",
+    "checkpoint",
+    "vacuum",
+    "create macro f(x) as x",
+    "create temp table t (a int)",
+    "create table memory.main.t (a int)",
+    "create view v as select 1",
+    "create schema s",
+    "prepare q as select 1",
+    "select * from edition_arrow",
+    "select 1; select 2",
+    "explain analyze copy triples to '{folder}/out.csv'",
+    "explain analyze insert into runs (run_id) values ('x')",
+    "with x as (insert into runs (run_id) values ('x') returning *) select * from x",
+    "select * from query('drop table triples')",
+    "",
+]
+
+HARMLESS = [
+    "select 1",
+    "select count(*) from triples join entities on head_id = entity_id",
+    "with a as (select 1 as b) select * from a",
+    "from triples limit 1",
+    "values (1), (2)",
+    "table entities",
+    "describe triples",
+    "show tables",
+    "show all tables",
+    "summarize triples",
+    "explain select * from triples",
+    "explain analyze select * from triples",
+    "pragma table_info('triples')",
+    "pivot triples on relation using count(*)",
+    "select * from conflicts",
+    "select * from information_schema.tables",
+    "select regexp_replace('a', 'a', 'b'), now(), json_extract('{\"a\": 1}', 'a')",
+]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("edition") / "almanac.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        for row in EDITION:
+            columns = ", ".join(f"{f.name} {duckdb_type(f.type)}" for f in row.arrow_schema())
+            connection.execute(f"create table {row.table} ({columns})")
+        connection.execute("insert into entities (entity_id, name) values ('e1', 'Ada')")
+        connection.execute(
+            "insert into triples (triple_id, head_id, relation) values ('t1', 'e1', 'be')"
+        )
+        connection.execute("create view conflicts as select * from triples where support > 1")
+    return path
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    folder = tmp_path_factory.mktemp("live")
+    parts = []
+    for number in range(2):
+        part = folder / f"{number}.parquet"
+        row = Run(
+            run_id=f"run-{number}",
+            flow="refresh_knowledge",
+            started_at=MOMENT,
+            outcome="done",
+            counts="{}",
+            code_version="1",
+        )
+        table = Run.to_table([row])
+        # An older version of the schema lacked the last column.
+        pq.write_table(table.drop_columns(["error"]) if number else table, part)
+        parts.append(part)
+    return {"runs": parts}
+
+
+def values(result: SqlResult) -> list[list[object]]:
+    return list(result.rows())
+
+
+def in_worker(database: Path, live: dict[str, list[Path]], query: str) -> dict[str, Any]:
+    """Do what the worker does, without the cost of a process."""
+    limits = SqlSettings().model_dump()
+    request = {"database": str(database), "live": live_tables(live, query), **limits}
+    with sql_worker.connect(request) as connection:
+        sql_worker.check(connection, query)
+        return sql_worker.write_rows(connection, query)
+
+
+@pytest.mark.parametrize("query", DANGEROUS)
+def test_dangerous_statement_is_refused(
+    query: str,
+    database: Path,
+    live: dict[str, list[Path]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("canary\n1\n")
+    before = database.read_bytes()
+    with pytest.raises((duckdb.Error, sql_worker.RefusedError)):
+        in_worker(database, live, query.format(file=file, folder=tmp_path))
+    assert "canary" not in capsys.readouterr().out
+    assert database.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_table_can_be_changed(database: Path, live: dict[str, list[Path]]) -> None:
+    limits = SqlSettings().model_dump()
+    request = {"database": str(database), "live": live_tables(live, "runs"), **limits}
+    with sql_worker.connect(request) as connection:
+        for row in (*EDITION, *LIVE):
+            for change in ("delete from {}", "drop table {}", "alter table {} add column z int"):
+                query = change.format(row.table)
+                with pytest.raises(sql_worker.RefusedError):
+                    sql_worker.check(connection, query)
+                # The second guard holds where the first is passed by.
+                with pytest.raises(duckdb.Error):
+                    connection.execute(query)
+
+
+@pytest.mark.parametrize("query", HARMLESS)
+def test_harmless_statement_works(
+    query: str,
+    database: Path,
+    live: dict[str, list[Path]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    summary = in_worker(database, live, query)
+    assert summary["columns"]
+    assert len(capsys.readouterr().out.splitlines()) == summary["rows"]
+
+
+def test_refusals_are_explained(database: Path) -> None:
+    for query in (
+        "drop table triples",
+        "select * from read_text('/etc/passwd')",
+        "select 1; select 2",
+    ):
+        with pytest.raises(UsageError, match="Refused"):
+            run_sql(database, {}, query)
+
+
+def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, list[Path]]) -> None:
+    query = "select run_id, started_at, error from runs order by run_id"
+    result = run_sql(database, live, query)
+    assert values(result) == [
+        ["run-0", "2026-01-02T03:04:05+00:00", None],
+        ["run-1", "2026-01-02T03:04:05+00:00", None],
+    ]
+    assert values(run_sql(database, live, "select count(*) from answers")) == [[0]]
+    shown = {row[0] for row in values(run_sql(database, live, "show tables"))}
+    assert shown == {row.table for row in (*EDITION, *LIVE)} | {"conflicts"}
+
+
+def test_values_become_plain_json(database: Path) -> None:
+    query = """select date '1934-07-04' d, 'nan'::double n, 'infinity'::double i, 1.50 as p,
+        123456789012345678901234567890::decimal(38,0) as big, [1, null] l, {'a': 1} s,
+        map {'k': date '2020-01-01'} m, 'é\x1b[31m' t, '\\xFF'::blob b, 2::hugeint h,
+        time '10:00' tm, timestamp '2020-01-01' ts, interval 1 minute iv, true as yes, 1 as d"""
+    result = run_sql(database, {}, query)
+    assert result.columns[-1] == "d_1"
+    row = dict(zip(result.columns, values(result)[0], strict=True))
+    assert row == {
+        "d": "1934-07-04",
+        "n": None,
+        "i": None,
+        "p": 1.5,
+        "big": "123456789012345678901234567890",
+        "l": [1, None],
+        "s": {"a": 1},
+        "m": {"k": "2020-01-01"},
+        "t": "é\x1b[31m",
+        "b": "ff",
+        "h": 2,
+        "tm": "10:00:00",
+        "ts": "2020-01-01T00:00:00",
+        "iv": 60.0,
+        "yes": True,
+        "d_1": 1,
+    }
+    assert json.dumps(row, allow_nan=False)
+
+
+def test_time_limit_holds(database: Path) -> None:
+    started = time.monotonic()
+    with pytest.raises(AlmanacError, match="1 seconds"):
+        run_sql(
+            database,
+            {},
+            "select count(*) from range(10000000000) a, range(1000) b where a.range % 7 = b.range",
+            SqlSettings(seconds=1),
+        )
+    assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select list(range) from range(1000000000)",
+        "select repeat('x', 1000000000) || repeat('y', 1000000000)",
+    ],
+)
+def test_memory_limit_holds(query: str, database: Path) -> None:
+    with pytest.raises(AlmanacError, match="memory"):
+        run_sql(database, {}, query, SqlSettings(memory_mb=200, seconds=30))
+
+
+def test_mistakes_are_explained_in_one_line(database: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        run_sql(database, {}, "select nme from entities")
+    assert "nme" in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(UsageError):
+        run_sql(database, {}, "selec 1")
+    with pytest.raises(UsageError, match="longer"):
+        run_sql(database, {}, "-" * (sql_session.MAX_QUERY_CHARS + 1))
+
+
+def test_worker_sees_no_environment(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    settings = values(run_sql(database, {}, "select * from duckdb_settings()"))
+    assert "canary" not in json.dumps(settings)
