@@ -1,0 +1,1 @@
+"""Scheduled flows and the command line: one story a file."""

@@ -1,0 +1,1 @@
+"""Where the tables live: the journal, the editions built from it, and the way to query them."""

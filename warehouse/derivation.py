@@ -82,6 +82,10 @@ class Derivation:
             table = parent.table(row) if parent else row.arrow_schema().empty_table()
             self.con.register(f"parent_{row.table}", table)
 
+    def query(self, sql: str) -> pa.Table:
+        """Return what a query of this program's own says of the tables."""
+        return self.con.sql(sql).to_arrow_table()
+
     def write(self, folder: Path) -> None:
         """Write all tables of the edition as Parquet, sorted by their look-up key."""
         for row in schemas.EDITION:
@@ -107,6 +111,12 @@ def read_sql(name: str) -> str:
     return files("warehouse").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
 
 
+def read_single_valued() -> pa.Table:
+    """Return the relations of which a head has one tail at a time, as people know them."""
+    text = files("warehouse").joinpath("single_valued.txt").read_text(encoding="utf-8")
+    return pa.table({"relation": text.split("\n")})
+
+
 def build_database(folder: Path) -> None:
     """Build the DuckDB file with indexes and views from the Parquet files beside it."""
     with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
@@ -129,9 +139,7 @@ def _comment(con: duckdb.DuckDBPyConnection, kind: str, row: type[Row]) -> None:
     words = " ".join((row.__doc__ or "").split())
     con.execute(f"comment on {kind} {row.table} is {_literal(words)}")
     for name, info in row.model_fields.items():
-        con.execute(
-            f'comment on column {row.table}."{name}" is {_literal(info.description or "")}'
-        )
+        con.execute(f'comment on column {row.table}."{name}" is {_literal(info.description or "")}')
 
 
 def _literal(words: str) -> str:

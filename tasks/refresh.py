@@ -1,0 +1,286 @@
+"""The main job: from sources to a published edition, going on where the last run stopped.
+
+The work is plain functions; a flow wraps them, tests and benchmarks call them directly.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pyarrow as pa
+
+import schemas
+from schemas.errors import HeldError
+from schemas.observations import Extraction, Piece
+from schemas.operations import Rejection, Run
+from schemas.settings import Settings
+from tasks.build import Recipe, build
+from tasks.extract import BATCH, WorkerProcesses, extract_batch, in_this_process, load_engine
+from tasks.gates import failed_gates
+from tasks.ingest import Ingestion
+from tasks.split import split, splitter_version
+from tasks.version import code_version
+from warehouse.derivation import Derivation
+from warehouse.editions import Edition
+from warehouse.home import Home
+from warehouse.lease import lease
+from warehouse.live import latest, record, record_all
+
+FEW_PASSAGES = 4 * BATCH  # below this, starting workers takes longer than the work
+SPLIT_BATCH = 500  # texts a commit
+Report = Callable[[str, int, int], None]
+Each = Callable[[Callable[..., Any], Iterator[tuple[Any, ...]]], Iterator[Any]]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+@dataclass
+class RunReport:
+    """What a run did, for people and for `--json`."""
+
+    run_id: str
+    outcome: str = "running"
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    edition: str | None = None
+    published: bool = False
+    notes: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def refresh(
+    home: Home,
+    sources: list[str],
+    settings: Settings,
+    *,
+    max_delete: float | None = None,
+    sensitive: bool = False,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    each: Each | None = None,
+) -> RunReport:
+    """Bring the almanac up to date with its sources and publish a new edition if it differs.
+
+    `each(work, batches)` yields `work(*batch)` for every batch, in any order: it decides where
+    extraction runs. Raises AlmanacError in plain words; whatever was done before stays done.
+    """
+    max_delete = settings.publish.max_delete if max_delete is None else max_delete
+    run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}")
+    with lease(home.path, run.run_id, wait_seconds), _recorded(home, run):
+        home.journal.clean()
+        home.live.clean()
+        with _timed(run, "read"):
+            _ingest(home, sources, settings, run, max_delete, sensitive, report)
+        with _timed(run, "split"):
+            _split(home, settings, run, report)
+        with _timed(run, "extract"):
+            _extract(home, settings, run, report, each)
+        with _timed(run, "build"):
+            edition = _build(home, settings, run, report)
+        with _timed(run, "publish"):
+            _publish(home, settings, run, edition, max_delete)
+    return run
+
+
+def _ingest(
+    home: Home,
+    sources: list[str],
+    settings: Settings,
+    run: RunReport,
+    max_delete: float,
+    sensitive: bool,
+    report: Report,
+) -> None:
+    """List every source first, so that a vanished one stops the run before it writes."""
+    ingestions = [Ingestion(home, s, run.run_id, settings, sensitive=sensitive) for s in sources]
+    for ingestion in ingestions:
+        ingestion.check_listing(max_delete)
+    total, done = sum(len(ingestion.changed) for ingestion in ingestions), 0
+    counts: Counter[str] = Counter()
+    for ingestion in ingestions:
+        for _ in ingestion.read_all():
+            done += 1
+            report("read", done, total)
+        counts.update(ingestion.counts)
+        if not ingestion.listing.complete:
+            run.notes.append(f"{ingestion.listing.error}; nothing was deleted there")
+    run.counts["inputs"] = dict(counts)
+
+
+def _split(home: Home, settings: Settings, run: RunReport, report: Report) -> None:
+    """Cut every text that has no passages of the present splitter."""
+    contents = _pending(home, settings, "unsplit_contents")
+    budget, passages = settings.read.passage_tokens, 0
+    for start in range(0, len(contents), SPLIT_BATCH):
+        rows = contents.slice(start, SPLIT_BATCH).to_pylist()
+        pieces = [piece for row in rows for piece in split(**row, budget=budget)]
+        home.journal.append({Piece: Piece.to_table(pieces)})
+        passages += len(pieces)
+        report("split", start + len(rows), len(contents))
+    run.counts["passages"] = {"texts": len(contents), "new": passages}
+
+
+def _extract(
+    home: Home, settings: Settings, run: RunReport, report: Report, each: Each | None
+) -> None:
+    """Extract from every passage that the chosen engine has not worked through."""
+    passages = _pending(home, settings, "unextracted_passages")
+    total, done, found = len(passages), 0, Counter[str]()
+    if each is None:
+        few = settings.workers <= 1 or total <= FEW_PASSAGES
+        each = in_this_process if few else WorkerProcesses(settings.workers)
+    batches = (
+        (settings.engine, run.run_id, passages.slice(start, BATCH).to_pylist())
+        for start in range(0, total, BATCH)
+    )
+    for tables in each(extract_batch, batches) if total else ():
+        home.journal.append(tables)
+        found.update({row.table: len(table) for row, table in tables.items()})
+        failed = [e for e in tables[Extraction].to_pylist() if e["outcome"] == "failed"]
+        found["failed"] += len(failed)
+        record_all(home.live, {Rejection: [_rejection(run, extraction) for extraction in failed]})
+        done += len(tables[Extraction])
+        report("extract", done, total)
+    run.counts["extraction"] = {"passages": total, **found}
+
+
+def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Edition | None:
+    from tasks.embed import load_encoder
+    from tasks.index import build_index
+    from tasks.vectors import VectorStore
+
+    encoder = load_encoder(settings.engine.encoder)
+    vectors = VectorStore(home.journal, encoder, report) if encoder else None
+    edition = build(
+        home,
+        recipe(settings, encoder.id if encoder else None),
+        vectors.encode if vectors else None,
+        lambda folder: build_index(folder, vectors),
+        report,
+    )
+    run.counts["vectors"] = {"new": vectors.computed if vectors else 0}
+    if edition:
+        run.counts["edition"] = {row.table: edition.rows(row) for row in schemas.EDITION}
+        run.edition = edition.id
+    return edition
+
+
+def _publish(
+    home: Home, settings: Settings, run: RunReport, edition: Edition | None, max_delete: float
+) -> None:
+    """Publish what was built if it passes the gates and nobody holds publishing back."""
+    from tasks.answer import ask_edition
+
+    if edition is None:
+        run.outcome = "unchanged"
+        return
+    tried = run.counts["extraction"]["passages"]
+    reasons = failed_gates(
+        edition,
+        home.editions.current(),
+        settings.publish,
+        max_delete=max_delete,
+        failed_share=run.counts["extraction"].get("failed", 0) / tried if tried else 0.0,
+        golden=home.path / "golden-questions.jsonl",
+        ask=ask_edition,
+    )
+    hold = home.editions.pointer()["hold"]
+    if hold:
+        reasons.append(f"publishing is held since {hold['since']}: {hold['reason']}")
+    if reasons:
+        run.outcome = "held"
+        raise HeldError(
+            f"Edition {edition.id} was built but not published: {'; '.join(reasons)}. Look at it "
+            f"with `almanac editions diff`; `almanac editions publish {edition.id}` accepts it."
+        )
+    home.editions.publish(edition)
+    home.editions.prune(keep=settings.publish.keep_editions, days=settings.publish.keep_days)
+    run.outcome, run.published = "done", True
+
+
+def recipe(settings: Settings, encoder: str | None) -> Recipe:
+    """Return what an edition is built with under these settings."""
+    engine = load_engine(settings.engine)
+    splitter = splitter_version(settings.read.passage_tokens)
+    return Recipe(engine.name, engine.prompt_sha, splitter, encoder)
+
+
+def _pending(home: Home, settings: Settings, what: str) -> pa.Table:
+    """Return what the journal says is left to do."""
+    made_with = recipe(settings, None)
+    with TemporaryDirectory(dir=home.path, prefix=".spill-") as spill:
+        derivation = Derivation(home.journal, home.journal.position, Path(spill))
+        derivation.settings(
+            engine=made_with.engine,
+            prompt_sha=made_with.prompt_sha,
+            splitter=made_with.splitter,
+        )
+        derivation.step("inputs")
+        derivation.step("pending")
+        table = derivation.table(what)
+        derivation.close()
+    return table
+
+
+@contextmanager
+def _timed(run: RunReport, stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    run.seconds[stage] = round(time.perf_counter() - started, 3)
+
+
+@contextmanager
+def _recorded(home: Home, run: RunReport) -> Iterator[None]:
+    """Keep a row of the run, from its start to however it ends; close the rows of dead runs."""
+    for earlier in latest(home.live, Run).to_pylist():
+        if earlier["outcome"] == "running":
+            # The lease is ours, so whoever wrote that row is dead.
+            record(home.live, Run(**{**earlier, "outcome": "died"}))
+    started = datetime.now(UTC)
+    error: str | None = None
+    record(home.live, _run_row(run, started))
+    try:
+        yield
+    except BaseException as problem:
+        error = str(problem) or type(problem).__name__
+        if run.outcome == "running":
+            run.outcome = "held" if isinstance(problem, HeldError) else "failed"
+        raise
+    finally:
+        record(home.live, _run_row(run, started, datetime.now(UTC), error))
+
+
+def _run_row(
+    run: RunReport, started: datetime, ended: datetime | None = None, error: str | None = None
+) -> Run:
+    return Run(
+        run_id=run.run_id,
+        flow="refresh_knowledge",
+        started_at=started,
+        ended_at=ended,
+        outcome=run.outcome,
+        counts=orjson.dumps(run.counts).decode(),
+        code_version=code_version(),
+        edition=run.edition if run.published else None,
+        error=error,
+    )
+
+
+def _rejection(run: RunReport, extraction: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "stage": "extract",
+        "item_id": extraction["passage_id"],
+        "reason": "extraction_failed",
+        "text": extraction["reason"],
+        "rejected_at": datetime.now(UTC),
+    }

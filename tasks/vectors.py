@@ -1,0 +1,61 @@
+"""Vectors of texts, each computed once and journalled under the text's hash."""
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schemas.observations import Vector
+from tasks.embed import Encoder
+from warehouse.journal import Journal, Part
+
+BATCH = 512  # texts a commit
+
+
+class VectorStore:
+    """The journal's vectors of one encoder."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        encoder: Encoder,
+        report: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    ) -> None:
+        """Read the vectors that the journal has for this encoder."""
+        self.journal, self.encoder, self.report = journal, encoder, report
+        self._known: dict[str, bytes] = {}
+        for part in journal.parts(Vector):
+            self._remember(_read(journal, part))
+        self.computed = 0
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Return (n, dimensions) float32; what is new is computed and journalled in batches."""
+        keys = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        todo = sorted(new.items())
+        for start in range(0, len(todo), BATCH):
+            batch = todo[start : start + BATCH]
+            vectors = self.encoder.encode([text for _, text in batch]).astype("<f2")
+            rows = [
+                {"encoder": self.encoder.id, "text_sha": key, "vector": vector.tobytes()}
+                for (key, _), vector in zip(batch, vectors, strict=True)
+            ]
+            table = Vector.to_table(rows)
+            self.journal.append({Vector: table})
+            self._remember(table)
+            self.computed += len(batch)
+            self.report("embed", min(start + BATCH, len(todo)), len(todo))
+        data = b"".join(self._known[key] for key in keys)
+        matrix = np.frombuffer(data, dtype="<f2").astype(np.float32)
+        return matrix.reshape(len(texts), self.encoder.dimensions)
+
+    def _remember(self, table: pa.Table) -> None:
+        for row in table.to_pylist():
+            if row["encoder"] == self.encoder.id:
+                self._known[row["text_sha"]] = row["vector"]
+
+
+def _read(journal: Journal, part: Part) -> pa.Table:
+    return Vector.cast(pq.read_table(journal.path(part)))
