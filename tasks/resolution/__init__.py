@@ -1,0 +1,1 @@
+"""The steps of entity resolution; `tasks.resolve` puts them together."""

@@ -1,0 +1,155 @@
+"""Which bearers of one name, across documents, are the same: the senses of the name."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.resolution.likeness import Likeness
+from tasks.resolution.local_entities import LocalEntity, kinds_clash, voted_kind
+
+_MAX_SENSES = 64  # of one name, that a bearer is compared with
+_MAX_DESCRIPTIONS = 8  # of one sense, that are compared
+
+
+@dataclass(slots=True, eq=False)
+class Sense:
+    """Bearers of one name in several documents, held to be one thing."""
+
+    norm: str
+    number: int
+    members: list[LocalEntity] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    notes: set[str] = field(default_factory=set)
+    descriptions: list[str] = field(default_factory=list)
+    mentions: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The kind most often seen."""
+        return voted_kind(self.kinds)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Identity, by which everything is sorted."""
+        return self.norm, self.number
+
+    def add(self, member: LocalEntity) -> None:
+        """Take a bearer in."""
+        self.members.append(member)
+        self.kinds += member.kinds
+        for kind in member.kinds:
+            self.kinds.setdefault(kind, 0)
+        self.mentions += member.mentions
+        if member.note:
+            self.notes.add(member.note)
+        text = member.description
+        if text and text not in self.descriptions and len(self.descriptions) < _MAX_DESCRIPTIONS:
+            self.descriptions.append(text)
+
+
+def find_senses(entities: list[LocalEntity], likeness: Likeness) -> dict[str, list[Sense]]:
+    """Return the senses of every name; the texts that decide are encoded in two calls at most."""
+    blocks: dict[str, list[LocalEntity]] = defaultdict(list)
+    for entity in entities:
+        blocks[entity.norm].append(entity)
+    likeness.prepare(_doubtful_descriptions(blocks))
+    described = {norm: _Block(norm, block, likeness) for norm, block in blocks.items()}
+    likeness.prepare(text for block in described.values() for text in block.doubtful_contexts())
+    return {norm: block.finish() for norm, block in sorted(described.items())}
+
+
+def _doubtful_descriptions(blocks: dict[str, list[LocalEntity]]) -> set[str]:
+    """Return the descriptions of names that are described in more than one way."""
+    texts: set[str] = set()
+    for block in blocks.values():
+        own = sorted({entity.description for entity in block if entity.description})
+        if len(own) > 1:
+            texts.update(_most_telling(own))
+    return texts
+
+
+def _most_telling(texts: list[str]) -> list[str]:
+    return sorted(texts, key=lambda text: (-min(len(text), 200), text))[:_MAX_SENSES]
+
+
+class _Block:
+    """The bearers of one name while they are sorted into senses."""
+
+    def __init__(self, norm: str, block: list[LocalEntity], likeness: Likeness) -> None:
+        self.norm = norm
+        self.likeness = likeness
+        self.senses: list[Sense] = []
+        notes = {entity.note for entity in block if entity.note}
+        titled = sum(entity.titled for entity in block)
+        self.suspected = bool(notes) or titled > 1
+        ordered = sorted(block, key=_most_telling_first)
+        self.waiting = [e for e in ordered if not e.description and not e.note]
+        for entity in ordered:
+            if entity.description or entity.note:
+                self._place(entity, _evidence(entity))
+
+    def doubtful_contexts(self) -> list[str]:
+        """Return what is to be encoded to tell whom the bearers without description mean."""
+        if len(self.senses) < 2:
+            return []
+        texts = [e.context for e in self.waiting if len(self._open_to(e, "")) > 1]
+        return texts + [text for sense in self.senses for text in sense.descriptions]
+
+    def finish(self) -> list[Sense]:
+        """Place the bearers that are not described and return the senses, largest first."""
+        for entity in self.waiting:
+            self._place(entity, "")
+        ordered = sorted(self.senses, key=lambda s: (-s.mentions, s.members[0].key))
+        for number, sense in enumerate(ordered):
+            sense.number = number
+        return ordered
+
+    def _place(self, entity: LocalEntity, evidence: str) -> None:
+        fits = self._open_to(entity, evidence)
+        if not fits:
+            fits = [Sense(self.norm, len(self.senses))]
+            self.senses += fits
+        best = max(fits, key=lambda sense: self._rank(sense, entity, evidence))
+        best.add(entity)
+
+    def _open_to(self, entity: LocalEntity, evidence: str) -> list[Sense]:
+        return [s for s in self.senses[:_MAX_SENSES] if not self._clash(s, entity, evidence)]
+
+    def _clash(self, sense: Sense, entity: LocalEntity, evidence: str) -> bool:
+        if entity.note and sense.notes:
+            return not _notes_agree(entity.note, sense.notes)
+        if kinds_clash(sense.kind, entity.kind, self.norm):
+            return True
+        texts = sense.descriptions or sorted(sense.notes)
+        if not evidence or not texts:
+            return False
+        return all(self.likeness.differ(evidence, t, self.norm, self.suspected) for t in texts)
+
+    def _rank(self, sense: Sense, entity: LocalEntity, evidence: str) -> tuple[Any, ...]:
+        texts = sense.descriptions + sorted(sense.notes)
+        seen = evidence or entity.context
+        alike = max((self.likeness.alike(seen, t, self.norm) for t in texts), default=0.0)
+        same_note = bool(entity.note) and entity.note in sense.notes
+        same_kind = sense.kind == entity.kind != "unknown"
+        return same_note, same_kind, round(alike, 4), sense.mentions, -sense.number
+
+
+def _evidence(entity: LocalEntity) -> str:
+    return entity.description or entity.note
+
+
+def _notes_agree(note: str, notes: set[str]) -> bool:
+    words = set(note.split())
+    return any(words & set(other.split()) for other in notes)
+
+
+def _most_telling_first(entity: LocalEntity) -> tuple[Any, ...]:
+    known = entity.kind != "unknown"
+    return (
+        not entity.note,
+        not entity.titled,
+        not entity.description,
+        not known,
+        -entity.mentions,
+        entity.key,
+    )
