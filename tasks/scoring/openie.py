@@ -6,7 +6,7 @@ same part of the gold, recall the share of gold tokens found in the same part of
 They match at all only if their relations share a token ("be" stands for any of its forms).
 In a sentence each gold tuple takes the prediction with its best recall, and each prediction at most
 one gold tuple, the pairs with the best precision first. Sums over sentences at every confidence
-threshold give the precision-recall curve. Case counts, and ties go to what comes first in the files:
+threshold give the precision-recall curve. Case counts, and ties go to what stands first:
 the published figures come out only so.
 """
 

@@ -1,0 +1,134 @@
+"""Names in a passage: what the pipeline recognises, runs of capitalised words, and the title."""
+
+import re
+
+from tasks.names import is_pronoun, normalise_name
+from tasks.rules.kinds import KIND_OF_LABEL
+from tasks.rules.passage import Name
+from tasks.rules.tree import Tree
+
+LINKS = frozenset("of the de la le du des del der di von van den da dos el al y ibn bin".split())
+NO_NAME_START = frozenset(["the", "a", "an", "'s", "’s", "and", "of"])
+NO_NAME_END = frozenset(["'s", "’s", "and", "of", ",", ".", "'", "the", "-"])
+CALENDAR = frozenset(
+    "january february march april may june july august september october november december monday "
+    "tuesday wednesday thursday friday saturday sunday".split()
+)
+LONGEST_NAME = 12
+TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
+
+
+def find_names(tree: Tree, title: str) -> list[Name]:
+    """Return the names in order, without overlaps; longer ones win over what they contain."""
+    spans = [
+        (first, last, KIND_OF_LABEL.get(label, "unknown")) for first, last, label in tree.names
+    ]
+    spans += [(first, last, "unknown") for first, last in _capitalised_runs(tree)]
+    spans += [(first, last, "unknown") for first, last in _title_spans(tree, title)]
+    names: list[Name] = []
+    taken = [False] * len(tree.words)
+    for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
+        first, last = _trim(tree, first, last)
+        if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
+            continue
+        taken[first:last] = [True] * (last - first)
+        start, end = tree.start[first], tree.end[last - 1]
+        name = " ".join(tree.text[start:end].split())
+        names.append(Name(first, last, name, kind, start, end))
+    names.sort(key=lambda name: name.start)
+    return names
+
+
+def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Give a capitalised run the kind of the recognised name that ends in it."""
+    merged = list(spans)
+    for first, last, kind in spans:
+        if kind != "unknown":
+            continue
+        inner = [s for s in spans if s[2] != "unknown" and first <= s[0] and s[1] <= last]
+        whole = [s for s in inner if s[1] == last or tree.lower[s[1]] in LINKS]
+        if len(inner) == 1 and whole:
+            merged.append((first, last, whole[0][2]))
+    # Of equal spans the one with a kind comes first.
+    return sorted(set(merged), key=lambda s: (s[0], s[1], s[2] == "unknown"))
+
+
+def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
+    """Return runs of proper nouns and capitalised words, joined by small words between them."""
+    runs: list[tuple[int, int]] = []
+    for start, end in tree.sentences:
+        token = start
+        while token < end:
+            if not _opens_run(tree, token, start):
+                token += 1
+                continue
+            last = _run_end(tree, token, end)
+            runs.append((token, last))
+            token = last
+    return runs
+
+
+def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
+    if not tree.words[token][:1].isupper() or tree.lower[token] in LINKS:
+        return False
+    if tree.pos[token] == "PROPN":
+        return True
+    # A capital at the start of a sentence tells nothing.
+    return token > sentence and tree.pos[token] in ("NOUN", "ADJ") and tree.lower[token] != "i"
+
+
+def _run_end(tree: Tree, token: int, end: int) -> int:
+    last = token + 1
+    while last < end:
+        if _continues(tree, last):
+            last += 1
+            continue
+        ahead = last
+        while ahead < end and ahead - last < 2 and tree.lower[ahead] in LINKS:
+            ahead += 1
+        if ahead == last or ahead >= end or not _continues(tree, ahead):
+            break
+        last = ahead + 1
+    return last
+
+
+def _continues(tree: Tree, token: int) -> bool:
+    word = tree.words[token]
+    if word[:1].isupper():
+        return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
+    return tree.pos[token] == "NUM" and word.isdigit() and len(word) < 4
+
+
+def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
+    """Return where the title, or the title without its note in parentheses, stands."""
+    wanted = [w for w in {title, TITLE_NOTE.sub("", title)} if w]
+    by_start = {start: token for token, start in enumerate(tree.start)}
+    by_end = {end: token + 1 for token, end in enumerate(tree.end)}
+    found: list[tuple[int, int]] = []
+    for words in wanted:
+        at = tree.text.find(words)
+        while at >= 0:
+            first, last = by_start.get(at), by_end.get(at + len(words))
+            if first is not None and last is not None:
+                found.append((first, last))
+            at = tree.text.find(words, at + 1)
+    return found
+
+
+def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
+    while first < last and (tree.lower[first] in NO_NAME_START or tree.pos[first] == "PUNCT"):
+        first += 1
+    while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
+        last -= 1
+    return first, last
+
+
+def _is_name(tree: Tree, first: int, last: int) -> bool:
+    if last - first > LONGEST_NAME or "\n" in tree.text[tree.start[first] : tree.end[last - 1]]:
+        return False
+    words = tree.text[tree.start[first] : tree.end[last - 1]]
+    if not any(c.isupper() for c in words) or not normalise_name(words):
+        return False
+    if last - first == 1 and (tree.pos[first] == "ADJ" or is_pronoun(words, "en")):
+        return False
+    return not all(tree.lower[t] in CALENDAR or tree.words[t].isdigit() for t in range(first, last))
