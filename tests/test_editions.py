@@ -1,0 +1,159 @@
+"""Editions: sealed whole, published by one pointer, kept while somebody reads them."""
+
+import multiprocessing
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import schemas
+from schemas.errors import BusyError, DamageError, UsageError
+from warehouse.derivation import build_database
+from warehouse.editions import Editions, same_content
+from warehouse.lease import lease
+
+
+def publish(editions: Editions, text: str = "a"):
+    building = editions.begin("0123456789abcdef")
+    for row in schemas.EDITION:
+        pq.write_table(row.to_table([]), building.folder / f"{row.table}.parquet")
+    relation = {
+        "relation": text,
+        "graph": "corpus",
+        "triples": 1,
+        "single_valued": False,
+        "example": "",
+    }
+    table = schemas.Relation.to_table([relation])
+    pq.write_table(table, building.folder / "relations.parquet")
+    build_database(building.folder)
+    edition = editions.seal(building, {})
+    editions.publish(edition)
+    return edition
+
+
+def test_before_the_first_there_is_no_current_edition(tmp_path):
+    assert Editions(tmp_path).current() is None
+    assert Editions(tmp_path).all() == []
+
+
+def test_a_published_edition_is_current_and_knows_its_parent(tmp_path):
+    editions = Editions(tmp_path)
+    first, second = publish(editions), publish(editions, "b")
+    assert editions.current().id == second.id
+    assert second.manifest["parent"] == first.id
+    assert [e.sequence for e in editions.all()] == [1, 2]
+    assert [editions.state(e) for e in editions.all()] == ["published", "current"]
+    assert second.rows(schemas.Relation) == 1
+
+
+def test_an_edition_is_opened_by_an_unambiguous_start_of_its_id(tmp_path):
+    editions = Editions(tmp_path)
+    first = publish(editions)
+    publish(editions)
+    assert editions.open("000001").id == first.id
+    with pytest.raises(UsageError, match="editions list"):
+        editions.open("0000")
+
+
+def test_a_sealed_but_unpublished_edition_is_a_candidate(tmp_path):
+    editions = Editions(tmp_path)
+    current = publish(editions)
+    candidate = editions.seal(editions.begin("f" * 64), {})
+    assert editions.current().id == current.id
+    assert editions.state(candidate) == "candidate"
+
+
+def test_what_a_dead_builder_left_is_not_an_edition_and_is_removed(tmp_path):
+    editions = Editions(tmp_path)
+    publish(editions)
+    (tmp_path / ".building-4194305").mkdir()
+    (tmp_path / ".building-4194305" / "triples.parquet").write_bytes(b"half")
+    assert len(editions.all()) == 1
+    building = editions.begin("f" * 64)
+    assert [p.name for p in tmp_path.glob(".building-*")] == [building.folder.name]
+
+
+def test_a_damaged_table_is_refused_before_a_row_is_served(tmp_path):
+    edition = publish(Editions(tmp_path))
+    path = edition.parquet(schemas.Relation)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DamageError, match=r"relations\.parquet"):
+        edition.table(schemas.Relation)
+    assert edition.damaged() == [str(path)]
+
+
+def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(tmp_path):
+    editions = Editions(tmp_path)
+    first, second = publish(editions), publish(editions)
+    editions.roll_back(first, hold="wrong names")
+    assert editions.current().id == first.id
+    assert editions.pointer()["hold"]["reason"] == "wrong names"
+    assert editions.state(second) == "published"
+    editions.release()
+    assert editions.pointer()["hold"] is None
+    assert editions.current().id == first.id
+
+
+def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
+    editions = Editions(tmp_path)
+    made = [publish(editions) for _ in range(5)]
+    editions.roll_back(made[0], hold=None)
+    assert editions.prune(keep=2, days=1) == []
+    would = editions.prune(keep=2, days=0, dry_run=True)
+    assert [e.id for e in would] == [made[1].id, made[2].id]
+    assert [e.id for e in editions.prune(keep=2, days=0)] == [made[1].id, made[2].id]
+    assert [e.sequence for e in editions.all()] == [1, 4, 5]
+
+
+def _read_slowly(folder: str, edition_id: str, ready, go_on) -> None:
+    with Editions(Path(folder)).open(edition_id).pinned() as edition:
+        ready.set()
+        go_on.wait(20)
+        assert edition.table(schemas.Relation).num_rows == 1
+
+
+def test_an_edition_that_somebody_reads_is_not_pruned(tmp_path):
+    editions = Editions(tmp_path)
+    first, second = publish(editions), publish(editions)
+    context = multiprocessing.get_context("spawn")
+    ready, go_on = context.Event(), context.Event()
+    reader = context.Process(target=_read_slowly, args=(str(tmp_path), first.id, ready, go_on))
+    reader.start()
+    assert ready.wait(20)
+    assert editions.prune(keep=0, days=0) == []
+    go_on.set()
+    reader.join(20)
+    assert reader.exitcode == 0
+    assert [e.id for e in editions.prune(keep=0, days=0)] == [first.id]
+    assert editions.all() == [second]
+
+
+def test_editions_with_the_same_tables_are_known_as_such(tmp_path):
+    editions = Editions(tmp_path)
+    one, two, three = publish(editions), publish(editions), publish(editions, "other")
+    assert same_content(one.manifest["tables"], two.manifest["tables"])
+    assert not same_content(two.manifest["tables"], three.manifest["tables"])
+
+
+def _hold(folder: str, ready) -> None:
+    with lease(Path(folder), "run-1"):
+        ready.set()
+        time.sleep(60)
+
+
+def test_a_second_refresh_learns_who_holds_the_lease_and_a_killed_holder_frees_it(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    holder = context.Process(target=_hold, args=(str(tmp_path), ready))
+    holder.start()
+    assert ready.wait(20)
+    with pytest.raises(BusyError, match="run-1 has been running since"), lease(tmp_path, "run-2"):
+        pass
+    holder.kill()
+    holder.join()
+    with lease(tmp_path, "run-2", wait_seconds=5):
+        assert "run-2" in (tmp_path / "refresh.holder.json").read_text()
