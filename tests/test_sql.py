@@ -120,19 +120,22 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     parts = []
     for number in range(2):
         part = folder / f"{number}.parquet"
-        row = Run(
-            run_id=f"run-{number}",
-            flow="refresh_knowledge",
-            started_at=MOMENT,
-            outcome="done",
-            counts="{}",
-            code_version="1",
-        )
-        table = Run.to_table([row])
+        table = Run.to_table([run("both", number), run(f"run-{number}", number)])
         # An older version of the schema lacked the last column.
-        pq.write_table(table.drop_columns(["error"]) if number else table, part)
+        pq.write_table(table if number else table.drop_columns(["error"]), part)
         parts.append(part)
     return {"runs": parts}
+
+
+def run(run_id: str, number: int) -> Run:
+    return Run(
+        run_id=run_id,
+        flow="refresh_knowledge",
+        started_at=MOMENT,
+        outcome=["running", "done"][number],
+        counts="{}",
+        code_version="1",
+    )
 
 
 def values(result: SqlResult) -> list[list[object]]:
@@ -203,11 +206,12 @@ def test_refusals_are_explained(database: Path) -> None:
 
 
 def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, list[Path]]) -> None:
-    query = "select run_id, started_at, error from runs order by run_id"
+    query = "select run_id, started_at, outcome, error from runs order by run_id"
     result = run_sql(database, live, query)
     assert values(result) == [
-        ["run-0", "2026-01-02T03:04:05+00:00", None],
-        ["run-1", "2026-01-02T03:04:05+00:00", None],
+        ["both", "2026-01-02T03:04:05+00:00", "done", None],
+        ["run-0", "2026-01-02T03:04:05+00:00", "running", None],
+        ["run-1", "2026-01-02T03:04:05+00:00", "done", None],
     ]
     assert values(run_sql(database, live, "select count(*) from answers")) == [[0]]
     shown = {row[0] for row in values(run_sql(database, live, "show tables"))}
@@ -260,6 +264,7 @@ def test_time_limit_holds(database: Path) -> None:
     [
         "select list(range) from range(1000000000)",
         "select repeat('x', 1000000000) || repeat('y', 1000000000)",
+        "select count(*) from (select * from range(20000000) t(a) order by hash(a) limit 9000000)",
     ],
 )
 def test_memory_limit_holds(query: str, database: Path) -> None:

@@ -1,15 +1,11 @@
 """Runs what analysts write: one query, on one pinned edition, in a process of its own.
 
-The query runs in `warehouse.sql_worker`, which is killed when its time is over (DuckDB's own
-`interrupt` can take half a minute) and which sees neither this process' memory nor its
+The query runs in `warehouse.sql_worker`, which sees neither this process' memory nor its
 environment. The whole result is written aside before any of it is shown, so that a query that
 fails half-way shows an error and nothing else.
 """
 
 import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +16,7 @@ import pyarrow as pa
 from schemas import LIVE
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import SqlSettings
+from warehouse.sql_process import SqlProcess
 
 MAX_QUERY_CHARS = 200_000
 _DUCKDB_TYPES = {
@@ -56,8 +53,12 @@ def run_sql(
     live: Mapping[str, Sequence[Path]],
     query: str,
     settings: SqlSettings | None = None,
+    process: SqlProcess | None = None,
 ) -> SqlResult:
     """Return what the query finds in an edition's DuckDB file and the live tables' Parquet parts.
+
+    `process` is a worker that was started early; without one it starts here. Of live rows with one
+    key the last counts, so the parts come in the order in which they were written.
 
     Raises UsageError when the query is wrong or asks for more than reading, AlmanacError when it
     took more time or memory than the settings allow.
@@ -65,33 +66,25 @@ def run_sql(
     settings = settings or SqlSettings()
     if len(query) > MAX_QUERY_CHARS:
         raise UsageError(f"The query is longer than {MAX_QUERY_CHARS} characters.")
+    process = process or SqlProcess()
     request = {
         "database": str(database.resolve()),
         "live": live_tables(live, query),
         "query": query,
         **settings.model_dump(),
     }
-    lines = tempfile.TemporaryFile()  # noqa: SIM115 (the result owns it)
     try:
-        worker = subprocess.run(
-            [sys.executable, "-I", "-m", "warehouse.sql_worker"],
-            input=json.dumps(request).encode(),
-            stdout=lines,
-            stderr=subprocess.PIPE,
-            timeout=settings.seconds,
-            cwd="/",
-            env={},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        exit_code, stderr = process.run(json.dumps(request).encode(), settings.seconds)
+    except TimeoutError:
         raise AlmanacError(
             f"The query was ended after {settings.seconds:g} seconds. Narrow it down, or raise "
             "sql.seconds in the home's settings.toml."
         ) from None
-    report = _report(worker.stderr)
-    if worker.returncode or "error" in report:
+    report = _report(stderr)
+    if exit_code or "error" in report:
         raise _error(report, settings)
-    return SqlResult(tuple(report["columns"]), tuple(report["types"]), report["rows"], lines)
+    columns, types = tuple(report["columns"]), tuple(report["types"])
+    return SqlResult(columns, types, report["rows"], process.output)
 
 
 def live_tables(live: Mapping[str, Sequence[Path]], query: str) -> dict[str, Any]:
@@ -103,6 +96,7 @@ def live_tables(live: Mapping[str, Sequence[Path]], query: str) -> dict[str, Any
         wanted = about_all or row.table in text
         tables[row.table] = {
             "columns": {field.name: duckdb_type(field.type) for field in row.arrow_schema()},
+            "key": row.key,
             "paths": [str(path.resolve()) for path in live.get(row.table, ())] if wanted else [],
         }
     return tables

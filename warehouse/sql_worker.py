@@ -83,6 +83,8 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
         config={
             "memory_limit": f"{int(request['memory_mb'] * DUCKDB_SHARE)}MiB",
             "threads": request["threads"],
+            # The size alone does not keep DuckDB 2.0 from spilling to the disk.
+            "temp_directory": "",
             "max_temp_directory_size": "0KiB",
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -103,13 +105,22 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
 
 
 def add_live_table(connection: duckdb.DuckDBPyConnection, name: str, live: dict[str, Any]) -> None:
-    """Create a live table in memory and fill it from its parts, which may be of older schemas."""
+    """Create a live table in memory and fill it from its parts, which may be of older schemas.
+
+    Of the rows with one key the last one written counts; parts come in the order of writing.
+    """
     columns = ", ".join(f'"{column}" {kind}' for column, kind in live["columns"].items())
     connection.execute(f'create table memory.main."{name}" ({columns})')
     if live["paths"]:
+        key = ", ".join(f'"{column}"' for column in live["key"])
         connection.execute(
-            f'insert into memory.main."{name}" by name '
-            "select * from read_parquet($1, union_by_name = true)",
+            f"""insert into memory.main."{name}" by name
+            select * exclude (filename, file_row_number)
+            from read_parquet($1, union_by_name = true, filename = true, file_row_number = true)
+            qualify row_number() over (
+                partition by {key}
+                order by list_position($1, filename) desc, file_row_number desc
+            ) = 1""",
             [live["paths"]],
         )
 

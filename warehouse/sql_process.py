@@ -1,0 +1,45 @@
+"""The process in which an analyst's query runs, started before the query is ready.
+
+Light to import, so that a command can start the worker first and load the rest meanwhile.
+"""
+
+import subprocess
+import sys
+import tempfile
+
+
+class SqlProcess:
+    """One worker for one query; its rows land in `output`, a temporary file."""
+
+    def __init__(self) -> None:
+        """Start the worker with an empty environment; it waits for the request."""
+        self.output = tempfile.TemporaryFile()  # noqa: SIM115 (the result reads it later)
+        self._worker = subprocess.Popen(
+            [sys.executable, "-I", "-m", "warehouse.sql_worker"],
+            stdin=subprocess.PIPE,
+            stdout=self.output,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env={},
+        )
+
+    def run(self, request: bytes, seconds: float) -> tuple[int, bytes]:
+        """Return the worker's exit code and what it wrote on standard error.
+
+        When the time is over the worker is killed, as DuckDB's own `interrupt` can take half a
+        minute, and TimeoutError is raised.
+        """
+        try:
+            _, stderr = self._worker.communicate(request, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise TimeoutError from None
+        except BaseException:
+            self.end()
+            raise
+        return self._worker.returncode, stderr
+
+    def end(self) -> None:
+        """Kill the worker, wherever it is."""
+        self._worker.kill()
+        self._worker.communicate()
