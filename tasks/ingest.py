@@ -52,21 +52,21 @@ class Ingestion:
         self.known = _known(home, self.source)
         sensitivity = "sensitive" if sensitive else "normal"
         self.observed = Observations(home, run_id, self.listing, sensitivity)
-        self.counts: Counter[str] = Counter(files=len(self.listing))
+        self.counts: Counter[str] = Counter(files=len(self.listing.items))
         self._owners = _content_owners(home)
 
     @property
     def changed(self) -> list[Item]:
         """The files that are new or not as they were."""
         known = self.known.fingerprints
-        return [item for item in self.listing if known.get(item.container) != item.fingerprint]
+        return [item for item in self.listing.items if known.get(item.container) != item.fingerprint]
 
     @property
     def gone(self) -> list[str]:
         """The files that a complete listing misses; an incomplete one tells of none."""
         if not self.listing.complete:
             return []
-        return sorted(self.known.fingerprints.keys() - {i.container for i in self.listing})
+        return sorted(self.known.fingerprints.keys() - {i.container for i in self.listing.items})
 
     def check_listing(self, max_delete: float) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
@@ -74,7 +74,7 @@ class Ingestion:
         Raises AlmanacError when nothing could be listed; HeldError when more than `max_delete` of
         its documents, and more than the few that need no asking, would be deleted.
         """
-        if not self.listing.complete and not len(self.listing):
+        if not self.listing.complete and not len(self.listing.items):
             raise AlmanacError(f"{self.listing.error}. Nothing was read and nothing was deleted.")
         ingested = sum(row["outcome"] == "ingested" for row in self.known.inputs.values())
         going = sum(len(self.known.ingested_from(container)) for container in self.gone)
@@ -88,7 +88,7 @@ class Ingestion:
     def read_all(self) -> Iterator[int]:
         """Read and journal what changed; yield how many files are done after each one."""
         changed = self.changed
-        self.counts["unchanged_files"] = len(self.listing) - len(changed)
+        self.counts["unchanged_files"] = len(self.listing.items) - len(changed)
         for done, item in enumerate(changed, 1):
             self._read_file(item)
             self.observed.commit_if_large()

@@ -119,7 +119,7 @@ class Observations:
             "run_id": self.run_id,
             "source": self.listing.source,
             "complete": self.listing.complete,
-            "items": len(self.listing),
+            "items": len(self.listing.items),
             "error": self.listing.error,
             "scanned_at": datetime.now(UTC),
         }

@@ -23,10 +23,13 @@ from schemas.observations import Extraction, Piece
 from schemas.operations import Rejection, Run
 from schemas.settings import Settings
 from tasks.build import Recipe, build
+from tasks.embed import load_encoder
 from tasks.extract import BATCH, WorkerProcesses, extract_batch, in_this_process, load_engine
 from tasks.gates import failed_gates
+from tasks.index import build_index
 from tasks.ingest import Ingestion
 from tasks.split import split, splitter_version
+from tasks.vectors import VectorStore
 from tasks.version import code_version
 from warehouse.derivation import Derivation
 from warehouse.editions import Edition
@@ -154,24 +157,27 @@ def _extract(
 
 
 def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Edition | None:
-    from tasks.embed import load_encoder
-    from tasks.index import build_index
-    from tasks.vectors import VectorStore
-
-    encoder = load_encoder(settings.engine.encoder)
-    vectors = VectorStore(home.journal, encoder, report) if encoder else None
+    """Build an edition from the whole journal, its search index included."""
+    encoder = _encoder(home, settings.engine.encoder, report)
+    chinese = _encoder(home, settings.engine.chinese_encoder or "none", report)
+    names = [e.id for e in (encoder, chinese) if e]
     edition = build(
         home,
-        recipe(settings, encoder.id if encoder else None),
-        vectors.encode if vectors else None,
-        lambda folder: build_index(folder, vectors),
+        recipe(settings, " + ".join(names) or None),
+        encoder.encode if encoder else None,
+        lambda folder: build_index(folder, encoder, chinese),
         report,
     )
-    run.counts["vectors"] = {"new": vectors.computed if vectors else 0}
+    run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}
     if edition:
         run.counts["edition"] = {row.table: edition.rows(row) for row in schemas.EDITION}
         run.edition = edition.id
     return edition
+
+
+def _encoder(home: Home, name: str, report: Report) -> VectorStore | None:
+    encoder = load_encoder(name)
+    return VectorStore(home.journal, encoder, report) if encoder else None
 
 
 def _publish(

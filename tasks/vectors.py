@@ -15,7 +15,7 @@ BATCH = 512  # texts a commit
 
 
 class VectorStore:
-    """The journal's vectors of one encoder."""
+    """An encoder that remembers: the journal keeps every vector that it computed."""
 
     def __init__(
         self,
@@ -25,6 +25,7 @@ class VectorStore:
     ) -> None:
         """Read the vectors that the journal has for this encoder."""
         self.journal, self.encoder, self.report = journal, encoder, report
+        self.id, self.dimensions = encoder.id, encoder.dimensions
         self._known: dict[str, bytes] = {}
         for part in journal.parts(Vector):
             self._remember(_read(journal, part))
