@@ -14,8 +14,12 @@ class ReadSettings(_Settings):
     """What is accepted from sources."""
 
     max_file_bytes: int = Field(100_000_000, description="Larger files are refused, unread.")
+    max_dump_bytes: int = Field(
+        100_000_000_000, description="The same for files of many records, which are streamed."
+    )
     max_text_chars: int = Field(5_000_000, description="Longer texts are refused.")
     max_expansion: int = Field(200, description="A compressed input may grow this many times.")
+    max_seconds: float = Field(30.0, description="A document, page or record may take so long.")
     text_column: str = Field("text", description="Column of CSV, TSV, Parquet, JSON records.")
     passage_tokens: int = Field(160, description="Budget of a passage, in words and signs.")
 

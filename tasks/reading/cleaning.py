@@ -8,7 +8,7 @@ from tasks.reading.inputs import Reason, RefusalError
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -30,7 +30,8 @@ _SAMPLE = 65_536  # bytes looked at to tell text from binary and to guess an enc
 _MAX_CONTROLS = 0.02  # a text with a larger share of control characters is binary
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_CONTROL_BYTES = (*range(9), *range(14, 27), 28, 29, 30, 31, 127)
+_SAID_BINARY = "Its content is binary, not text."
 # Controls; soft hyphen; zero-width and bidi marks; variation selectors; annotation marks;
 # non-characters; lone surrogates; tag characters. A joiner stays inside scripts that need it.
 _INVISIBLE = re.compile(
@@ -44,21 +45,35 @@ _SPACES = re.compile("[\xa0\u2007\u202f]")
 
 def decode(data: bytes) -> str:
     """Return the text of a file's bytes; raises `RefusalError` for binary or unknown ones."""
+    encoding = encoding_of(data)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        sentence = f"It looks like {encoding} at its start, but is not; save it as UTF-8."
+        raise RefusalError(Reason.BAD_ENCODING, sentence) from error
+
+
+def encoding_of(data: bytes) -> str:
+    """Return the encoding that a file's first bytes show, a byte order mark left out of its text.
+
+    Raises `RefusalError` for binary data.
+    """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _strictly(data, encoding)
-    if data.startswith(_MAGIC):
-        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
-    wide = _wide_encoding(data[:_SAMPLE])
-    if wide:
-        return _strictly(data, wide)
+            return encoding
+    sample = data[:_SAMPLE]
+    if sample.startswith(_MAGIC):
+        raise RefusalError(Reason.BINARY, _SAID_BINARY)
+    if wide := _wide_encoding(sample):
+        return wide
+    controls = sum(sample.count(byte) for byte in _CONTROL_BYTES)
+    if controls > _MAX_CONTROLS * len(sample):
+        raise RefusalError(Reason.BINARY, _SAID_BINARY)
     try:
-        text = data.decode("utf-8")
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        return "utf-8"
     except UnicodeDecodeError:
-        text = _decode_legacy(data)
-    if len(_CONTROLS.findall(text[:_SAMPLE])) > _MAX_CONTROLS * len(text[:_SAMPLE]):
-        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
-    return text
+        return _legacy_encoding(sample)
 
 
 def clean(text: str) -> str:
@@ -75,14 +90,6 @@ def clean_line(text: str, longest: int = 300) -> str:
     return " ".join(clean(text[: 4 * longest]).split())[:longest].rstrip()
 
 
-def _strictly(data: bytes, encoding: str) -> str:
-    try:
-        return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    except UnicodeDecodeError as error:
-        sentence = f"The file says that it is {encoding}, but it is not."
-        raise RefusalError(Reason.BAD_ENCODING, sentence) from error
-
-
 def _wide_encoding(sample: bytes) -> str | None:
     """Return UTF-16's name if the zero bytes stand as in UTF-16 without a byte order mark."""
     half = len(sample) // 2
@@ -96,17 +103,10 @@ def _wide_encoding(sample: bytes) -> str | None:
     return None
 
 
-def _decode_legacy(data: bytes) -> str:
-    controls = sum(data[:_SAMPLE].count(byte) for byte in (*range(9), *range(14, 27)))
-    if controls > _MAX_CONTROLS * len(data[:_SAMPLE]):
-        raise RefusalError(Reason.BINARY, "The file is binary, though its name says text.")
+def _legacy_encoding(sample: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_SAMPLE], cp_isolation=["utf_8", *_LEGACY]).best()
+    best = from_bytes(sample, cp_isolation=_LEGACY).best()
     if best is None:
         raise RefusalError(Reason.BAD_ENCODING, "No known encoding makes text of this file.")
-    try:
-        return data.decode(best.encoding)
-    except UnicodeDecodeError as error:
-        sentence = "The file mixes encodings; save it as UTF-8."
-        raise RefusalError(Reason.BAD_ENCODING, sentence) from error
+    return best.encoding

@@ -1,5 +1,6 @@
 """Uris that are safe to store and to print, and titles made from file names."""
 
+import hashlib
 import re
 
 from tasks.reading.cleaning import clean, clean_line
@@ -7,6 +8,7 @@ from tasks.reading.cleaning import clean, clean_line
 # Formats that hold several records: `file#record` must not be taken for a file of that name.
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
 _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
+_LONGEST = 500  # characters of a record's own name
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 
 
@@ -22,14 +24,18 @@ def safe_uri(path: str) -> str:
 
 
 def safe_record(name: object) -> str:
-    """Return what a record calls itself, fit for a uri."""
-    return clean_line(str(name), 500)
+    """Return what a record calls itself, fit for a uri; a long one ends in its hash."""
+    uri = safe_uri(str(name).strip())
+    if len(uri) <= _LONGEST:
+        return uri
+    return f"{uri[: _LONGEST - 17]}~{hashlib.sha256(uri.encode()).hexdigest()[:16]}"
 
 
 def title_of_name(uri: str) -> str:
     """Return a title made from a file's name: `marie-curie.md` becomes `Marie Curie`."""
-    name = uri.rstrip("/").rpartition("/")[2]
-    stem = _SUFFIXES.sub("", name) or name
+    file, _, record = uri.rstrip("/").rpartition("/")[2].partition("#")
+    stem = _SUFFIXES.sub("", file) or file
+    stem = f"{stem} {record}" if record else stem
     words = clean_line(re.sub(r"[_\-+\s]+", " ", stem))
     if words.islower():
         return " ".join(word[:1].upper() + word[1:] for word in words.split())
@@ -40,4 +46,4 @@ def _escape(character: str) -> str:
     # A letter's own decomposed form is a name of its own and stays; what cannot be seen does not.
     if character == " " or (character.isprintable() and clean(character) != ""):
         return character
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))

@@ -1,15 +1,22 @@
 """Reading an item: it ends in texts, refusals and removals, never in an error."""
 
+import dataclasses
 import hashlib
+import tempfile
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from schemas.settings import ReadSettings
 from tasks.reading import likeness
 from tasks.reading.cleaning import clean, clean_line, decode
-from tasks.reading.inputs import Item, Outcome, ReadText, Reason, Refusal, RefusalError
+from tasks.reading.decompression import decompress, read_at_most
+from tasks.reading.formats import STREAMED, Kind, format_of
+from tasks.reading.found import Found, Limits
+from tasks.reading.inputs import Item, Outcome, ReadText, Reason, Refusal, RefusalError, Removal
 from tasks.reading.languages import detect_language
 from tasks.reading.names import title_of_name
-from tasks.reading.sources import open_item
+from tasks.reading.parsers import parse_apart
+from tasks.reading.sources import chunks_of, open_item
 from tasks.reading.titles import title_of_text
 
 _SENTENCES = {
@@ -22,38 +29,106 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
     """Yield what an item holds: a text or refusal for each input in it, removals of a feed.
 
     Never raises for bad input. A refusal under the item's own uri means that it was not read to
-    its end: records of it that did not come may still exist.
+    its end: records of it that did not come may still exist. A record's uri is `file#record`; in
+    a change feed it is the uri that the feed gives.
     """
+    sha256 = ""
     try:
-        yield from _read(item, settings)
+        if item.refusal is not None:
+            raise RefusalError(item.refusal, _SENTENCES[item.refusal])
+        with open_item(item) as opened:
+            kind, limits = _format(item, opened, settings)
+            with _on_disk(opened, _allowed(kind, settings)) as file:
+                # A dump's own hash would cost a second reading of all of it.
+                sha256 = "" if kind in STREAMED else _sha256(file)
+                for found in _found(file, kind, limits, settings):
+                    yield _outcome(item, found, sha256, settings)
     except RefusalError as refused:
-        yield Refusal(item.uri, refused.reason, refused.text)
+        yield Refusal(item.uri, refused.reason, refused.text, sha256)
     except OSError as error:
         text = f"It could not be opened or read: {error.strerror or type(error).__name__}."
         yield Refusal(item.uri, Reason.UNREADABLE, text)
 
 
-def _read(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
-    if item.refusal is not None:
-        raise RefusalError(item.refusal, _SENTENCES[item.refusal])
-    if item.size > settings.max_file_bytes:
-        raise RefusalError(Reason.TOO_LARGE, _too_large(item.size, settings.max_file_bytes))
-    with open_item(item) as file:
-        data = file.read(settings.max_file_bytes + 1)
-    if len(data) > settings.max_file_bytes:
-        raise RefusalError(Reason.TOO_LARGE, _too_large(len(data), settings.max_file_bytes))
-    sha256 = hashlib.sha256(data).hexdigest()
+def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, Limits]:
+    """Return the format of an open item; raises `RefusalError` if it is too large for it."""
+    kind, compression = format_of(item.path, opened.read(64))
+    opened.seek(0)
+    allowed = _allowed(kind, settings)
+    if item.size > allowed:
+        sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."
+        raise RefusalError(Reason.TOO_LARGE, sentence)
+    limits = Limits(
+        item.path.rpartition("/")[2],
+        compression,
+        settings.max_file_bytes,
+        settings.max_text_chars,
+        settings.max_expansion,
+        settings.text_column,
+    )
+    return kind, limits
+
+
+def _allowed(kind: Kind, settings: ReadSettings) -> int:
+    return settings.max_dump_bytes if kind in STREAMED else settings.max_file_bytes
+
+
+def _on_disk(opened: BinaryIO, allowed: int) -> BinaryIO:
+    """Return the file itself if it is local, else a temporary copy of at most the bytes allowed."""
     try:
-        text = clean(decode(data))
-        yield make_text(item.uri, sha256, "", "", text, settings)
+        opened.fileno()
+        return opened
+    except (OSError, AttributeError):
+        copy = tempfile.TemporaryFile()
+    size = 0
+    for chunk in chunks_of(opened):
+        size += len(chunk)
+        if size > allowed:
+            copy.close()
+            sentence = f"It has more than {allowed:,} bytes (settings.toml)."
+            raise RefusalError(Reason.TOO_LARGE, sentence)
+        copy.write(chunk)
+    copy.seek(0)
+    return copy
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    file.seek(0)
+    return digest
+
+
+def _found(file: BinaryIO, kind: Kind, limits: Limits, settings: ReadSettings) -> Iterator[Found]:
+    """Yield what is in the file: plain text is read here, all else by a worker process."""
+    if kind is not Kind.TEXT:
+        yield from parse_apart(file, kind, limits, settings.max_seconds)
+        return
+    allowed = min(settings.max_file_bytes, 4 * settings.max_text_chars + 4)
+    stream = decompress(file, limits.compression, limits.max_expansion)
+    sentence = (
+        f"It has more than {settings.max_text_chars:,} characters "
+        "(max_text_chars in settings.toml)."
+    )
+    data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
+    yield Found("", "", clean(decode(data)))
+
+
+def _outcome(item: Item, found: Found, sha256: str, settings: ReadSettings) -> Outcome:
+    uri = found.name if found.feed else f"{item.uri}#{found.name}" if found.name else item.uri
+    if found.removed:
+        return Removal(uri, found.version)
+    sha256 = found.sha256 or sha256
+    if found.reason:
+        return Refusal(uri, Reason(found.reason), found.said, sha256)
+    try:
+        return _finish(uri, dataclasses.replace(found, sha256=sha256), settings)
     except RefusalError as refused:
-        yield Refusal(item.uri, refused.reason, refused.text, sha256)
+        return Refusal(uri, refused.reason, refused.text, sha256)
 
 
-def make_text(
-    uri: str, sha256: str, version: str, title: str, text: str, settings: ReadSettings
-) -> ReadText:
-    """Return the finished text of an input from its cleaned text; raises `RefusalError`."""
+def _finish(uri: str, found: Found, settings: ReadSettings) -> ReadText:
+    """Return the finished text of a find whose text is cleaned; raises `RefusalError`."""
+    text = found.text
     if len(text) > settings.max_text_chars:
         sentence = (
             f"Its text has {len(text):,} characters; {settings.max_text_chars:,} are allowed "
@@ -63,12 +138,14 @@ def make_text(
     tokens = likeness.tokens_of(text)
     if not tokens:
         raise RefusalError(Reason.EMPTY, "It holds no words.")
-    title = clean_line(title) or title_of_text(text) or title_of_name(uri)
-    language = detect_language(text)
+    title = clean_line(found.title) or title_of_text(text) or title_of_name(uri)
     return ReadText(
-        uri, sha256, version, title, text, language, len(tokens), likeness.minhash(tokens)
+        uri=uri,
+        sha256=found.sha256,
+        version=found.version,
+        title=title,
+        text=text,
+        language=detect_language(text),
+        words=len(tokens),
+        minhash=likeness.minhash(tokens),
     )
-
-
-def _too_large(size: int, allowed: int) -> str:
-    return f"It has {size:,} bytes; {allowed:,} are allowed (max_file_bytes in settings.toml)."

@@ -2,11 +2,13 @@
 
 import glob
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tasks.reading import local_files
-from tasks.reading.inputs import Item, Listing
+from tasks.reading.inputs import Item, Listing, Reason, RefusalError
 from tasks.reading.names import safe_uri
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
@@ -37,7 +39,28 @@ def open_item(item: Item) -> BinaryIO:
         return local_files.open_local(item)
     from fsspec.core import url_to_fs
 
-    return url_to_fs(item.root)[0].open(item.path, "rb")
+    with _store_errors():
+        opened: BinaryIO = url_to_fs(item.root)[0].open(item.path, "rb")
+    return opened
+
+
+def chunks_of(opened: BinaryIO) -> Iterator[bytes]:
+    """Yield the content of a store's file; raises `RefusalError` where the store fails."""
+    with _store_errors():
+        while chunk := opened.read(1 << 20):
+            yield chunk
+
+
+@contextmanager
+def _store_errors() -> Iterator[None]:
+    """Turn what goes wrong at a store, each with exceptions of its own, into a refusal."""
+    try:
+        yield
+    except RefusalError:
+        raise
+    except Exception as error:
+        sentence = f"The store did not give it ({type(error).__name__})."
+        raise RefusalError(Reason.UNREADABLE, sentence) from error
 
 
 def _scan_local(source: str) -> Listing:
