@@ -1,78 +1,102 @@
-"""People's corrections: written to the journal, honoured by every later edition."""
+"""People's corrections: journalled once, honoured by every later edition, and taken back alike."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
-import schemas
+import pyarrow.compute as pc
+
+from schemas.documents import Document
 from schemas.errors import UsageError
+from schemas.knowledge import Aspect, Description, Entity, EntityRedirect, Triple
 from schemas.observations import Override
 from schemas.operations import Run
+from schemas.row import Row
+from warehouse.editions import Edition
 from warehouse.home import Home
-from warehouse.live import latest
 
-ID_LENGTH = 6  # the shortest start of an id that is taken for it
+FACTS: tuple[tuple[type[Row], str], ...] = (
+    (Triple, "triple_id"),
+    (Description, "description_id"),
+    (Aspect, "aspect_id"),
+)
 
 
-def add_override(
-    home: Home, action: str, subject: str, other: str | None = None, reason: str | None = None
+def make_override(
+    home: Home,
+    edition: Edition,
+    action: str,
+    subject: str,
+    object_: str | None = None,
+    reason: str | None = None,
 ) -> Override:
-    """Write a correction after checking that what it speaks of exists; return it.
+    """Journal a correction and return it.
 
-    merge: `subject` becomes part of `other`. split: the name or document `other` leaves the entity
-    `subject`. reject: the fact `subject` is not built. exclude: the document or run `subject` is
-    as if it had never been read. withdraw: the override `subject` no longer counts. Ids may be
-    given by an unambiguous start. Raises UsageError when there is no such thing.
+    Entities may be given by id or by a name that only one has. Raises UsageError if what is to be
+    corrected is not in the edition.
     """
-    row = Override(
-        override_id=uuid4().hex[:12],
-        action=action,  # type: ignore[arg-type]
-        subject=_resolve(home, action, subject),
-        object=_resolve(home, "merge", other) if action == "merge" and other else other,
+    if action in ("merge", "split"):
+        subject = find_entity(edition, subject)
+    if action == "merge":
+        object_ = find_entity(edition, object_ or "")
+        if object_ == subject:
+            raise UsageError("These two are one entity already.")
+    _check(home, edition, action, subject)
+    override = Override(
+        override_id=uuid4().hex,
+        action=action,  # pydantic checks it
+        subject=subject,
+        object=object_,
         reason=reason,
         made_at=datetime.now(UTC),
     )
-    if action == "merge" and row.subject == row.object:
-        raise UsageError("An entity cannot be merged into itself.")
-    home.journal.append({Override: Override.to_table([row])})
-    return row
+    home.journal.append({Override: Override.to_table([override])})
+    return override
 
 
-def overrides_in_force(home: Home) -> list[Override]:
-    """Return the corrections that were not withdrawn, oldest first."""
-    rows = [Override(**row) for row in home.journal.table(Override).to_pylist()]
-    withdrawn = {row.subject for row in rows if row.action == "withdraw"}
-    return [r for r in rows if r.action != "withdraw" and r.override_id not in withdrawn]
+def overrides_in_force(home: Home) -> list[dict[str, Any]]:
+    """Return the corrections that nobody has taken back, oldest first."""
+    rows = home.journal.table(Override).to_pylist()
+    withdrawn = {row["subject"] for row in rows if row["action"] == "withdraw"}
+    return [
+        row for row in rows if row["action"] != "withdraw" and row["override_id"] not in withdrawn
+    ]
 
 
-def _resolve(home: Home, action: str, given: str) -> str:
-    """Return the full id of what a correction speaks of."""
-    known = _known_ids(home, action)
-    if given in known:
-        return given
-    starts = [i for i in known if len(given) >= ID_LENGTH and i.startswith(given)]
-    if len(starts) == 1:
-        return starts[0]
-    kind = {"reject": "fact", "exclude": "document or run", "withdraw": "override"}
-    raise UsageError(
-        f"There is no {kind.get(action, 'entity')} with the id {given!r} in the current edition. "
-        "`almanac sql` finds ids, for example: select entity_id, name from entities."
-    )
+def find_entity(edition: Edition, wanted: str) -> str:
+    """Return the id of the entity with this id or, if only one has it, this name."""
+    entities = edition.table(Entity).select(["entity_id", "name", "kind", "description"])
+    if pc.any(pc.equal(entities["entity_id"], wanted)).as_py():
+        return wanted
+    redirects = edition.table(EntityRedirect)
+    moved = redirects.filter(pc.equal(redirects["old_entity_id"], wanted))
+    if len(moved):
+        return str(moved["entity_id"][0].as_py())
+    named = entities.filter(pc.equal(entities["name"], wanted)).to_pylist()
+    if len(named) == 1:
+        return str(named[0]["entity_id"])
+    if not named:
+        raise UsageError(f"No entity has the id or the name {wanted!r}.")
+    ids = ", ".join(f"{row['entity_id']} ({row['kind']})" for row in named[:10])
+    raise UsageError(f"{len(named)} entities are called {wanted!r}; give the id: {ids}.")
 
 
-def _known_ids(home: Home, action: str) -> set[str]:
-    if action == "withdraw":
-        return {row.override_id for row in overrides_in_force(home)}
-    edition = home.editions.current()
-    if edition is None:
-        raise UsageError("Nothing is published here yet; run `almanac refresh SOURCE` first.")
-    if action == "reject":
-        columns = [
-            edition.table(schemas.Triple)["triple_id"],
-            edition.table(schemas.Description)["description_id"],
-            edition.table(schemas.Aspect)["aspect_id"],
-        ]
-    elif action == "exclude":
-        columns = [edition.table(schemas.Document)["document_id"], latest(home.live, Run)["run_id"]]
-    else:
-        columns = [edition.table(schemas.Entity)["entity_id"]]
-    return {identity for column in columns for identity in column.to_pylist()}
+def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
+    """Raise UsageError if there is nothing that the correction is about."""
+    if action == "reject" and not any(_has(edition, row, key, subject) for row, key in FACTS):
+        raise UsageError(
+            f"No triple, description or aspect of the edition has the id {subject!r}. "
+            "`almanac sql` finds the ids."
+        )
+    if action == "exclude" and not _has(edition, Document, "document_id", subject):
+        runs = home.live.table(Run)["run_id"]
+        if not pc.any(pc.equal(runs, subject)).as_py():
+            raise UsageError(f"No document and no run has the id {subject!r}.")
+    if action == "withdraw" and subject not in {
+        row["override_id"] for row in overrides_in_force(home)
+    }:
+        raise UsageError(f"No correction in force has the id {subject!r}.")
+
+
+def _has(edition: Edition, row: type[Row], key: str, value: str) -> bool:
+    return bool(pc.any(pc.equal(edition.table(row)[key], value)).as_py())
