@@ -1,0 +1,77 @@
+"""The command line: one module a group of commands, loaded only when it is called."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from flows import terminal
+from flows.commands import COMMANDS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code: 0 done, 1 the work failed, 2 the call was wrong."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        command = import_module(f"flows.commands.{arguments.module}")
+        return int(command.run(arguments))
+    except BrokenPipeError:
+        # Whoever read the output, `head` for one, has enough; flushing at exit must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        terminal.say("Stopped. What was done is kept, and the next run goes on from there.")
+        return 1
+    except Exception as error:
+        if arguments.debug:
+            raise
+        return explain(error)
+
+
+def explain(error: Exception) -> int:
+    """Say in plain words what went wrong; return the exit code."""
+    from schemas.errors import AlmanacError
+
+    if isinstance(error, AlmanacError):
+        terminal.say(str(error))
+        return error.exit_code
+    if isinstance(error, OSError) and error.filename is not None:
+        terminal.say(f"{error.filename}: {error.strerror}.")
+        return 1
+    terminal.say(
+        f"Something unexpected went wrong ({type(error).__name__}: {error}). "
+        "Run the command again with --debug to see where."
+    )
+    return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    shared = shared_options()
+    parser = argparse.ArgumentParser(
+        prog="almanac",
+        description="A knowledge base kept fresh from texts, to question and to query with SQL.",
+        parents=[shared],
+        allow_abbrev=False,
+    )
+    parser.set_defaults(debug=False, home=None, json=False)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module, add in COMMANDS.items():
+        add(commands, shared, module)
+    return parser
+
+
+def shared_options() -> argparse.ArgumentParser:
+    """Return the options that may stand before or after the command."""
+    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    shared.add_argument(
+        "--home", metavar="DIR", help="the almanac's folder (ALMANAC_HOME, else ./almanac-home)"
+    )
+    shared.add_argument("--json", action="store_true", help="print one JSON value and nothing else")
+    shared.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return shared
+
+
+if __name__ == "__main__":
+    sys.exit(main())

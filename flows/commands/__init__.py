@@ -1,0 +1,160 @@
+"""The commands and their options; each command's work is in the module of its name.
+
+Only the standard library is imported here: `--help` and the start of every command read it.
+"""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+Commands = Any  # argparse keeps the type of its sub-parsers to itself
+
+
+def _command(
+    commands: Commands,
+    shared: argparse.ArgumentParser,
+    name: str,
+    module: str,
+    what: str,
+    **defaults: Any,
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=what, description=what, parents=[shared], allow_abbrev=False
+    )
+    parser.set_defaults(module=module, **defaults)
+    return parser
+
+
+def _group(
+    commands: Commands, shared: argparse.ArgumentParser, name: str, what: str
+) -> tuple[argparse.ArgumentParser, Commands]:
+    parser = commands.add_parser(
+        name, help=what, description=what, parents=[shared], allow_abbrev=False
+    )
+    return parser, parser.add_subparsers(metavar="ACTION", dest="action")
+
+
+def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(
+        commands,
+        shared,
+        "refresh",
+        module,
+        "Read what is new in the sources, extract, and publish a new edition if it differs.",
+    )
+    p.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder, glob or URL")
+    p.add_argument("--engine", choices=["rules"], help="who does the language work")
+    where = p.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=positive, metavar="N", help="processes that extract")
+    where.add_argument("--dask", metavar="ADDRESS", help="a running Dask cluster, or `local`")
+    p.add_argument(
+        "--max-delete",
+        type=share,
+        metavar="SHARE",
+        help="stop if a larger share of a source's documents is gone (0.2)",
+    )
+    p.add_argument("--sensitive", action="store_true", help="mark these documents as sensitive")
+    p.add_argument("--no-vectors", action="store_true", help="search by words alone")
+    p.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="wait for a running refresh"
+    )
+
+
+def _sql(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(commands, shared, "sql", module, "Run one query that reads, on an edition.")
+    p.add_argument("query", metavar="QUERY", help="SQL, or - to read it from standard input")
+    p.add_argument("--format", choices=["table", "json", "csv"], default="table")
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+
+
+def _ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(commands, shared, "ask", module, "Answer a question, with sources.")
+    p.add_argument("question", metavar="QUESTION")
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+    p.add_argument("--explain", action="store_true", help="show what was found on the way")
+
+
+def _editions(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    what = "See, compare and choose editions."
+    group, actions = _group(commands, shared, "editions", what)
+    group.set_defaults(module=module, action="list")
+
+    def action(name: str, what: str) -> argparse.ArgumentParser:
+        return _command(actions, shared, name, module, what, action=name)
+
+    action("list", "List the editions.")
+    p = action("diff", "Show what differs between two editions (current and parent by default).")
+    p.add_argument("old", nargs="?", metavar="OLD")
+    p.add_argument("new", nargs="?", metavar="NEW")
+    p = action("rollback", "Make an earlier edition current, and hold publishing back.")
+    p.add_argument("edition", nargs="?", metavar="ID", help="the one before by default")
+    p.add_argument("--reason", default="rolled back", help="why, for whoever finds it held")
+    p = action("publish", "Make an edition current that was held back, or end a rollback's hold.")
+    p.add_argument("edition", nargs="?", metavar="ID", help="the newest by default")
+    p = action("prune", "Remove old editions.")
+    p.add_argument("--keep", type=positive, metavar="N", help="so many of the last always stay")
+    p.add_argument("--days", type=float, metavar="DAYS", help="younger ones stay too")
+    p.add_argument("--dry-run", action="store_true", help="only say which would go")
+
+
+def _override(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    what = "Correct what was extracted; every later edition honours it."
+    group, actions = _group(commands, shared, "override", what)
+    group.set_defaults(module=module, action="list")
+
+    def action(name: str, what: str, *operands: tuple[str, str]) -> None:
+        p = _command(actions, shared, name, module, what, action=name)
+        for operand, meaning in operands:
+            p.add_argument(operand, metavar=operand.upper(), help=meaning)
+        p.add_argument("--reason", help="why")
+
+    entity = "its id, or its name if only one has it"
+    action("merge", "Say that two entities are one.", ("subject", entity), ("object", "who stays"))
+    action(
+        "split",
+        "Say that an entity is two.",
+        ("subject", entity),
+        ("object", "the name, or the document's id, that means somebody else"),
+    )
+    action("reject", "Say that a fact is wrong.", ("subject", "the fact's id"))
+    action(
+        "exclude", "Leave a document or a run out.", ("subject", "the document's or the run's id")
+    )
+    action("withdraw", "Take a correction back.", ("subject", "the correction's id"))
+    _command(actions, shared, "list", module, "List the corrections in force.", action="list")
+
+
+def _doctor(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    _command(commands, shared, "doctor", module, "Check that everything is as it should be.")
+
+
+def _demo(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(commands, shared, "demo", module, "Run the whole main job on the sample corpus.")
+    p.add_argument("--examples", metavar="DIR", help="the folder with corpus/ and questions.jsonl")
+
+
+def positive(text: str) -> int:
+    """Return a number above zero, or complain."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be at least 1")
+    return number
+
+
+def share(text: str) -> float:
+    """Return a number from 0 to 1, or complain."""
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError("it must be between 0 and 1")
+    return number
+
+
+COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = {
+    "refresh": _refresh,
+    "sql": _sql,
+    "ask": _ask,
+    "editions": _editions,
+    "override": _override,
+    "doctor": _doctor,
+    "demo": _demo,
+}

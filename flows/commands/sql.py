@@ -1,0 +1,31 @@
+"""`almanac sql`: one query that reads, on a pinned edition."""
+
+import argparse
+import sys
+
+from warehouse.sql_process import SqlProcess
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what the query finds."""
+    process = SqlProcess()  # it loads DuckDB while this process loads the rest
+    try:
+        return _run(arguments, process)
+    finally:
+        process.end()
+
+
+def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
+    from flows import sql_output
+    from flows.home import edition_of, home_of, settings_of
+    from schemas import LIVE
+    from warehouse.sql_session import run_sql
+
+    query = sys.stdin.read() if arguments.query == "-" else arguments.query
+    home = home_of(arguments)
+    edition = edition_of(home, arguments.edition)
+    live = {row.table: [home.live.path(p) for p in home.live.parts(row)] for row in LIVE}
+    with edition.pinned():
+        result = run_sql(edition.database, live, query, settings_of(home).sql, process)
+    sql_output.write(result, "json" if arguments.json else arguments.format)
+    return 0

@@ -1,0 +1,64 @@
+"""A query's result as a table for people, or as JSON or CSV for programs."""
+
+import csv
+import itertools
+import json
+import sys
+from typing import Any, TextIO
+
+from flows import terminal
+from warehouse.sql_session import SqlResult
+
+ROWS_SHOWN = 500
+CELL_CHARS = 200
+
+
+def write(result: SqlResult, output_format: str) -> None:
+    """Write the result to standard output."""
+    {"table": _write_table, "json": _write_json, "csv": _write_csv}[output_format](
+        result, sys.stdout
+    )
+
+
+def _write_json(result: SqlResult, out: TextIO) -> None:
+    """Write one array of row objects, a row a line."""
+    out.write("[")
+    for number, row in enumerate(result.rows()):
+        out.write(",\n" if number else "\n")
+        record = dict(zip(result.columns, row, strict=True))
+        out.write(terminal.json_line(json.dumps(record, ensure_ascii=False)))
+    out.write("\n]\n" if result.row_count else "]\n")
+
+
+def _write_csv(result: SqlResult, out: TextIO) -> None:
+    """Write RFC 4180 CSV; on a terminal control characters are written out."""
+    clean = terminal.harmless if out.isatty() else str
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([clean(column) for column in result.columns])
+    for row in result.rows():
+        writer.writerow([clean(_as_text(value)) for value in row])
+
+
+def _write_table(result: SqlResult, out: TextIO) -> None:
+    """Draw the first rows, long cells cut, and say how many there are."""
+    first = itertools.islice(result.rows(), ROWS_SHOWN)
+    terminal.table(result.columns, ([_as_cell(value) for value in row] for row in first), out)
+    rows = f"{result.row_count} row{'' if result.row_count == 1 else 's'}"
+    if result.row_count > ROWS_SHOWN:
+        rows += f"; the first {ROWS_SHOWN} are shown, --format csv gives all"
+    terminal.show(rows)
+
+
+def _as_cell(value: Any) -> Any:
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    text = _as_text(value)
+    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,71 @@
+"""What people see: words on standard error, hostile characters made harmless.
+
+Texts of the corpus may hold escape sequences that move the cursor, set the window's title or turn
+the reading direction; on a terminal they are shown as what they are instead of being obeyed.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from types import NoneType
+from typing import Any, TextIO
+
+PLAIN_WIDTH = 200  # columns of a table that does not go to a terminal
+
+# C0 and C1 controls but for tab and line break, and the marks that override text direction.
+_HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """Return the text with every control character written out, such as \\x1b for escape."""
+    return _HOSTILE.sub(lambda match: _written_out(match.group()), text)
+
+
+def one_line(text: str) -> str:
+    """Return the text harmless and on one line."""
+    return harmless(" ".join(text.split(sep=None)))
+
+
+def json_line(text: str) -> str:
+    """Return JSON text with the characters escaped that JSON itself would let through."""
+    return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def say(text: str) -> None:
+    """Write a line to standard error."""
+    print(harmless(text), file=sys.stderr, flush=True)
+
+
+def show(text: str = "") -> None:
+    """Write a line to standard output."""
+    print(harmless(text))
+
+
+def show_json(value: Any) -> None:
+    """Write one JSON value to standard output."""
+    print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO | None = None) -> None:
+    """Draw a table; numbers stand right, None is left blank."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    out = out or sys.stdout
+    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    rows = [list(row) for row in rows]
+    for place, column in enumerate(columns):
+        numeric = rows and all(isinstance(row[place], (int, float, NoneType)) for row in rows)
+        drawn.add_column(Text(one_line(column)), justify="right" if numeric else "left")
+    for row in rows:
+        drawn.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
+    width = None if out.isatty() else PLAIN_WIDTH
+    Console(file=out, width=width, highlight=False).print(drawn)
+
+
+def _written_out(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
