@@ -72,7 +72,7 @@ class LocalEntity:
         """Derive what is asked often."""
         self.units.sort(key=lambda unit: unit.key)
         self.main = min(self.units, key=_fullest_first)
-        self.kinds = sum((unit.kinds for unit in self.units), Counter())
+        self.kinds = self.main.kinds if len(self.units) == 1 else _summed(self.units)
         self.kind = voted_kind(self.kinds)
         self.mentions = sum(unit.mentions for unit in self.units)
         self.note = self.main.note
@@ -101,6 +101,13 @@ def voted_kind(kinds: Counter[str]) -> str:
     """Return the kind with the most votes; unknown only if nothing else was said."""
     known = [(-votes, kind) for kind, votes in kinds.items() if kind != "unknown"]
     return min(known)[1] if known else "unknown"
+
+
+def _summed(units: list[Unit]) -> Counter[str]:
+    kinds: Counter[str] = Counter()
+    for unit in units:
+        kinds.update(unit.kinds)
+    return kinds
 
 
 def kinds_clash(one: str, other: str, name: str) -> bool:

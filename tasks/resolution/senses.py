@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.resolution.likeness import Likeness
+from tasks.resolution.likeness import Likeness, Profile
 from tasks.resolution.local_entities import LocalEntity, kinds_clash, voted_kind
 
-_MAX_SENSES = 64  # of one name, that a bearer is compared with
+_MAX_SENSES = 32  # of one name, that a bearer is compared with
 _MAX_DESCRIPTIONS = 8  # of one sense, that are compared
 
 
@@ -22,11 +22,7 @@ class Sense:
     notes: set[str] = field(default_factory=set)
     descriptions: list[str] = field(default_factory=list)
     mentions: int = 0
-
-    @property
-    def kind(self) -> str:
-        """The kind most often seen."""
-        return voted_kind(self.kinds)
+    kind: str = "unknown"
 
     @property
     def key(self) -> tuple[str, int]:
@@ -36,9 +32,8 @@ class Sense:
     def add(self, member: LocalEntity) -> None:
         """Take a bearer in."""
         self.members.append(member)
-        self.kinds += member.kinds
-        for kind in member.kinds:
-            self.kinds.setdefault(kind, 0)
+        self.kinds.update(member.kinds)
+        self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
         if member.note:
             self.notes.add(member.note)
@@ -97,8 +92,9 @@ class _Block:
 
     def finish(self) -> list[Sense]:
         """Place the bearers that are not described and return the senses, largest first."""
+        known: dict[Sense, Profile] = {}
         for entity in self.waiting:
-            self._place(entity, "")
+            self._place_by_context(entity, known)
         ordered = sorted(self.senses, key=lambda s: (-s.mentions, s.members[0].key))
         for number, sense in enumerate(ordered):
             sense.number = number
@@ -106,11 +102,29 @@ class _Block:
 
     def _place(self, entity: LocalEntity, evidence: str) -> None:
         fits = self._open_to(entity, evidence)
-        if not fits:
-            fits = [Sense(self.norm, len(self.senses))]
-            self.senses += fits
-        best = max(fits, key=lambda sense: self._rank(sense, entity, evidence))
-        best.add(entity)
+        best = max(fits, key=lambda sense: self._rank(sense, entity, evidence), default=None)
+        (best or self._new_sense()).add(entity)
+
+    def _place_by_context(self, entity: LocalEntity, known: dict[Sense, Profile]) -> None:
+        fits = self._open_to(entity, "")
+        if len(fits) < 2:
+            (fits[0] if fits else self._new_sense()).add(entity)
+            return
+        for sense in fits:
+            if sense not in known:
+                texts = sense.descriptions + sorted(sense.notes)
+                known[sense] = self.likeness.profile(texts, self.norm)
+        profiles = [known[sense] for sense in fits]
+        scores = self.likeness.fit(entity.context, profiles, self.norm)
+        ranked = [
+            (sense.kind == entity.kind != "unknown", score, sense.mentions, -sense.number)
+            for sense, score in zip(fits, scores, strict=True)
+        ]
+        fits[ranked.index(max(ranked))].add(entity)
+
+    def _new_sense(self) -> Sense:
+        self.senses.append(Sense(self.norm, len(self.senses)))
+        return self.senses[-1]
 
     def _open_to(self, entity: LocalEntity, evidence: str) -> list[Sense]:
         return [s for s in self.senses[:_MAX_SENSES] if not self._clash(s, entity, evidence)]
@@ -127,11 +141,11 @@ class _Block:
 
     def _rank(self, sense: Sense, entity: LocalEntity, evidence: str) -> tuple[Any, ...]:
         texts = sense.descriptions + sorted(sense.notes)
-        seen = evidence or entity.context
-        alike = max((self.likeness.alike(seen, t, self.norm) for t in texts), default=0.0)
+        pairs = (self.likeness.alike(evidence, text, self.norm) for text in texts)
         same_note = bool(entity.note) and entity.note in sense.notes
         same_kind = sense.kind == entity.kind != "unknown"
-        return same_note, same_kind, round(alike, 4), sense.mentions, -sense.number
+        alike = round(max(pairs, default=0.0), 4)
+        return same_note, same_kind, alike, sense.mentions, -sense.number
 
 
 def _evidence(entity: LocalEntity) -> str:
