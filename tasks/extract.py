@@ -106,9 +106,7 @@ class WorkerProcesses:
         self, work: Callable[..., Any], batches: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
         """Yield the results; at most two batches a worker are in flight, to bound memory."""
-        with ProcessPoolExecutor(
-            self.workers, mp_context=get_context("spawn"), initializer=_end_with_parent
-        ) as pool:
+        with worker_pool(self.workers) as pool:
             flying: set[Future[Any]] = set()
             for batch in batches:
                 flying.add(pool.submit(work, *batch))
@@ -117,6 +115,13 @@ class WorkerProcesses:
                     yield from (future.result() for future in done)
             for future in flying:
                 yield future.result()
+
+
+def worker_pool(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of processes that end with this one; none starts before the first work."""
+    return ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=_end_with_parent
+    )
 
 
 def _end_with_parent() -> None:

@@ -43,6 +43,14 @@ Report = Callable[[str, int, int], None]
 Each = Callable[[Callable[..., Any], Iterator[tuple[Any, ...]]], Iterator[Any]]
 
 
+Stage = Callable[[str, Callable[[], Any]], Any]
+
+
+def plainly(name: str, work: Callable[[], Any]) -> Any:
+    """Do the work of a stage and nothing else."""
+    return work()
+
+
 def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
@@ -70,11 +78,13 @@ def refresh(
     wait_seconds: float = 0.0,
     report: Report = silent,
     each: Each | None = None,
+    stage: Stage = plainly,
 ) -> RunReport:
     """Bring the almanac up to date with its sources and publish a new edition if it differs.
 
     `each(work, batches)` yields `work(*batch)` for every batch, in any order: it decides where
-    extraction runs. Raises AlmanacError in plain words; whatever was done before stays done.
+    extraction runs. `stage(name, work)` returns `work()` for every other stage, which can be done
+    again after it failed. Raises AlmanacError in plain words; whatever was done before stays done.
     """
     max_delete = settings.publish.max_delete if max_delete is None else max_delete
     run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}")
@@ -82,15 +92,18 @@ def refresh(
         home.journal.clean()
         home.live.clean()
         with _timed(run, "read"):
-            _ingest(home, sources, settings, run, max_delete, sensitive, report)
+            stage(
+                "read",
+                lambda: _ingest(home, sources, settings, run, max_delete, sensitive, report),
+            )
         with _timed(run, "split"):
-            _split(home, settings, run, report)
+            stage("split", lambda: _split(home, settings, run, report))
         with _timed(run, "extract"):
             _extract(home, settings, run, report, each)
         with _timed(run, "build"):
-            edition = _build(home, settings, run, report)
+            edition = stage("build", lambda: _build(home, settings, run, report))
         with _timed(run, "publish"):
-            _publish(home, settings, run, edition, max_delete)
+            stage("publish", lambda: _publish(home, settings, run, edition, max_delete))
     return run
 
 
