@@ -1,0 +1,91 @@
+"""The texts that search shows, beside the edition's tables in a form made for random access."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import schemas
+from schemas.row import Row
+
+BATCH = 4096  # rows in memory at a time
+
+PASSAGE_TEXTS = pa.schema(
+    {
+        "document_id": pa.string(),
+        "passage_id": pa.string(),
+        "span_start": pa.int64(),
+        "span_end": pa.int64(),
+        "uri": pa.string(),
+        "title": pa.string(),
+        "headings": pa.string(),
+        "text": pa.string(),
+    }
+)
+NOTE_TEXTS = pa.schema(
+    {
+        "kind": pa.string(),
+        "fact_id": pa.string(),
+        "entity_id": pa.string(),
+        "entity": pa.string(),
+        "aspect": pa.string(),
+        "question": pa.string(),
+        "text": pa.string(),
+        "document_id": pa.string(),
+        "passage_id": pa.string(),
+        "span_start": pa.int64(),
+        "span_end": pa.int64(),
+        "graph": pa.string(),
+    }
+)
+
+
+def write_passage_texts(edition: Path, path: Path) -> pa.Table:
+    """Write the passages with their document's title and uri; return them opened."""
+    columns = ["document_id", "uri", "title"]
+    documents = pq.read_table(edition / f"{schemas.Document.table}.parquet", columns=columns)
+    places = {id_: place for place, id_ in enumerate(documents["document_id"].to_pylist())}
+    own = [name for name in PASSAGE_TEXTS.names if name in schemas.Passage.model_fields]
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, PASSAGE_TEXTS) as writer:
+        for batch in row_batches(edition, schemas.Passage, own):
+            rows = pa.array([places[id_] for id_ in batch["document_id"].to_pylist()], pa.int64())
+            table = pa.Table.from_batches([batch])
+            for name in ("uri", "title"):
+                table = table.append_column(name, documents[name].take(rows))
+            writer.write_table(table.select(PASSAGE_TEXTS.names).cast(PASSAGE_TEXTS))
+    return open_texts(path)
+
+
+def write_note_texts(edition: Path, path: Path) -> pa.Table:
+    """Write the descriptions, then the aspects, in columns common to both; return them opened."""
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, NOTE_TEXTS) as writer:
+        for row, kind in ((schemas.Description, "description"), (schemas.Aspect, "aspect")):
+            own = [name for name in NOTE_TEXTS.names if name in row.model_fields]
+            for batch in row_batches(edition, row, [row.key[0], *own]):
+                given = {"kind": pa.array([kind] * len(batch)), "fact_id": batch[row.key[0]]}
+                empty = pa.array([""] * len(batch), pa.string())
+                columns = [
+                    given.get(name, batch[name] if name in own else empty)
+                    for name in NOTE_TEXTS.names
+                ]
+                writer.write_table(pa.table(columns, NOTE_TEXTS.names).cast(NOTE_TEXTS))
+    return open_texts(path)
+
+
+def open_texts(path: Path) -> pa.Table:
+    """Return a table of texts without reading it: its pages come from the file as needed."""
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield some columns of one of an edition's tables, in its order, in batches."""
+    with pq.ParquetFile(edition / f"{row.table}.parquet") as file:
+        yield from file.iter_batches(BATCH, columns=columns)
+
+
+def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield a table's rows as dicts, holding one batch at a time."""
+    for batch in table.to_batches(BATCH):
+        yield from batch.to_pylist()
