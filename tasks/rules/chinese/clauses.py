@@ -1,0 +1,283 @@
+"""The parts of a Chinese clause: when, who, with what prepositions, does what, to what.
+
+Chinese writes them in a fairly fixed order (time, subject, prepositional phrases, verb, object), so
+one pass from left to right finds them; a verb inside a relative clause (…的) is told from the
+clause's own verb by the 的 and the verb that follow it.
+"""
+
+from dataclasses import dataclass, field
+
+from tasks.rules.chinese.lexicon import AND, COPULAS, NEGATIONS, PREPOSITIONS, PRONOUNS
+from tasks.rules.chinese.tokens import Token
+
+BREAKS = frozenset("，,；;：:")
+OPENING, CLOSING = frozenset("（("), frozenset("）)")
+COMPLEMENTS = frozenset("于 到 为 在 出 自 给 成 至 往 入 有 向 起 满".split(" "))
+ASPECT = frozenset("了 过 着".split(" "))
+AFTER_TIME = frozenset(
+    "时 后 前 起 底 初 末 间 期间 以后 以前 之后 之前 年底 凌晨 清晨 夏季 春 秋 冬 夏 春天".split(
+        " "
+    )
+)
+PLACE_ENDS = frozenset(
+    "上 里 中 下 内 外 附近 期间 时 时期 境内 之间 之后 之前 以后 以前 旁 前 后 途中 方面".split(
+        " "
+    )
+)
+LONGEST_RELATIVE = 14
+
+
+@dataclass(slots=True)
+class Preposition:
+    """A prepositional phrase before the verb."""
+
+    word: str
+    phrase: list[Token]
+
+
+@dataclass(slots=True)
+class Clause:
+    """The parts of a clause; empty lists and strings for those it lacks."""
+
+    tokens: list[Token]
+    subject: list[Token] = field(default_factory=list)
+    second: list[Token] = field(default_factory=list)
+    times: list[Token] = field(default_factory=list)
+    prepositions: list[Preposition] = field(default_factory=list)
+    verb: str = ""
+    rest: list[Token] = field(default_factory=list)
+    negated: bool = False
+    relative: list[Token] = field(default_factory=list)
+
+    @property
+    def start(self) -> int:
+        """Where its first token starts."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        """Where its last token ends."""
+        return self.tokens[-1].end
+
+    def preposition(self, *words: str) -> Preposition | None:
+        """The first prepositional phrase with one of these words."""
+        return next((p for p in self.prepositions if p.word in words), None)
+
+
+@dataclass(slots=True)
+class Aside:
+    """What a pair of parentheses holds, and the token it follows."""
+
+    after: Token | None
+    tokens: list[Token]
+
+
+def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
+    """Cut a sentence's tokens at its commas; parentheses are taken out."""
+    clauses: list[list[Token]] = [[]]
+    asides: list[Aside] = []
+    aside: Aside | None = None
+    for token in tokens:
+        if token.text in OPENING and aside is None:
+            aside = Aside(clauses[-1][-1] if clauses[-1] else None, [])
+        elif token.text in CLOSING and aside is not None:
+            asides.append(aside)
+            aside = None
+        elif aside is not None:
+            aside.tokens.append(token)
+        elif token.text in BREAKS:
+            clauses.append([])
+        elif token.text not in "。！？!?":
+            clauses[-1].append(token)
+    return [clause for clause in clauses if clause], asides
+
+
+def parse_clause(tokens: list[Token]) -> Clause:
+    """Find the parts of one clause."""
+    clause = Clause(tokens)
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        relative = relative_end(tokens, position)
+        if relative is not None:
+            clause.relative = tokens[position:relative]
+            position = relative + 1
+        elif token.tag == "time":
+            clause.times.append(token)
+            position += 1
+            while position < len(tokens) and tokens[position].text in AFTER_TIME:
+                position += 1
+        elif token.text in PREPOSITIONS and position + 1 < len(tokens):
+            position = _take_preposition(clause, position)
+        elif token.text in NEGATIONS:
+            clause.negated = True
+            position += 1
+        elif is_verb(tokens, position):
+            _take_verb(clause, position)
+            break
+        elif token.nominal or token.tag[0] == "r":
+            position = _take_nominal(clause, position)
+        else:
+            position += 1
+    return clause
+
+
+def is_verb(tokens: list[Token], position: int) -> bool:
+    """Whether a token can be the clause's verb."""
+    token = tokens[position]
+    if token.text in COPULAS or token.tag == "v":
+        # 的 before it makes a noun of it: 中国的发展.
+        return not (position and tokens[position - 1].text == "的" and token.text not in COPULAS)
+    after = tokens[position + 1].text if position + 1 < len(tokens) else ""
+    if token.tag == "vn":
+        return after in ASPECT or after in ("于", "在") or position == len(tokens) - 1
+    return False
+
+
+def relative_end(tokens: list[Token], position: int) -> int | None:
+    """The place of the 的 that ends a relative clause starting here, if one does."""
+    start = position
+    while start < len(tokens) and (
+        tokens[start].tag in ("time", "d") or tokens[start].text in "在由"
+    ):
+        start += 1
+    if start >= len(tokens) or tokens[start].tag != "v" or tokens[start].text in COPULAS:
+        return None
+    stop = min(len(tokens) - 1, position + LONGEST_RELATIVE)
+    for end in range(start + 1, stop):
+        text = tokens[end].text
+        if text in ASPECT or text in COPULAS:
+            return None
+        if text == "的":
+            later = range(end + 2, len(tokens))
+            has_verb = any(is_verb(tokens, i) for i in later)
+            return end if has_verb and tokens[end + 1].nominal else None
+    return None
+
+
+def _take_preposition(clause: Clause, position: int) -> int:
+    tokens = clause.tokens
+    word = tokens[position].text
+    start = position + 1
+    end = start
+    while end < len(tokens):
+        token = tokens[end]
+        if token.text in PLACE_ENDS:
+            end += 1
+            break
+        if token.text in PREPOSITIONS and token.text not in AND:
+            break
+        if end > start and token.text in PRONOUNS and tokens[end - 1].text not in AND:
+            break
+        if token.tag == "d" or (is_verb(tokens, end) and not _modifies(tokens, end)):
+            break
+        end += 1
+    phrase = tokens[start:end]
+    times = [token for token in phrase if token.tag == "time"]
+    if times and len(phrase) <= 2:
+        clause.times.extend(times)
+    elif phrase:
+        clause.prepositions.append(Preposition(word, phrase))
+    return max(end, position + 1)
+
+
+def _modifies(tokens: list[Token], position: int) -> bool:
+    """Whether a verb stands before a 的 in the same phrase, with another verb after it."""
+    for end in range(position + 1, min(len(tokens) - 1, position + 8)):
+        if tokens[end].text == "的":
+            return any(is_verb(tokens, i) for i in range(end + 1, len(tokens)))
+        if tokens[end].text in ASPECT:
+            return False
+    return False
+
+
+def _take_nominal(clause: Clause, position: int) -> int:
+    tokens = clause.tokens
+    end = position
+    while end < len(tokens):
+        token = tokens[end]
+        joins = token.text in AND or token.text in ("的", "之")
+        if joins and not (end + 1 < len(tokens) and _can_follow(tokens, end)):
+            break
+        if not joins and not (
+            token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-")
+        ):
+            break
+        if token.tag == "d" or (end > position and is_verb(tokens, end) and not joins):
+            break
+        # A number after nouns is what the clause says of them: 面积 | 16410平方公里.
+        if token.tag == "number" and end > position and tokens[end - 1].text not in ("的", "、"):
+            break
+        end += 1
+    phrase = tokens[position:end]
+    if not clause.subject:
+        clause.subject = phrase
+    elif not clause.second:
+        clause.second = phrase
+    return max(end, position + 1)
+
+
+def _can_follow(tokens: list[Token], position: int) -> bool:
+    """Whether a 和, 与 or 的 joins what is before it to more of the same phrase."""
+    after = tokens[position + 1]
+    if tokens[position].text in ("与", "和") and any(
+        token.text in ("一起", "共同", "结婚", "合作", "相识", "合并", "相似", "相同")
+        for token in tokens[position + 2 :]
+    ):
+        return False
+    return after.nominal or after.tag[0] in "ra"
+
+
+def _take_verb(clause: Clause, position: int) -> None:
+    tokens = clause.tokens
+    verb = tokens[position].text
+    position += 1
+    while position < len(tokens):
+        text = tokens[position].text
+        if text in ASPECT:
+            position += 1
+        elif text in COMPLEMENTS and not verb.endswith(("于", "为", "到", "在")):
+            verb += text
+            position += 1
+        elif (
+            tokens[position].tag == "v"
+            and position == len(tokens) - 1
+            and len(verb) <= 2
+            and verb not in COPULAS
+        ):
+            verb += text
+            position += 1
+        else:
+            break
+    clause.verb = verb
+    clause.rest = tokens[position:]
+
+
+def split_serial(rest: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Part the object from a second verb that follows it: 进入剑桥大学 | 学习."""
+    for position in range(1, len(rest)):
+        if (
+            is_verb(rest, position)
+            and not any(token.text == "的" for token in rest[position:])
+            and rest[position - 1].text not in ("的", *AND)
+        ):
+            return rest[:position], rest[position:]
+    return rest, []
+
+
+def split_coordination(tokens: list[Token]) -> list[list[Token]]:
+    """The members of a list: A、B和C等地 gives A, B and C; a 的 after the last 和 keeps it whole."""
+    parts: list[list[Token]] = [[]]
+    for position, token in enumerate(tokens):
+        if token.text in ("等", "等等"):
+            break
+        if token.text in AND and not any(t.text == "的" for t in tokens[position:]):
+            parts.append([])
+        elif token.tag == "work" and parts[-1] and parts[-1][-1].tag == "work":
+            parts.append([token])
+        else:
+            parts[-1].append(token)
+    parts = [part for part in parts if part]
+    if len(parts) > 1 and not all(part[-1].nominal for part in parts):
+        return [tokens]
+    return parts

@@ -1,0 +1,273 @@
+"""Facts from Chinese passages: what is known while one passage is read, and the reading itself."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.names import is_pronoun
+from tasks.rules.chinese.confidence import confidence
+from tasks.rules.chinese.lexicon import PRONOUNS
+from tasks.rules.chinese.naming import (
+    Name,
+    clean,
+    described_kind,
+    is_name,
+    kind_by_ending,
+    kind_of,
+    looks_like_person,
+    plain_title,
+    short_forms,
+)
+from tasks.rules.chinese.tokens import Sentence, Token, read_sentences
+from tasks.rules.extracted import Extracted
+from tasks.values import Value, parse_value
+
+LONGEST_NAME = 40
+LONGEST_TAIL = 80
+# Common nouns that mean the document's subject when they stand alone in its text.
+GENERIC = {
+    "学校": ("大学", "学院", "学校", "学堂", "中学"),
+    "该校": ("大学", "学院", "学校", "学堂", "中学"),
+    "全市": ("市",),
+    "该市": ("市",),
+    "全省": ("省",),
+    "全国": ("国",),
+    "公司": ("公司", "集团"),
+    "该公司": ("公司", "集团"),
+    "空间站": ("空间站",),
+    "飞船": ("号", "飞船"),
+    "该书": ("》",),
+}
+
+
+@dataclass(slots=True)
+class Passage:
+    """A passage while it is read: its subject, who was spoken of last, and what was found."""
+
+    text: str
+    title: Name
+    forms: frozenset[str]
+    found: Extracted
+    topic: Name | None = None
+    person: Name | None = None
+    thing: Name | None = None
+    last_date: str | None = None
+    sentence: Sentence | None = None
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def name_of(self, text: str, kind: str = "unknown") -> Name:
+        """The name that a phrase stands for: the title's short forms mean the title."""
+        text = clean(text)
+        if text in self.forms or text == self.title.text:
+            return self.title
+        return Name(text, kind if kind != "unknown" else self.kinds.get(text, kind))
+
+    def name_phrase(self, tokens: list[Token]) -> Name:
+        """The name of a phrase by its tokens."""
+        return self.name_of("".join(token.text for token in tokens), kind_of(tokens))
+
+    def pronoun(self, text: str) -> Name | None:
+        """Who a pronoun speaks of, None where that is not safe."""
+        if text in ("他", "她", "本人", "自己"):
+            return self.person or (self.title if self.title.kind in ("person", "unknown") else None)
+        if text in ("其", "该", "此"):
+            return self.topic or self.title
+        if text == "它":
+            if self.thing is not None:
+                return self.thing
+            return self.title if self.title.kind != "person" else None
+        endings = GENERIC.get(text)
+        if endings and self.title.text.endswith(endings):
+            return self.title
+        return None
+
+    def spoke_of(self, name: Name) -> None:
+        """Remember the subject of a clause for those that leave theirs out."""
+        self.topic = name
+        if name.kind == "person" or (name == self.title and self.title.kind == "unknown"):
+            self.person = name
+        if name.kind != "person":
+            self.thing = name
+
+    def triple(
+        self,
+        pattern: str,
+        head: Name,
+        relation: str,
+        tail: str | Name,
+        span: tuple[int, int],
+        *,
+        carried: bool = False,
+        when: Value | None = None,
+    ) -> None:
+        """Add a triple found by a pattern; what cannot be one is left out."""
+        tail_text = tail.text if isinstance(tail, Name) else clean(tail)
+        if not usable(head.text, LONGEST_NAME) or not usable(tail_text, LONGEST_TAIL):
+            return
+        if head.text == tail_text or not relation:
+            return
+        value = Value("text") if isinstance(tail, Name) else parse_value(tail_text, "zh")
+        row = {
+            "ordinal": len(self.found.triples),
+            "head": head.text,
+            "head_kind": head.kind,
+            "relation": relation,
+            "tail": tail_text,
+            "tail_kind": tail.kind if isinstance(tail, Name) else "",
+            "value_type": "entity" if isinstance(tail, Name) else value.value_type,
+            "number": value.number,
+            "unit": value.unit,
+            "date": value.date,
+            "valid_from": value.valid_from or (when.valid_from or when.date if when else None),
+            "valid_to": value.valid_to or (when.valid_to if when else None),
+            "span_start": span[0],
+            "span_end": span[1],
+            "confidence": confidence(pattern, carried=carried, length=len(tail_text)),
+        }
+        same = ("head", "relation", "tail")
+        if not any(all(row[k] == known[k] for k in same) for known in self.found.triples):
+            self.found.triples.append(row)
+
+    def alias(self, name: Name, other: str, span: tuple[int, int], pattern: str) -> None:
+        """Add another name; single characters (京) are too short to be looked up by."""
+        other = clean(other)
+        if len(other) < 2 or other == name.text or not usable(other, LONGEST_NAME):
+            return
+        row = {
+            "ordinal": len(self.found.aliases),
+            "name": name.text,
+            "alias": other,
+            "kind": name.kind,
+            "span_start": span[0],
+            "span_end": span[1],
+            "confidence": confidence(pattern),
+        }
+        if not any(
+            row["name"] == a["name"] and row["alias"] == a["alias"] for a in self.found.aliases
+        ):
+            self.found.aliases.append(row)
+
+    def description(self, name: Name, text: str, span: tuple[int, int], pattern: str) -> None:
+        """Add what a passage says somebody or something is."""
+        if not usable(name.text, LONGEST_NAME) or not text:
+            return
+        self.found.descriptions.append(
+            {
+                "ordinal": len(self.found.descriptions),
+                "entity": name.text,
+                "kind": name.kind,
+                "text": text,
+                "span_start": span[0],
+                "span_end": span[1],
+                "confidence": confidence(pattern),
+            }
+        )
+
+
+def usable(text: str, longest: int) -> bool:
+    """Whether a text can be a name or a tail: something to read, not too long, no pronoun."""
+    return (
+        0 < len(text) <= longest
+        and text not in PRONOUNS
+        and not is_pronoun(text, "zh")
+        and any(character.isalnum() for character in text)
+        and "\n" not in text
+    )
+
+
+def extract_chinese(pieces: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
+    """Yield what the Chinese rules find in each piece, in order."""
+    for piece in pieces:
+        yield extract_piece(piece)
+
+
+def extract_piece(piece: dict[str, Any]) -> Extracted:
+    """Read one passage; the result depends on its text, title and headings alone."""
+    from tasks.rules.chinese.facts import read_sentence
+    from tasks.rules.chinese.notes import write_notes
+
+    text = piece["text"]
+    found = Extracted(piece["passage_id"])
+    title = plain_title(piece["title"])
+    forms = short_forms(title, text)
+    sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
+    kind = title_kind(title, sentences)
+    passage = Passage(text, Name(title, kind), frozenset(forms), found)
+    passage.spoke_of(passage.title)
+    for sentence in sentences:
+        passage.sentence = sentence
+        read_sentence(passage, sentence)
+    collect_names(passage, sentences)
+    add_short_forms(passage)
+    write_notes(passage, sentences, piece["headings"])
+    return found
+
+
+def title_kind(title: str, sentences: list[Sentence]) -> str:
+    """The kind of a document's subject: its definition, its name's ending, its pronouns."""
+    for sentence in sentences[:2]:
+        tokens = sentence.tokens
+        if tokens[0].text not in title and title not in tokens[0].text:
+            continue
+        for position, token in enumerate(tokens):
+            if token.text in ("是", "为") and position + 1 < len(tokens):
+                stops = (i for i in range(position, len(tokens)) if tokens[i].text in "，。；、（")
+                end = next(stops, len(tokens))
+                kind = described_kind("".join(t.text for t in tokens[position + 1 : end]))
+                if kind != "unknown":
+                    return kind
+                break
+    if any(mark in title for mark in "·•・‧"):
+        return "person"
+    kind = kind_by_ending(title)
+    if kind != "unknown":
+        return kind
+    words = {token.text for sentence in sentences for token in sentence.tokens}
+    if words & {"他", "她"} and looks_like_person(title):
+        return "person"
+    return "unknown"
+
+
+def collect_names(passage: Passage, sentences: list[Sentence]) -> None:
+    """Add every name in the passage, whether or not a fact was found about it."""
+    kinds = {triple["head"]: triple["head_kind"] for triple in passage.found.triples}
+    for sentence in sentences:
+        for tokens in name_runs(sentence.tokens):
+            name = passage.name_phrase(tokens)
+            if not usable(name.text, LONGEST_NAME):
+                continue
+            kind = name.kind if name.kind != "unknown" else kinds.get(name.text, "unknown")
+            row = {"name": name.text, "kind": kind}
+            row |= {"span_start": tokens[0].start, "span_end": tokens[-1].end}
+            passage.found.names.append(row)
+
+
+NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
+
+
+def name_runs(tokens: list[Token]) -> Iterator[list[Token]]:
+    """Neighbouring tokens that make one name: 剑桥大学|国王|学院."""
+    position = 0
+    while position < len(tokens):
+        if tokens[position].tag not in NAME_TAGS:
+            position += 1
+            continue
+        end = position + 1
+        best = end
+        while end < len(tokens) and end - position < 6 and tokens[end].nominal:
+            if tokens[end].tag in ("work", "nr", "name", "time", "number", "m"):
+                break
+            end += 1
+            if is_name(tokens[position:end]):
+                best = end
+        yield tokens[position:best]
+        position = best
+
+
+def add_short_forms(passage: Passage) -> None:
+    """The title's short forms that the passage uses are other names of it."""
+    for form in sorted(passage.forms):
+        start = passage.text.find(form)
+        if start >= 0:
+            span = (start, start + len(form))
+            passage.alias(passage.title, form, span, "short_form")
