@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,10 @@ def build(
     if current and current.manifest["fingerprint"] == fingerprint:
         return None
     building = home.editions.begin(fingerprint)
-    with TemporaryDirectory(dir=building.folder, prefix=".spill-") as spill:
-        derivation = Derivation(home.journal, position, Path(spill))
-        resolution = _derive(derivation, home, recipe, building, encode, report)
-        derivation.write(building.folder)
-        derivation.close()
+    derivation = Derivation(home.journal, position, home.spill)
+    resolution = _derive(derivation, home, recipe, building, encode, report)
+    derivation.write(building.folder)
+    derivation.close()
     if current and same_content(describe_tables(building.folder), current.manifest["tables"]):
         home.editions.discard(building)
         return None

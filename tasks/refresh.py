@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -89,8 +87,7 @@ def refresh(
     max_delete = settings.publish.max_delete if max_delete is None else max_delete
     run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}")
     with lease(home.path, run.run_id, wait_seconds), _recorded(home, run):
-        home.journal.clean()
-        home.live.clean()
+        home.clean()
         with _timed(run, "read"):
             stage(
                 "read",
@@ -236,17 +233,14 @@ def recipe(settings: Settings, encoder: str | None) -> Recipe:
 def _pending(home: Home, settings: Settings, what: str) -> pa.Table:
     """Return what the journal says is left to do."""
     made_with = recipe(settings, None)
-    with TemporaryDirectory(dir=home.path, prefix=".spill-") as spill:
-        derivation = Derivation(home.journal, home.journal.position, Path(spill))
-        derivation.settings(
-            engine=made_with.engine,
-            prompt_sha=made_with.prompt_sha,
-            splitter=made_with.splitter,
-        )
-        derivation.step("inputs")
-        derivation.step("pending")
-        table = derivation.table(what)
-        derivation.close()
+    derivation = Derivation(home.journal, home.journal.position, home.spill)
+    derivation.settings(
+        engine=made_with.engine, prompt_sha=made_with.prompt_sha, splitter=made_with.splitter
+    )
+    derivation.step("inputs")
+    derivation.step("pending")
+    table = derivation.table(what)
+    derivation.close()
     return table
 
 

@@ -1,5 +1,6 @@
 """Where everything of one almanac lies."""
 
+import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,17 @@ class Home:
     def editions(self) -> Editions:
         """What was derived and published."""
         return Editions(self.path / "editions")
+
+    @property
+    def spill(self) -> Path:
+        """Where large steps of a build put what does not fit into memory."""
+        return self.path / ".spill"
+
+    def clean(self) -> None:
+        """Remove what died runs left; the lease is held."""
+        shutil.rmtree(self.spill, ignore_errors=True)
+        self.journal.clean()
+        self.live.clean()
 
     @property
     def exists(self) -> bool:

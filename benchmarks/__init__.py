@@ -1,0 +1,1 @@
+"""Long measurements, one command each; their results lie in `results/`."""

@@ -1,0 +1,178 @@
+"""Kill refreshes at random points, go on, and compare every row with an undisturbed run.
+
+    python -m benchmarks.crash [--kills 200] [--documents 500] [--seed 1]
+
+Each round starts from an empty home. Refreshes are killed (SIGKILL) at times drawn evenly over the
+length of an undisturbed one, each resumed by the next, until one runs to its end; then its tables
+are compared with the undisturbed run's. Rounds go on until so many kills were made. Runs are forked
+from a process that has loaded the models, so that the kills fall into the work.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import schemas
+from benchmarks.results_file import write_results
+from benchmarks.villages import write_corpus
+from schemas.observations import Extraction
+from schemas.operations import Run
+from schemas.settings import EngineSettings, Settings
+from tasks.refresh import refresh
+from warehouse.home import Home
+from warehouse.live import latest
+
+# When it was, not what it is: two undisturbed runs differ in these too.
+TIMES = {"read_at", "extracted_at", "since", "edition", "parent"}
+
+
+@dataclass
+class Tally:
+    """What the kills did."""
+
+    kills: int = 0
+    rounds: int = 0
+    different_rows: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    extracted_again: int = 0
+    left_running: int = 0
+    left_files: int = 0
+
+
+def rows_of(home: Home) -> dict[str, Counter[str]]:
+    """Return every row of every table of the current edition, times left out."""
+    edition = home.editions.current()
+    assert edition is not None
+    tables = {}
+    for row in schemas.EDITION:
+        table = edition.table(row)
+        kept = table.select([name for name in table.column_names if name not in TIMES])
+        tables[row.table] = Counter(map(str, kept.to_pylist()))
+    return tables
+
+
+def run_killed(home: Path, source: Path, settings: Settings, seconds: float | None) -> bool:
+    """Fork a refresh and kill it after so many seconds; tell whether it had ended by itself."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setsid()
+            refresh(Home(home), [str(source)], settings)
+            status = 0
+        finally:
+            os._exit(status)
+    ended, deadline = 0, None if seconds is None else time.monotonic() + seconds
+    while not ended:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if not ended and deadline is not None and time.monotonic() >= deadline:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.002)
+    if status:
+        raise RuntimeError("a refresh that nobody killed failed")
+    return True
+
+
+def torture(work: Path, *, kills: int, documents: int, seed: int, settings: Settings) -> Tally:
+    """Make so many kills and return what they did."""
+    source = work / "corpus"
+    write_corpus(source, documents, seed)
+    _warm_up(work, settings)
+    started = time.monotonic()
+    run_killed(work / "undisturbed", source, settings, None)
+    length = time.monotonic() - started
+    wanted = rows_of(Home(work / "undisturbed"))
+    tally, chance = Tally(), random.Random(seed)
+    while tally.kills < kills:
+        home = work / f"round-{tally.rounds}"
+        while not run_killed(home, source, settings, chance.uniform(0, length)):
+            tally.kills += 1
+            if tally.kills >= kills:
+                run_killed(home, source, settings, None)
+                break
+        _compare(Home(home), wanted, tally)
+        shutil.rmtree(home)
+        print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)
+    return tally
+
+
+def _warm_up(work: Path, settings: Settings) -> None:
+    """Load the models before the forks, on a corpus of their own."""
+    write_corpus(work / "small", 10, seed=99)
+    refresh(Home(work / "warm"), [str(work / "small")], settings)
+
+
+def _compare(home: Home, wanted: dict[str, Counter[str]], tally: Tally) -> None:
+    tally.rounds += 1
+    found = rows_of(home)
+    for table, rows in wanted.items():
+        tally.lost += (rows - found[table]).total()
+        tally.duplicated += sum(n - 1 for n in found[table].values() if n > 1)
+        tally.different_rows += (found[table] - rows).total()
+    tries = Counter(home.journal.table(Extraction)["passage_id"].to_pylist())
+    tally.extracted_again += sum(n - 1 for n in tries.values())
+    runs = latest(home.live, Run).to_pylist()
+    tally.left_running += sum(run["outcome"] == "running" for run in runs)
+    left = [
+        *home.path.rglob("*.tmp"),
+        *home.path.rglob(".spill-*"),
+        *home.path.rglob(".building-*"),
+    ]
+    tally.left_files += len(left)
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--documents", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vectors", action="store_true", help="embed too")
+    arguments = parser.parse_args()
+    encoder = "minilm" if arguments.vectors else "none"
+    settings = Settings(engine=EngineSettings(encoder=encoder), workers=1)
+    work = Path(tempfile.mkdtemp(prefix="almanac-crash-"))
+    started = time.monotonic()
+    try:
+        tally = torture(
+            work,
+            kills=arguments.kills,
+            documents=arguments.documents,
+            seed=arguments.seed,
+            settings=settings,
+        )
+    finally:
+        shutil.rmtree(work)
+    figures: dict[str, Any] = {
+        "kills": tally.kills,
+        "documents": arguments.documents,
+        "rounds": tally.rounds,
+        "lost_rows": tally.lost,
+        "duplicated_rows": tally.duplicated,
+        "different_rows": tally.different_rows,
+        "passages_extracted_again": tally.extracted_again,
+        "runs_left_running": tally.left_running,
+        "files_left": tally.left_files,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+    command = f"python -m benchmarks.crash --kills {arguments.kills}"
+    write_results("crash", command, figures)
+    print(figures)
+    bad = tally.lost + tally.duplicated + tally.different_rows + tally.left_running
+    sys.exit(1 if bad or tally.left_files else 0)
+
+
+if __name__ == "__main__":
+    main()

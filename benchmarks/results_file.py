@@ -1,0 +1,25 @@
+"""One JSON file a benchmark: the figures, the command that gives them, and the machine."""
+
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def write_results(name: str, command: str, figures: dict[str, Any]) -> Path:
+    """Write the figures of a benchmark and return the file."""
+    RESULTS.mkdir(exist_ok=True)
+    about = {
+        "command": command,
+        "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+    }
+    path = RESULTS / f"{name}.json"
+    path.write_bytes(orjson.dumps({**about, **figures}, option=orjson.OPT_INDENT_2) + b"\n")
+    return path

@@ -1,0 +1,338 @@
+"""The main job end to end: what a refresh reads, keeps, publishes, and leaves alone."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import schemas
+from schemas.errors import AlmanacError, BusyError, HeldError
+from schemas.observations import Extraction, Read
+from schemas.operations import Rejection, Run
+from schemas.settings import EngineSettings, PublishSettings, Settings
+from tasks.refresh import refresh
+from warehouse.home import Home
+from warehouse.lease import lease
+from warehouse.live import latest
+from warehouse.overrides import make_override
+
+SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)
+TEXTS = {
+    "curie.md": """# Marie Curie
+
+Marie Curie was a physicist and chemist. She was born in Warsaw in 1867. Marie Curie discovered
+polonium with Pierre Curie.
+
+## Later life
+
+In 1911 she received the Nobel Prize in Chemistry. Marie Curie died on 4 July 1934.
+""",
+    "warsaw.md": """# Warsaw
+
+Warsaw is the capital of Poland. It lies on the Vistula.
+""",
+    "polonium.md": """# Polonium
+
+Polonium is a chemical element. It was discovered by Marie Curie in 1898.
+""",
+    "zh.md": """# 长江
+
+长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。
+""",
+}
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory) -> Path:
+    """A home with one edition of the four texts, to be copied by tests that change it."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "corpus").mkdir()
+    for name, text in TEXTS.items():
+        (folder / "corpus" / name).write_text(text, encoding="utf-8")
+    refresh(Home(folder / "home"), [str(folder / "corpus")], SETTINGS)
+    return folder
+
+
+@pytest.fixture
+def again(published, tmp_path, monkeypatch) -> tuple[Home, Path]:
+    """The published home in its place, restored after the test."""
+    kept = tmp_path / "kept"
+    shutil.copytree(published, kept)
+    yield Home(published / "home"), published / "corpus"
+    shutil.rmtree(published)
+    shutil.copytree(kept, published)
+
+
+def rows(home: Home, row: type[schemas.Row]) -> list[dict]:
+    return home.editions.current().table(row).to_pylist()
+
+
+def triples(home: Home) -> set[tuple[str, str, str]]:
+    return {(t["head"], t["relation"], t["tail"]) for t in rows(home, schemas.Triple)}
+
+
+def test_a_folder_becomes_a_published_edition(home, source):
+    run = refresh(home, [str(source)], SETTINGS)
+    assert (run.outcome, run.published) == ("done", True)
+    assert {d["title"] for d in rows(home, schemas.Document)} == {
+        "Marie Curie",
+        "Warsaw",
+        "Polonium",
+        "长江",
+    }
+    assert any(h == "Marie Curie" and "Warsaw" in t for h, _, t in triples(home))
+    assert run.counts["inputs"]["ingested"] == 4
+
+
+def test_every_fact_stands_where_it_says(again):
+    home, _ = again
+    texts = {d["document_id"]: d["text"] for d in rows(home, schemas.Document)}
+    passages = {(p["document_id"], p["passage_id"]): p for p in rows(home, schemas.Passage)}
+    for p in passages.values():
+        assert texts[p["document_id"]][p["span_start"] : p["span_end"]] == p["text"]
+    mentions = rows(home, schemas.Mention)
+    assert mentions
+    for m in mentions:
+        passage = passages[m["document_id"], m["passage_id"]]
+        assert passage["span_start"] <= m["span_start"] < m["span_end"] <= passage["span_end"]
+    described = rows(home, schemas.Description)
+    assert described
+    for d in described:
+        said = texts[d["document_id"]][d["span_start"] : d["span_end"]]
+        assert set(d["text"].split()) <= set(said.split()) | {d["entity"]}
+
+
+def test_entities_recur_across_documents_and_every_fact_has_its_entity(again):
+    home, _ = again
+    entities = {e["entity_id"]: e for e in rows(home, schemas.Entity)}
+    curie = [e for e in entities.values() if e["name"] == "Marie Curie"]
+    assert [e["documents"] for e in curie] == [2]
+    for t in rows(home, schemas.Triple):
+        assert entities[t["head_id"]]["name"] == t["head"]
+        assert t["tail_id"] is None or entities[t["tail_id"]]["name"] == t["tail"]
+
+
+def test_a_second_refresh_of_an_unchanged_corpus_does_nothing_and_publishes_nothing(again):
+    home, source = again
+    before, extracted = home.editions.current().id, len(home.journal.table(Extraction))
+    run = refresh(home, [str(source)], SETTINGS)
+    assert run.outcome == "unchanged"
+    assert run.counts["inputs"]["unchanged_files"] == 4
+    assert run.counts["extraction"]["passages"] == 0
+    assert home.editions.current().id == before
+    assert len(home.journal.table(Extraction)) == extracted
+
+
+def test_a_touched_file_is_read_again_but_changes_nothing(again):
+    home, source = again
+    before = home.editions.current().id
+    (source / "warsaw.md").touch()
+    run = refresh(home, [str(source)], SETTINGS)
+    assert run.counts["inputs"]["unchanged"] == 1
+    assert home.editions.current().id == before
+
+
+def test_a_changed_document_extracts_only_its_changed_passages(again):
+    home, source = again
+    text = TEXTS["curie.md"].replace("4 July 1934", "4 July 1935")
+    (source / "curie.md").write_text(text, encoding="utf-8")
+    run = refresh(home, [str(source)], SETTINGS)
+    assert run.counts["extraction"]["passages"] == 1
+    now = triples(home)
+    assert any("1935" in tail for _, _, tail in now)
+    assert not any("1934" in tail for _, _, tail in now)
+    changes = rows(home, schemas.Change)
+    assert ("changed", "document") in {(c["kind"], c["fact_kind"]) for c in changes}
+    assert all(c["cause"] == "document" for c in changes)
+
+
+def test_a_deleted_documents_facts_are_gone_and_its_entities_keep_their_ids(again):
+    home, source = again
+    before = {e["name"]: e["entity_id"] for e in rows(home, schemas.Entity)}
+    (source / "polonium.md").unlink()
+    run = refresh(home, [str(source)], SETTINGS)
+    assert run.counts["inputs"]["removed"] == 1
+    assert len(rows(home, schemas.Document)) == 3
+    uris = {d["document_id"] for d in rows(home, schemas.Document)}
+    assert {m["document_id"] for m in rows(home, schemas.Mention)} <= uris
+    after = {e["name"]: e["entity_id"] for e in rows(home, schemas.Entity)}
+    assert after["Marie Curie"] == before["Marie Curie"]
+
+
+def test_a_vanished_source_deletes_nothing(again):
+    home, source = again
+    shutil.rmtree(source)
+    with pytest.raises(AlmanacError, match="nothing was deleted"):
+        refresh(home, [str(source)], SETTINGS)
+    assert len(rows(home, schemas.Document)) == 4
+
+
+def test_an_incomplete_listing_deletes_nothing(again, monkeypatch):
+    from tasks import ingest
+
+    home, source = again
+    (source / "polonium.md").unlink()
+    real = ingest.scan
+
+    def failing(name: str):
+        listing = real(name)
+        return type(listing)(listing.source, listing.items, False, "the share broke off")
+
+    monkeypatch.setattr(ingest, "scan", failing)
+    run = refresh(home, [str(source)], SETTINGS)
+    assert len(rows(home, schemas.Document)) == 4
+    assert any("broke off" in note for note in run.notes)
+
+
+def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_path):
+    source = tmp_path / "many"
+    source.mkdir()
+    for n in range(15):
+        (source / f"{n}.txt").write_text(f"Town {n}\n\nTown {n} lies on river {n * 7}.\n")
+    refresh(home, [str(source)], SETTINGS)
+    for n in range(12):
+        (source / f"{n}.txt").unlink()
+    position = home.journal.position
+    with pytest.raises(HeldError, match="12 of 15 documents"):
+        refresh(home, [str(source)], SETTINGS)
+    assert home.journal.position == position
+    assert len(rows(home, schemas.Document)) == 15
+    refresh(home, [str(source)], SETTINGS, max_delete=1.0)
+    assert len(rows(home, schemas.Document)) == 3
+
+
+def test_every_input_ends_in_exactly_one_outcome_and_refusals_say_why(home, source):
+    (source / "copy.md").write_text(TEXTS["warsaw.md"], encoding="utf-8")
+    (source / "empty.txt").write_bytes(b"")
+    (source / "picture.txt").write_bytes(bytes(range(256)) * 50)
+    run = refresh(home, [str(source)], SETTINGS)
+    inputs = run.counts["inputs"]
+    assert (inputs["ingested"], inputs["duplicate"], inputs["refused"]) == (4, 1, 2)
+    assert len(home.journal.table(Read)) == inputs["files"] == 7
+    assert {r["reason"] for r in latest(home.live, Rejection).to_pylist()} == {"empty", "binary"}
+    stored = [d for d in rows(home, schemas.Document) if d["title"] == "Warsaw"]
+    assert [len(d["duplicates"]) for d in stored] == [1]
+
+
+def test_when_the_first_of_two_duplicates_goes_the_other_stands_in(home, source):
+    (source / "a-copy.md").write_text(TEXTS["warsaw.md"], encoding="utf-8")
+    refresh(home, [str(source)], SETTINGS)
+    (source / "a-copy.md").unlink()
+    run = refresh(home, [str(source)], SETTINGS)
+    assert run.counts["extraction"]["passages"] == 0
+    assert [d["uri"] for d in rows(home, schemas.Document) if d["title"] == "Warsaw"] == [
+        "warsaw.md"
+    ]
+
+
+def test_two_homes_fed_alike_give_the_same_ids(home, source, tmp_path):
+    other = Home(tmp_path / "other")
+    for each in (home, other):
+        refresh(each, [str(source)], SETTINGS)
+    for row, key in ((schemas.Entity, "entity_id"), (schemas.Triple, "triple_id")):
+        assert [r[key] for r in rows(home, row)] == [r[key] for r in rows(other, row)]
+
+
+def test_what_is_refreshed_later_keeps_what_came_earlier(again, tmp_path):
+    home, _ = again
+    more = tmp_path / "more.txt"
+    more.write_text("Vistula\n\nThe Vistula is a river in Poland.\n")
+    refresh(home, [str(more)], SETTINGS)
+    assert len(rows(home, schemas.Document)) == 5
+
+
+def test_overrides_hold_in_every_later_edition(again):
+    home, source = again
+    wrong = rows(home, schemas.Triple)[0]["triple_id"]
+    override = make_override(home, home.editions.current(), "reject", wrong, reason="not so")
+    refresh(home, [str(source)], SETTINGS)
+    assert wrong not in {t["triple_id"] for t in rows(home, schemas.Triple)}
+    changes = rows(home, schemas.Change)
+    assert [
+        (c["fact_id"], c["kind"], c["cause"]) for c in changes if c["fact_kind"] == "triple"
+    ] == [(wrong, "gone", "override")]
+    make_override(home, home.editions.current(), "withdraw", override.override_id)
+    refresh(home, [str(source)], SETTINGS)
+    assert wrong in {t["triple_id"] for t in rows(home, schemas.Triple)}
+
+
+def test_an_excluded_run_is_as_if_it_had_not_been(again):
+    home, source = again
+    good = triples(home)
+    (source / "warsaw.md").write_text("# Warsaw\n\nWarsaw is the capital of Atlantis.\n")
+    bad = refresh(home, [str(source)], SETTINGS)
+    assert triples(home) != good
+    make_override(home, home.editions.current(), "exclude", bad.run_id)
+    refresh(home, [str(source)], SETTINGS)
+    assert triples(home) == good
+
+
+def test_a_hold_keeps_the_next_refresh_from_publishing(again):
+    home, source = again
+    first = home.editions.current()
+    home.editions.roll_back(first, hold="checking")
+    (source / "warsaw.md").write_text("# Warsaw\n\nWarsaw is a city.\n")
+    with pytest.raises(HeldError, match="held since .*: checking"):
+        refresh(home, [str(source)], SETTINGS)
+    assert home.editions.current().id == first.id
+    assert [home.editions.state(e) for e in home.editions.all()] == ["current", "candidate"]
+    home.editions.release()
+    refresh(home, [str(source)], SETTINGS)
+    assert home.editions.current().sequence > first.sequence
+
+
+def test_golden_questions_guard_publishing(home, source):
+    home.path.mkdir(parents=True)
+    (home.path / "golden-questions.jsonl").write_text(
+        '{"question": "What is the capital of Mars?", "answers": ["Utopia"]}\n'
+    )
+    with pytest.raises(HeldError, match="golden question"):
+        refresh(home, [str(source)], SETTINGS)
+    assert home.editions.current() is None
+
+
+def test_a_refresh_meets_another_ones_lease(home, source):
+    with lease(home.path, "the-other"), pytest.raises(BusyError, match="the-other"):
+        refresh(home, [str(source)], SETTINGS)
+
+
+def test_a_run_that_died_is_closed_by_the_next(again):
+    home, source = again
+    import orjson
+
+    from warehouse.live import record
+
+    dead = {**latest(home.live, Run).to_pylist()[0], "run_id": "dead", "outcome": "running"}
+    record(home.live, Run(**dead))
+    refresh(home, [str(source)], SETTINGS)
+    outcomes = {r["run_id"]: r["outcome"] for r in latest(home.live, Run).to_pylist()}
+    assert outcomes.pop("dead") == "died"
+    assert set(outcomes.values()) == {"done", "unchanged"}
+    assert orjson.loads(dead["counts"])["inputs"]["ingested"] == 4
+
+
+def test_the_result_does_not_depend_on_where_extraction_runs(home, source, tmp_path):
+    other, few = (
+        Home(tmp_path / "other"),
+        Settings(engine=EngineSettings(encoder="none"), workers=2, publish=PublishSettings()),
+    )
+    from tasks.extract import WorkerProcesses
+
+    refresh(home, [str(source)], SETTINGS)
+    refresh(other, [str(source)], few, each=WorkerProcesses(2))
+    for row in (schemas.Triple, schemas.Description, schemas.Aspect, schemas.Alias):
+        assert rows(home, row) == rows(other, row)
