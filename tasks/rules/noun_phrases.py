@@ -21,10 +21,24 @@ def conjuncts(tree: Tree, head: int) -> list[int]:
     return found
 
 
-def whole_phrase(tree: Tree, head: int) -> list[int]:
-    """Return the phrase of a head with all that hangs on it except outer marks and clause parts."""
+def argument_phrase(tree: Tree, head: int, *, relative: bool = True) -> list[int]:
+    """Return the phrase of a head with its conjuncts, and its relative clauses if wanted."""
     dropped = OUTER_MARKS - {"punct"} | CLAUSE_PARTS
-    return _trimmed(tree, _below(tree, head, dropped))
+    return _trimmed(tree, _below(tree, head, dropped if relative else dropped | SIDE_REMARKS))
+
+
+def predicate_phrase(tree: Tree, head: int, *, conj: bool = True) -> list[int]:
+    """Return the noun or adjective phrase that is said of a subject, without what stands around."""
+    dropped = (
+        OUTER_MARKS - {"punct"} | CLAUSE_PARTS | SIDE_REMARKS | {"obl", "obl:agent", "obl:unmarked"}
+    )
+    if not conj:
+        dropped = dropped | {"conj"}
+    copula = tree.child(head, "cop")
+    tokens = _below(tree, head, dropped - {"acl:relcl"})
+    if copula is not None and copula < head:
+        tokens = [token for token in tokens if token > copula]
+    return _trimmed(tree, tokens)
 
 
 def plain_phrase(tree: Tree, head: int) -> list[int]:
