@@ -39,13 +39,17 @@ def read_anchors(anchors: pa.Table) -> Given:
 
 
 def give_ids(
-    clusters: list[Cluster], given: Given, forced: dict[Cluster, str] | None = None
+    clusters: list[Cluster],
+    given: Given,
+    forced: dict[Cluster, str] | None = None,
+    named: frozenset[str] = frozenset(),
 ) -> dict[Cluster, str]:
     """Return an id for every cluster.
 
     A cluster keeps the id that most of its anchors have; of clusters that want one id, the one with
-    more of its anchors gets it. The rest get a fresh one, made from name and, for a namesake, note,
-    kind or first document.
+    more of its anchors gets it, then the one that never had another. `forced` ids are given first,
+    `named` ones go before others to whoever ever had them. The rest get a fresh id, made from the
+    name and, for a namesake, note, kind or first document.
     """
     ids = dict(forced or {})
     taken = set(ids.values())
@@ -53,10 +57,11 @@ def give_ids(
     for cluster in clusters:
         if cluster not in ids:
             now, once = _votes(cluster, given)
-            for entity_id in now | once:
-                rank = (-now[entity_id], -once[entity_id], cluster.key, entity_id)
-                wishes.append((rank, cluster, entity_id))
-    for _, cluster, entity_id in sorted(wishes, key=lambda wish: wish[0]):
+            for entity_id in once:
+                votes = once[entity_id] if entity_id in named else now[entity_id]
+                rank = (entity_id not in named, -votes, len(once), -once[entity_id])
+                wishes.append((rank, cluster.key, entity_id, cluster))
+    for _, _, entity_id, cluster in sorted(wishes, key=lambda wish: wish[:3]):
         if cluster not in ids and entity_id not in taken:
             ids[cluster] = entity_id
             taken.add(entity_id)
@@ -68,7 +73,14 @@ def give_ids(
     return ids
 
 
+def favourite_id(cluster: Cluster, given: Given) -> str:
+    """Return the id that most of the cluster's anchors have now; empty if none has one."""
+    now, _ = _votes(cluster, given)
+    return min(now, key=lambda entity_id: (-now[entity_id], entity_id), default="")
+
+
 def _votes(cluster: Cluster, given: Given) -> tuple[Counter[str], Counter[str]]:
+    """Return how many of the cluster's anchors have each id now, and ever had it."""
     now: Counter[str] = Counter()
     once: Counter[str] = Counter()
     for anchor in {anchor_of(unit) for unit in cluster.units}:

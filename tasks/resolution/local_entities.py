@@ -278,7 +278,7 @@ def _bare(unit: Unit) -> str:
 
 def _forms(unit: Unit) -> list[str]:
     """Return the normal forms under which a fuller name may list this name as its short form."""
-    if unit.kind != "person":
+    if unit.kind not in ("person", "unknown"):
         return [unit.norm]
     return sorted({unit.norm, normalise_name(_bare(unit))})
 
@@ -316,7 +316,7 @@ def _may_shorten(short: Unit, full: Unit) -> bool:
         return False
     if full.kind == "person":
         surname = normalise_name(_parts(_bare(full))[-1])
-        return short.kind == "person" or short.norm == surname
+        return short.kind == "person" or surname in _forms(short)
     return short.norm == without_legal_form(full.norm) or is_acronym_of(
         _usual_name(short), _usual_name(full)
     )

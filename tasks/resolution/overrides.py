@@ -1,30 +1,31 @@
 """People's corrections of who is who: they hold on every later build."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.names import normalise_name
 from tasks.resolution.clusters import Cluster
-from tasks.resolution.identity import Given, anchor_of, give_ids
+from tasks.resolution.identity import Given, anchor_of, favourite_id, give_ids
 from tasks.resolution.local_entities import Unit
 
 
 def apply_overrides(
     clusters: list[Cluster], overrides: pa.Table, given: Given
 ) -> tuple[list[Cluster], dict[Cluster, str]]:
-    """Return the clusters after merges and splits, and the ids that merges force on them."""
+    """Return the clusters after merges and splits, and the ids that these force on some of them."""
     rows = _in_force(overrides)
     if not rows:
         return clusters, {}
-    state = _State(clusters, given)
+    named = frozenset(row[side] for row in rows for side in ("subject", "object"))
+    state = _Corrections(clusters, given, named)
     for row in rows:
         if row["action"] == "merge":
             state.merge(row["subject"], row["object"])
         else:
             state.split(row["subject"], row["object"])
-    return sorted(state.by_id.values(), key=lambda c: c.key), state.forced()
+    return state.result()
 
 
 def _in_force(overrides: pa.Table) -> list[dict[str, Any]]:
@@ -40,38 +41,45 @@ def _in_force(overrides: pa.Table) -> list[dict[str, Any]]:
     return sorted(wanted, key=lambda row: (row["made_at"], row["override_id"]))
 
 
-class _State:
+class _Corrections:
     """The clusters by the ids that they would have, while corrections are made one by one."""
 
-    def __init__(self, clusters: list[Cluster], given: Given) -> None:
-        self.given = given
-        self.by_id = {i: cluster for cluster, i in give_ids(clusters, given).items()}
-        self.merged: set[str] = set()
-        self.anchors: dict[str, set[str]] = defaultdict(set)
-        for anchor, ids in given.ever.items():
-            for entity_id in ids:
-                self.anchors[entity_id].add(anchor)
+    def __init__(self, clusters: list[Cluster], given: Given, named: frozenset[str]) -> None:
+        self.by_id: dict[str, Cluster] = {}
+        self.forced: set[str] = set()
+        self.place: dict[str, str] = {}  # by anchor, the id of the cluster that it is in
+        self.claimants: dict[str, set[str]] = defaultdict(set)
+        self.anchors: dict[str, list[str]] = defaultdict(list)
+        for cluster, entity_id in give_ids(clusters, given, named=named).items():
+            self._put(entity_id, cluster)
+            # After a merge all its names have one id, so that it says nothing of the parts.
+            self.claimants[favourite_id(cluster, given)].add(entity_id)
+        for anchor, earlier in given.ever.items():
+            for entity_id in earlier & named:
+                self.anchors[entity_id].append(anchor)
+
+    def _put(self, entity_id: str, cluster: Cluster) -> None:
+        self.by_id[entity_id] = cluster
+        self.place.update((anchor_of(unit), entity_id) for unit in cluster.units)
 
     def find(self, entity_id: str) -> str | None:
         """Return under which id an entity is now: its own, else where most of its names went."""
         if entity_id in self.by_id:
             return entity_id
-        known = self.anchors.get(entity_id, set())
-        votes = {
-            now: sum(anchor_of(unit) in known for unit in cluster.units)
-            for now, cluster in self.by_id.items()
-        }
-        best = min(votes, key=lambda now: (-votes[now], now), default=None)
-        return best if best is not None and votes[best] else None
+        known = [self.place[a] for a in self.anchors.get(entity_id, ()) if a in self.place]
+        votes = Counter(known)
+        return min(votes, key=lambda now: (-votes[now], now), default=None)
 
     def merge(self, subject: str, into: str) -> None:
         one, other = self.find(subject), self.find(into)
-        if one is None or other is None or one == other:
+        if one is None or other is None:
             return
-        units = self.by_id.pop(one).units + self.by_id.pop(other).units
-        self.merged.discard(one)
-        self.by_id[into] = Cluster(units)
-        self.merged.add(into)
+        parts = {one, other} | self.claimants[subject] | self.claimants[into]
+        present = sorted(part for part in parts if part in self.by_id)
+        units = [unit for part in present for unit in self.by_id.pop(part).units]
+        self.forced.difference_update(present)
+        self.forced.add(into)
+        self._put(into, Cluster(units))
 
     def split(self, subject: str, away: str) -> None:
         found = self.find(subject)
@@ -81,11 +89,13 @@ class _State:
         gone = [unit for unit in cluster.units if _is_meant(unit, away, norm)]
         kept = [unit for unit in cluster.units if not _is_meant(unit, away, norm)]
         if gone and kept:
-            self.by_id[found] = Cluster(kept)
-            self.by_id[f"{found} {away}"] = Cluster(gone)
+            self._put(found, Cluster(kept))
+            self._put(f"{found} {away}", Cluster(gone))
+            self.forced.add(found)
 
-    def forced(self) -> dict[Cluster, str]:
-        return {self.by_id[entity_id]: entity_id for entity_id in self.merged}
+    def result(self) -> tuple[list[Cluster], dict[Cluster, str]]:
+        clusters = sorted(self.by_id.values(), key=lambda cluster: cluster.key)
+        return clusters, {self.by_id[entity_id]: entity_id for entity_id in sorted(self.forced)}
 
 
 def _is_meant(unit: Unit, away: str, norm: str) -> bool:
