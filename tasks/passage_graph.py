@@ -1,6 +1,7 @@
 """Passages joined through the entities they name: how search steps from one to the next."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def _related(edition: Path, entity_rows: dict[str, int]) -> list[tuple[int, int]
     return sorted(pairs)
 
 
-def _edges(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
+def _edges(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray:
     return np.array(rows, np.int32).reshape(-1, width)
 
 

@@ -80,7 +80,7 @@ class Searcher:
         return self._hits("notes", self._likeness("notes", question), k)
 
     def _start_entities(self, question: str) -> dict[int, float]:
-        """Return where the walk starts; a name that few passages bear says more than a common one."""
+        """Return where the walk starts: rather at a name that few passages bear."""
         names = self.link(question)
         start: dict[int, float] = {}
         for name in names:

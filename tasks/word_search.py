@@ -58,7 +58,10 @@ class NameIndex:
         query = self._query.term_query(self._index.schema, "key", key, "basic")
         hits = self._searcher.search(query, limit, count=False).hits
         best: dict[int, float] = {}
-        rows, weights = _values(self._searcher, "row", hits), _values(self._searcher, "weight", hits)
+        rows, weights = (
+            _values(self._searcher, "row", hits),
+            _values(self._searcher, "weight", hits),
+        )
         for row, weight in zip(rows, weights, strict=True):
             best[row] = max(weight, best.get(row, 0.0))
         return [Name(row, best[row]) for row in sorted(best, key=lambda row: (-best[row], row))]
