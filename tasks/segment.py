@@ -1,9 +1,6 @@
-"""Words to search by: Chinese is cut by jieba's search mode, everything else is left to tantivy."""
+"""Words to search by: Chinese ones from the dictionary segmenter, all others split at signs."""
 
-import logging
 import re
-from functools import cache
-from typing import Any
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 WORD = re.compile(r"[^\W_]+")
@@ -20,15 +17,15 @@ def words_outside_chinese(text: str) -> str:
     return " ".join(WORD.findall(HAN.sub(" ", text).lower()))
 
 
-def chinese_words(text: str) -> str:
-    """Return the Chinese words of a text, short ones inside long ones too, a space between them."""
+def words_in_chinese(text: str) -> str:
+    """Return the Chinese words of a text, short ones inside long ones too, a space between them.
+
+    The segmenter's dictionary, which takes a second to load, is left alone until a Han character
+    comes.
+    """
     runs = HAN.findall(text)
-    return " ".join(word for run in runs for word in _jieba().cut_for_search(run)) if runs else ""
+    if not runs:
+        return ""
+    from tasks.chinese_words import chinese_words
 
-
-@cache
-def _jieba() -> Any:
-    import jieba
-
-    jieba.setLogLevel(logging.WARNING)
-    return jieba
+    return " ".join(chinese_words(" ".join(runs)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.segment import chinese_words, words_outside_chinese
+from tasks.segment import words_in_chinese, words_outside_chinese
 
 FIELD_BOOSTS = {"title": 1.0, "text": 1.0, "chinese_title": 1.0, "chinese_text": 1.0}
 
@@ -23,7 +23,7 @@ class WordIndex:
 
     def search(self, question: str, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and scores of the best texts, best first, ties by row."""
-        words = f"{words_outside_chinese(question)} {chinese_words(question)}".strip()
+        words = f"{words_outside_chinese(question)} {words_in_chinese(question)}".strip()
         if not words or not self._searcher.num_docs:
             return np.zeros(0, np.int64), np.zeros(0)
         query, _ = self._index.parse_query_lenient(words, list(FIELD_BOOSTS), FIELD_BOOSTS)
