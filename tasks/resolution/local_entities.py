@@ -19,6 +19,7 @@ _LEGAL = frozenset(
     | {"sa", "nv", "incorporated", "group", "holdings"}
 )
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
+_MAX_PARTS = 6  # of a person's name
 _MAX_NAMES = 5_000  # names of one document among which short forms are looked for
 
 
@@ -286,19 +287,24 @@ def _forms(unit: Unit) -> list[str]:
 def _short_forms(unit: Unit) -> set[str]:
     """Return the normal forms by which the document may mean this name without saying so.
 
-    Persons: the last or the first part of the name, with or without a form of address before it.
-    Others: the name without its legal form, its initials.
+    Persons: any part of the name, without form of address. Others: the name without its legal form,
+    its initials; the organisation that the document is about, by the beginning of its name.
     """
     forms: set[str] = set()
     words = unit.norm.split()
     if unit.kind == "person":
-        parts = _parts(_bare(unit))
-        forms = {normalise_name(part) for part in (parts[-1:] + parts[:1] if parts else [])}
+        parts = _parts(_bare(unit))[:_MAX_PARTS]
+        ends = range(1, len(parts) + 1)
+        some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
+        forms = {normalise_name(part) for part in some} if len(parts) > 1 else set()
+        forms.add(normalise_name(_bare(unit)))
     elif len(words) > 1:
         heavy = [word for word in words if word not in MINOR_WORDS]
         forms = {without_legal_form(unit.norm)} | {
             "".join(word[0] for word in some) for some in (words, heavy)
         }
+        if unit.titled and unit.kind == "organisation":
+            forms.add(words[0])
     return forms - {unit.norm, ""}
 
 
@@ -317,6 +323,8 @@ def _may_shorten(short: Unit, full: Unit) -> bool:
     if full.kind == "person":
         surname = normalise_name(_parts(_bare(full))[-1])
         return short.kind == "person" or surname in _forms(short)
+    if short.norm == full.norm.split()[0] and full.titled:
+        return short.kind == full.kind
     return short.norm == without_legal_form(full.norm) or is_acronym_of(
         _usual_name(short), _usual_name(full)
     )
