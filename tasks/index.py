@@ -25,7 +25,7 @@ from tasks.embed import Encoder
 from tasks.names import normalise_name
 from tasks.passage_graph import build_passage_graph
 from tasks.search_texts import row_batches, rows_of, write_note_texts, write_passage_texts
-from tasks.segment import words_in_chinese, is_chinese, words_outside_chinese
+from tasks.segment import is_chinese, words_in_chinese, words_outside_chinese
 
 BATCH = 4096  # texts encoded at a time
 HEAP = 30_000_000  # bytes of memory for tantivy's writer
