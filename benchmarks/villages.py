@@ -29,8 +29,9 @@ def _english(chance: random.Random, number: int) -> str:
     return (
         f"# {person} of {town} {number}\n\n"
         f"{person} was a {trade} who was born in {town} in {born}. {town} lies on the "
-        f"River {river} and had {chance.randint(300, 9000):,} inhabitants. The {thing} of {town} was built by "
-        f"{person} and {other} in {built}. It is {chance.randint(10, 90)} metres long.\n\n"
+        f"River {river} and had {chance.randint(300, 9000):,} inhabitants. "
+        f"The {thing} of {town} was built by {person} and {other} in {built}. "
+        f"It is {chance.randint(10, 90)} metres long.\n\n"
         f"## Later life\n\n"
         f"{person} married {other} in {born + 30} and moved to {chance.choice(TOWNS)}. "
         f"{other} founded the {chance.choice(TOWNS)} Society in {built + 2}.\n"

@@ -121,6 +121,25 @@ class Editions:
         edition = self.pointer()["edition"]
         return self.open(edition) if edition else None
 
+    @contextmanager
+    def reading(self) -> Iterator[Edition]:
+        """Pin the current edition while the body runs, whatever is published meanwhile.
+
+        Raises UsageError before the first edition is published.
+        """
+        while True:
+            identity = self.pointer()["edition"]
+            if identity is None:
+                raise UsageError("Nothing is published here yet; run `almanac refresh SOURCE`.")
+            try:
+                manifest = (self.folder / identity / "manifest.json").open("rb")
+            except FileNotFoundError:
+                continue  # pruned since the pointer was read, so the pointer has moved
+            with manifest:
+                fcntl.flock(manifest, fcntl.LOCK_SH)
+                yield Edition(self.folder / identity, orjson.loads(manifest.read()))
+                return
+
     def open(self, edition_id: str) -> Edition:
         """Return an edition by its id or by an unambiguous start of it."""
         matches = [e for e in self.all() if e.id.startswith(edition_id)]
