@@ -30,6 +30,10 @@ _TITLES = _words(
     "fri sat sun est dept univ assn bros b d r fl nr bzw z.b d.h u.a str ggf evtl inkl usw "
     "op cit op.cit ibid lat long km mi sq min max avg incl excl"
 )
+# "3. Mai" is a date, "12. 5." one too.
+_NOT_AFTER_ORDINAL = re.compile(
+    r"\d|(Jan|Febr)uar|März|April|Mai\b|Juni|Juli|August|(Septem|Novem|Dezem)ber|Oktober"
+)
 # The end of a sentence only if what follows looks like the start of one.
 _MAYBE = _words(
     "inc ltd co corp llc plc jr etc u.s u.s.a u.k u.n e.u d.c a.m p.m am pm b.c a.d b.c.e c.e "
@@ -122,7 +126,7 @@ def _ends_at_period(before: str, following: str) -> bool:
         return _starts_sentence(following)
     if len(word) == 1 and word.isalpha():
         return not found.group().isupper() or _starts_sentence(following)
-    if word.isdigit() and len(word) < 4 and following[:1].isdigit():
+    if word.isdigit() and len(word) < 4 and _NOT_AFTER_ORDINAL.match(following):
         return False
     # A dotted run of single letters is an abbreviation of its own: "J.R.R. Tolkien".
     if "." in word and all(len(part) <= 1 for part in word.split(".")):

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{1,24}"
     r"|[^\w\s]|\s{24}"
 )
+_WIDE_GAP = 24  # white space that counts as a token, so that no passage is mostly emptiness
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(\S.*)?)?$", re.MULTILINE)
 _SETEXT = re.compile(r"^(?![ \t]|[-*+>|#])(\S[^\n]{0,200})\n(={2,}|-{2,})[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)[^\n]*\n(?:.*?)^ {0,3}\1[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -122,6 +123,7 @@ def _passages(
     for unit_start, unit_end, tokens, opens in _units(text, section, language, budget):
         # A new paragraph that does not fit whole is better begun in the next passage.
         crowded = opens and used > budget * 2 // 3
+        tokens += (unit_start - end) // _WIDE_GAP if used else 0
         if used and (used + tokens > budget or crowded):
             yield start, end
             used = 0
@@ -172,10 +174,11 @@ def _cut(sentence: str, budget: int) -> Iterator[tuple[int, int]]:
 
 def _border(sentence: str, least: int, most: int) -> int:
     """Return the best place to cut: after the last clause mark, else a space, else at most."""
-    best_space = best_clause = 0
+    best_clause = 0
+    best_space = most if sentence[most].isspace() else 0
     for found in _CLAUSE.finditer(sentence, least, most):
         if found.group().isspace():
-            best_space = found.end()
+            best_space = max(best_space, found.end())
         else:
             best_clause = found.end()
     return best_clause or best_space or most

@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 from tasks.reading.inputs import Reason, RefusalError
+from tasks.reading.languages import detect_language
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
@@ -24,9 +25,11 @@ _MAGIC = (
 _LEGACY = [
     "cp1252", "latin_1", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
     "iso8859_2", "iso8859_5", "iso8859_15", "koi8_r", "koi8_u", "gb18030", "big5", "shift_jis",
-    "euc_jp", "euc_kr", "mac_roman", "cp437", "cp850", "cp866",
+    "euc_jp", "euc_kr", "cp866",
 ]  # fmt: skip
+_USUAL = {"pl": "cp1250", "tr": "cp1254"}  # of the languages whose Latin letters are not western
 _SAMPLE = 65_536  # bytes looked at to tell text from binary and to guess an encoding
+_SPARED_CONTROLS = 8
 _MAX_CONTROLS = 0.02  # a text with a larger share of control characters is binary
 
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -66,14 +69,13 @@ def encoding_of(data: bytes) -> str:
         raise RefusalError(Reason.BINARY, _SAID_BINARY)
     if wide := _wide_encoding(sample):
         return wide
+    encoding = _narrow_encoding(sample)
+    # A short text with some stray control characters is still a text.
+    spared = _SPARED_CONTROLS if encoding else 0
     controls = sum(sample.count(byte) for byte in _CONTROL_BYTES)
-    if controls > _MAX_CONTROLS * len(sample):
+    if controls > max(spared, _MAX_CONTROLS * len(sample)):
         raise RefusalError(Reason.BINARY, _SAID_BINARY)
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
-        return "utf-8"
-    except UnicodeDecodeError:
-        return _legacy_encoding(sample)
+    return encoding or _legacy_encoding(sample)
 
 
 def clean(text: str) -> str:
@@ -103,10 +105,22 @@ def _wide_encoding(sample: bytes) -> str | None:
     return None
 
 
+def _narrow_encoding(sample: bytes) -> str | None:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return None
+    return "utf-8"
+
+
 def _legacy_encoding(sample: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample, cp_isolation=_LEGACY).best()
-    if best is None:
+    matches = list(from_bytes(sample, cp_isolation=_LEGACY))
+    if not matches:
         raise RefusalError(Reason.BAD_ENCODING, "No known encoding makes text of this file.")
-    return best.encoding
+    best = matches[0]
+    # Western encodings differ in a few letters, which their shapes alone do not settle.
+    equals = {match.encoding for match in matches if match.chaos <= best.chaos + 0.02}
+    usual = _USUAL.get(detect_language(str(best)), "cp1252")
+    return usual if usual in equals else best.encoding

@@ -57,7 +57,9 @@ def near_duplicates(contents: "pa.Table") -> dict[str, str]:
     found: dict[str, str] = {}
     for place, identity in enumerate(ids):
         minima = np.frombuffer(contents["minhash"][place].as_py(), dtype="<u4")
-        sketch = MinHash(num_perm=PERMUTATIONS, hashvalues=minima.astype(np.uint64), scheme="legacy")
+        sketch = MinHash(
+            num_perm=PERMUTATIONS, hashvalues=minima.astype(np.uint64), scheme="legacy"
+        )
         for other in sorted(index.query(sketch), key=places.__getitem__):
             if _alike(contents, place, places[other]):
                 found[identity] = other

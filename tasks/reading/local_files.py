@@ -76,12 +76,12 @@ def open_local(item: Item) -> BinaryIO:
     listing leads nowhere, and without blocking, so a pipe cannot hang the reader.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-    *folders, name = Path(item.path).parts
+    *folders, name = parts = Path(item.path).parts
+    if ".." in parts or Path(item.path).is_absolute():
+        raise RefusalError(Reason.OUTSIDE_SOURCE, "Its path leads out of the source.")
     handle = os.open(item.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for folder in folders:
-            if folder == "..":
-                raise RefusalError(Reason.OUTSIDE_SOURCE, "Its path leads out of the source.")
             inner = os.open(folder, flags | os.O_DIRECTORY, dir_fd=handle)
             os.close(handle)
             handle = inner

@@ -60,7 +60,7 @@ class _Worker:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-B", "-m", "tasks.reading.parser_process"],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={"PYTHONPATH": str(root), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},

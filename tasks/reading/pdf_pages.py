@@ -10,6 +10,7 @@ from tasks.reading.found import Found, Limits
 from tasks.reading.inputs import Reason, RefusalError
 
 _HYPHENATED = re.compile(r"(?<=[a-z\u00df-\u00ff])-[ \t]*\n(?=[a-z\u00df-\u00ff])")
+_MID_SENTENCE = re.compile(r"(?<=[a-z,-])\n\n(?=[a-z])")  # between two pages
 _NO_TITLE = re.compile(r"^(untitled|microsoft word|slide \d|.*\.(docx?|pdf|tex|dvi|indd)$)", re.I)
 
 
@@ -42,7 +43,8 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Iterator[Found | None]:
         length += len(pages[-1])
         if length > limits.max_text_chars:
             break
-    yield Found("", _title(reader), _HYPHENATED.sub("", "\n\n".join(filter(None, pages))))
+    text = _MID_SENTENCE.sub("\n", "\n\n".join(filter(None, pages)))
+    yield Found("", _title(reader), _HYPHENATED.sub("", text))
 
 
 def _title(reader: object) -> str:

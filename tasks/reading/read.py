@@ -79,7 +79,7 @@ def _on_disk(opened: BinaryIO, allowed: int) -> BinaryIO:
         opened.fileno()
         return opened
     except (OSError, AttributeError):
-        copy = tempfile.TemporaryFile()
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
     size = 0
     for chunk in chunks_of(opened):
         size += len(chunk)

@@ -180,6 +180,8 @@ def _load(data: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         if "depth" in str(error) or "recursion" in str(error).lower():
             raise RefusalError(Reason.TOO_DEEP, "Its JSON is nested too deeply.") from error
+        if "surrogate" in str(error) and "UTF-8" not in str(error):
+            return _load_surrogates(data)
         problem: Exception = error
     try:
         data.decode("utf-8")
@@ -191,7 +193,22 @@ def _load(data: bytes) -> Any:
     raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {problem}.") from problem
 
 
+def _load_surrogates(data: bytes) -> Any:
+    r"""Return JSON with halves of `\ud83d\ude00`, which exports of other systems contain."""
+
+    def refuse(constant: str) -> None:
+        raise RefusalError(Reason.BAD_FORMAT, f"Its JSON is broken: {constant} is no number.")
+
+    try:
+        return json.loads(data, parse_constant=refuse)
+    except ValueError as error:
+        raise RefusalError(Reason.BAD_FORMAT, "Its JSON is broken.") from error
+
+
 def _lines(file: BinaryIO, limits: Limits) -> Iterator[Record]:
+    file.seek(0)
+    if b"\0" in decompress(file, limits.compression, limits.max_expansion).read(4_096):
+        raise RefusalError(Reason.BINARY, "It is binary; JSON lines are UTF-8 text.")
     file.seek(0)
     stream = decompress(file, limits.compression, limits.max_expansion)
     longest = 6 * limits.max_text_chars  # a character escaped as \uXXXX takes six bytes

@@ -27,8 +27,9 @@ _RULE = re.compile(r"([^{}]{1,300})\{([^{}]{0,2000})\}")
 _SIMPLE_SELECTOR = re.compile(r"^\s*([.#])([\w-]+)\s*$")
 _EMPHASIS = ("b", "strong", "i", "em", "u", "mark", "font", "span", "a", "small")
 _BLOCKS = frozenset(
-    "p div section article main body table tr ul ol dl dt dd blockquote pre figure figcaption "
-    "h1 h2 h3 h4 h5 h6 li br hr address details summary center".split()  # noqa: SIM905
+    {"p", "div", "section", "article", "main", "body", "table", "tr", "ul", "ol", "dl", "dt", "dd"}
+    | {"blockquote", "pre", "figure", "figcaption", "li", "br", "hr", "address", "details"}
+    | {"h1", "h2", "h3", "h4", "h5", "h6", "summary", "center"}
 )
 _FEW_WORDS = 60  # below this the main-text finder is unsure and the whole body is taken
 
@@ -129,7 +130,7 @@ def _body_text(page: Any) -> str:
                 lines.append("#" * level + " " if level else "- " if tag == "li" else "")
             elif tag in ("td", "th"):
                 lines[-1] += " | " if lines[-1] else ""
-            lines[-1] += " ".join(f"{element.text or ''}.".split())[:-1]
+            lines[-1] += _flow(element.text)
         else:
             if tag in _BLOCKS:
                 lines.append("")

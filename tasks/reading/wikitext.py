@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 _DROPPED_TAGS = frozenset(
-    "ref references gallery math timeline syntaxhighlight source score imagemap templatedata "
-    "style script".split()  # noqa: SIM905
+    {"ref", "references", "gallery", "math", "timeline", "syntaxhighlight", "source", "score"}
+    | {"imagemap", "templatedata", "style", "script"}
 )
 _DROPPED_LINKS = re.compile(
     r"^\s*:?(file|image|media|category|datei|bild|kategorie|fichier|catégorie|archivo|categoría"
@@ -36,7 +36,8 @@ def plain_text(markup: str) -> str:
     text = re.sub(r"'{2,5}", "", html.unescape(text))
     text = re.sub(r"__[A-Z]{3,20}__", "", text)
     text = _EMPTY_BRACKETS.sub("", _ITEM.sub("- ", _hide_headings(text)))
-    return _GAPS.sub("\n\n", text.replace("\x00", "#")).strip()
+    text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text.replace("\x00", "#"))
+    return _GAPS.sub("\n\n", text).strip()
 
 
 def _hide_headings(text: str) -> str:

@@ -1,0 +1,479 @@
+"""Each format gives its text, each source its list, each input exactly one outcome."""
+
+import bz2
+import gzip
+import io
+import json
+import os
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.settings import ReadSettings
+from tasks.reading import ReadText, Reason, Refusal, Removal, read_item, scan
+from tasks.reading.inputs import Outcome
+
+SETTINGS = ReadSettings()
+
+
+def read_all(source: Path | str, settings: ReadSettings = SETTINGS) -> list[Outcome]:
+    listing = scan(str(source))
+    assert listing.complete, listing.error
+    return [outcome for item in listing.items for outcome in read_item(item, settings)]
+
+
+def read_one(source: Path | str) -> ReadText:
+    (outcome,) = read_all(source)
+    assert isinstance(outcome, ReadText), outcome
+    return outcome
+
+
+def texts(source: Path | str) -> dict[str, str]:
+    return {one.uri: one.text for one in read_all(source) if isinstance(one, ReadText)}
+
+
+def make_pdf(lines: list[str], title: str = "") -> bytes:
+    """Return a one-page PDF with the lines, written by hand."""
+    shown = " T* ".join(f"({line}) Tj" for line in lines)
+    content = zlib.compress(f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET".encode())
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Title ({title}) >>".encode(),
+    ]
+    file = io.BytesIO(b"%PDF-1.4\n")
+    file.seek(0, io.SEEK_END)
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(file.tell())
+        file.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
+    start = file.tell()
+    file.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    file.writelines(b"%010d 00000 n \n" % place for place in places)
+    trailer = b"trailer\n<< /Size %d /Root 1 0 R /Info 6 0 R >>\nstartxref\n%d\n%%%%EOF"
+    file.write(trailer % (len(objects) + 1, start))
+    return file.getvalue()
+
+
+def make_dump(*pages: tuple[str, int, str]) -> str:
+    """Return a MediaWiki dump of pages: title, namespace, markup."""
+    from xml.sax.saxutils import escape
+
+    body = "".join(
+        f"<page><title>{escape(title)}</title><ns>{space}</ns><id>{number}</id>"
+        + ("<redirect title='x'/>" if markup.startswith("#REDIRECT") else "")
+        + f"<revision><id>{number + 900}</id><contributor><id>5</id></contributor>"
+        f"<text>{escape(markup)}</text></revision></page>"
+        for number, (title, space, markup) in enumerate(pages, 1)
+    )
+    return f'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">{body}</mediawiki>'
+
+
+# --- plain text ---------------------------------------------------------------------------
+
+
+def test_markdown_title_is_its_first_top_heading(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("intro\n\n# Marie *Curie* #\n\n## Life\n", encoding="utf-8")
+    assert read_one(tmp_path).title == "Marie *Curie*"
+
+
+def test_title_of_a_text_without_headings_comes_from_its_name(tmp_path: Path) -> None:
+    (tmp_path / "marie-curie_notes.txt").write_text("She was born in Warsaw.")
+    assert read_one(tmp_path).title == "Marie Curie Notes"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "language"),
+    [
+        ("utf-8-sig", "The head of the house was in the garden for an hour.", "en"),
+        ("utf-16", "The head of the house was in the garden for an hour.", "en"),
+        ("utf-16-be", "The head of the house was in the garden for an hour.", "en"),
+        ("utf-32", "The head of the house was in the garden for an hour.", "en"),
+        ("latin-1", "Le château était à côté de la forêt où les élèves sont. " * 4, "fr"),
+        ("gb18030", "居里夫人出生于华沙，是一位著名的物理学家和化学家。" * 8, "zh"),
+        ("cp1251", "Мария Кюри родилась в Варшаве и была известным физиком и химиком. " * 4, "ru"),
+        ("shift_jis", "マリー・キュリーはワルシャワで生まれた物理学者である。" * 8, "ja"),
+    ],
+)  # fmt: skip
+def test_encodings_are_detected(tmp_path: Path, encoding: str, text: str, language: str) -> None:
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    read = read_one(tmp_path)
+    assert read.text == text
+    assert read.language == language
+
+
+def test_invisible_characters_go_and_nothing_else(tmp_path: Path) -> None:
+    written = "a\u200bb\u202ec \ue0041\U000e0041d\xa0e\r\nf\x00g\x07 cafe\u0301 “q” — …\ufeff\n"
+    (tmp_path / "a.txt").write_text(written, encoding="utf-8", newline="")
+    assert read_one(tmp_path).text == "abc \ue0041d e\nfg café “q” — …\n"
+
+
+def test_words_count_characters_of_chinese(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("她出生于Warsaw城。", encoding="utf-8")
+    assert read_one(tmp_path).words == 6
+
+
+# --- documents ----------------------------------------------------------------------------
+
+PAGE = """<!doctype html><html><head><title>Marie Curie - Some Site</title>
+<style>.gone, #away { display : none } p {color: red}</style><script>var secret1;</script></head>
+<body><!-- secret2 --><nav><a href="/">Home</a></nav><h1>Marie Curie</h1>
+<p>She was <b>born</b> in <cite>Warsaw</cite> then.</p>
+<p style="display: none">secret3</p><p hidden>secret4</p>
+<div class="gone">secret5</div><div id="away">secret6</div><p style="font-size:0px">secret7</p>
+<span style="visibility:hidden">secret8</span><p aria-hidden="true">secret9</p>
+<h2>Life</h2><ul><li>Paris</li><li>Sceaux</li></ul>
+<table><tr><th>Year</th><th>Prize</th></tr><tr><td>1903</td><td>Physics</td></tr></table>
+<noscript>secret10</noscript><template>secret11</template></body></html>"""
+
+
+def test_webpage_gives_what_a_reader_sees(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(PAGE)
+    read = read_one(tmp_path)
+    assert read.title == "Marie Curie"
+    assert "secret" not in read.text
+    assert "# Marie Curie\n" in read.text
+    assert "## Life\n" in read.text
+    assert "She was born in Warsaw then." in read.text
+    assert "- Paris\n- Sceaux" in read.text
+    assert "1903 | Physics" in read.text
+    assert "Home" not in read.text
+
+
+def test_webpage_in_a_declared_encoding(tmp_path: Path) -> None:
+    page = '<html><head><meta charset="windows-1250"></head><body><p>Łódź leży</p></body></html>'
+    (tmp_path / "a.htm").write_bytes(page.encode("cp1250"))
+    assert "Łódź leży" in read_one(tmp_path).text
+
+
+def test_pdf_text_and_title(tmp_path: Path) -> None:
+    lines = ["Marie Curie was born in War-", "saw in 1867.", "She lived in Paris."]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(lines, "The life of Marie Curie"))
+    read = read_one(tmp_path)
+    assert read.title == "The life of Marie Curie"
+    assert read.text == "Marie Curie was born in Warsaw in 1867.\nShe lived in Paris."
+
+
+def test_word_document(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    document.add_heading("Marie Curie", 1)
+    paragraph = document.add_paragraph("She was born ")
+    hidden = paragraph.add_run("secret")
+    hidden.font.hidden = True
+    paragraph.add_run("in Warsaw.")
+    document.add_heading("Prizes", 2)
+    document.add_paragraph("physics", style="List Bullet")
+    table = document.add_table(2, 2)
+    for place, said in enumerate(["Year", "Prize", "1903", "Physics"]):
+        table.cell(place // 2, place % 2).text = said
+    document.save(str(tmp_path / "a.docx"))
+    read = read_one(tmp_path)
+    assert read.title == "Marie Curie"
+    assert read.text == (
+        "# Marie Curie\n\nShe was born in Warsaw.\n\n## Prizes\n\n- physics\n\n"
+        "| Year | Prize |\n| --- | --- |\n| 1903 | Physics |"
+    )
+
+
+# --- records ------------------------------------------------------------------------------
+
+
+def test_json_object_is_one_text_and_a_list_many(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"title": "One", "text": "the only text"}')
+    (tmp_path / "b.json").write_text('[{"text": "first"}, {"text": "second", "id": "x"}]')
+    (tmp_path / "c.json").write_text('{"total": 1, "rows": [{"text": "inside"}]}')
+    found = {"a.json": "the only text", "b.json#1": "first", "b.json#x": "second"}
+    assert texts(tmp_path) == found | {"c.json#1": "inside"}
+
+
+def test_json_lines_refuse_only_bad_lines(tmp_path: Path) -> None:
+    lines = ['{"text": "good", "id": 7}', "{broken", '{"other": 1}', '{"text": "  "}', "[1]"]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    good, *bad = read_all(tmp_path)
+    assert good.uri == "a.jsonl#7"
+    assert [(one.uri, one.reason) for one in bad if isinstance(one, Refusal)] == [
+        ("a.jsonl#2", Reason.BAD_FORMAT),
+        ("a.jsonl#3", Reason.NO_TEXT_COLUMN),
+        ("a.jsonl#4", Reason.EMPTY),
+        ("a.jsonl#5", Reason.BAD_FORMAT),
+    ]
+
+
+def test_a_file_without_one_good_record_is_refused_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.ndjson").write_text('{"other": 1}\n' * 50)
+    (refusal,) = read_all(tmp_path)
+    assert (refusal.uri, refusal.reason) == ("a.ndjson", Reason.NO_TEXT_COLUMN)
+
+
+@pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")])
+def test_tables(tmp_path: Path, name: str, mark: str) -> None:
+    rows = [
+        ["id", "Title", "text"],
+        ["1", "Curie", '"Warsaw, and; more"'],
+        ["2", "Bohr", "Physics"],
+    ]
+    (tmp_path / name).write_text("\r\n".join(mark.join(row) for row in rows), newline="")
+    one, two = read_all(tmp_path)
+    assert isinstance(one, ReadText)
+    assert (one.uri, one.title, one.text) == (f"{name}#1", "Curie", "Warsaw, and; more")
+    assert two.uri == f"{name}#2"
+
+
+def test_table_in_a_legacy_encoding_and_without_text_column(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("id,text\n1,Élève à l'école\n".encode("latin-1") * 1)
+    (tmp_path / "b.csv").write_text("id,body\n1,text\n")
+    one, two = read_all(tmp_path)
+    assert isinstance(one, ReadText) and one.text == "Élève à l'école"
+    assert isinstance(two, Refusal) and two.reason is Reason.NO_TEXT_COLUMN
+    assert "body" in two.text
+
+
+def test_same_names_of_records_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\nx,one\nx,two\n")
+    assert texts(tmp_path) == {"a.csv#x": "one", "a.csv#x~2": "two"}
+
+
+def test_parquet_is_read_by_column(tmp_path: Path) -> None:
+    rows = {"text": [f"text {n}" for n in range(200)], "id": list(range(200)), "v": [0.5] * 200}
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=50)
+    found = texts(tmp_path)
+    assert len(found) == 200
+    assert found["a.parquet#199"] == "text 199"
+
+
+def test_text_column_is_a_setting(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"body": "the text"}\n')
+    (one,) = read_all(tmp_path, ReadSettings(text_column="body"))
+    assert isinstance(one, ReadText) and one.text == "the text"
+
+
+def test_record_hash_depends_on_what_is_read_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "t", "id": 1, "views": 1}\n')
+    (tmp_path / "b.jsonl").write_text('{"views": 2, "id": 1, "text": "t"}\n')
+    one, two = read_all(tmp_path)
+    assert isinstance(one, ReadText) and isinstance(two, ReadText)
+    assert one.sha256 == two.sha256
+
+
+# --- compressed ---------------------------------------------------------------------------
+
+
+def test_gzip_of_every_format_reads_as_the_format(tmp_path: Path) -> None:
+    plain: dict[str, bytes] = {
+        "a.txt": b"plain text",
+        "b.md": b"# Head\n\ntext",
+        "c.html": PAGE.encode(),
+        "d.pdf": make_pdf(["Some words."]),
+        "e.json": b'{"text": "json text"}',
+        "f.jsonl": b'{"text": "line"}\n',
+        "g.csv": b"id,text\n1,cell\n",
+        "h.xml": make_dump(("A", 0, "Article text.")).encode(),
+    }
+    for name, data in plain.items():
+        (tmp_path / name).write_bytes(data)
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
+    found = texts(tmp_path)
+    packed = {uri.replace(".gz", ""): text for uri, text in found.items() if ".gz" in uri}
+    assert packed == {uri: text for uri, text in found.items() if ".gz" not in uri}
+    assert len(packed) == len(plain)
+
+
+# --- wiki dumps ---------------------------------------------------------------------------
+
+ARTICLE = """{{Infobox scientist|name=Marie Curie|birth_date={{birth date|1867|11|7}}
+|birth_place=[[Warsaw]], [[Poland]]|image=x.jpg}}
+'''Marie Curie''' ({{IPA|x}}) was a [[physicist|great physicist]]<ref>a note</ref>.<!-- hidden -->
+[[File:x.jpg|thumb|a [[caption]]]]
+== Life ==
+* Paris
+* Sceaux, {{convert|5|km}} away
+{| class="wikitable"
+! Year !! Prize
+|-
+| 1903 || Physics
+|}
+=== Death ===
+She died&nbsp;in 1934. [[Category:People]]"""
+
+
+@pytest.mark.parametrize("name", ["w.xml", "w.xml.gz", "w.xml.bz2"])
+def test_wiki_dump(tmp_path: Path, name: str) -> None:
+    pages = ("Marie Curie", 0, ARTICLE), ("Talk:A", 1, "talk"), ("R", 0, "#REDIRECT [[A]]")
+    data = make_dump(*pages, ("Bohr", 0, "A Dane.")).encode()
+    packed = {"gz": gzip.compress, "bz2": bz2.compress}.get(name.rpartition(".")[2], bytes)(data)
+    (tmp_path / name).write_bytes(packed)
+    curie, bohr = read_all(tmp_path)
+    assert isinstance(curie, ReadText) and isinstance(bohr, ReadText)
+    assert (curie.uri, curie.title, curie.version) == (f"{name}#Marie Curie", "Marie Curie", "901")
+    assert curie.text == (
+        "name: Marie Curie\nbirth date: 1867-11-07\nbirth place: Warsaw, Poland\n\n"
+        "Marie Curie was a great physicist.\n\n## Life\n\n- Paris\n- Sceaux, 5 km away\n\n"
+        "| Year | Prize |\n| 1903 | Physics |\n\n### Death\n\nShe died in 1934."
+    )
+    assert bohr.text == "A Dane."
+
+
+def test_a_broken_dump_gives_what_came_before_and_says_that_it_ends(tmp_path: Path) -> None:
+    whole = make_dump(("A", 0, "First article."), ("B", 0, "x" * 200_000))
+    (tmp_path / "w.xml").write_text(whole[:150_000])
+    first, last = read_all(tmp_path)
+    assert first.uri == "w.xml#A"
+    assert (last.uri, getattr(last, "reason", None)) == ("w.xml", Reason.BAD_FORMAT)
+
+
+# --- change feeds -------------------------------------------------------------------------
+
+CHANGES: list[dict[str, Any]] = [
+    {"uri": "a", "text": "old a", "op": "upsert", "version": 9},
+    {"uri": "b", "text": "b", "op": "upsert", "version": 1},
+    {"uri": "a", "text": "new a", "op": "upsert", "version": 10},
+    {"uri": "b", "text": None, "op": "delete", "version": 2},
+    {"uri": "a", "text": "older a", "op": "upsert", "version": 3},
+]
+
+
+@pytest.mark.parametrize("name", ["feed.jsonl", "feed.parquet"])
+def test_change_feed_the_newest_version_counts(tmp_path: Path, name: str) -> None:
+    if name.endswith("jsonl"):
+        (tmp_path / name).write_text("\n".join(json.dumps(change) for change in CHANGES))
+    else:
+        pq.write_table(pa.Table.from_pylist(CHANGES), tmp_path / name)
+    text, removal = read_all(tmp_path)
+    assert isinstance(text, ReadText)
+    assert (text.uri, text.text, text.version) == ("a", "new a", "10")
+    assert removal == Removal("b", "2")
+
+
+def test_change_feed_of_unknown_operations(tmp_path: Path) -> None:
+    changes = [{"uri": "a", "op": "explode"}, {"uri": "", "op": "upsert"}, CHANGES[1]]
+    (tmp_path / "f.jsonl").write_text("\n".join(json.dumps(change) for change in changes))
+    reasons = [one.reason for one in read_all(tmp_path) if isinstance(one, Refusal)]
+    assert reasons == [Reason.BAD_FORMAT, Reason.BAD_FORMAT]
+
+
+# --- sources ------------------------------------------------------------------------------
+
+
+def write_tree(folder: Path) -> None:
+    for name in ("b.md", "a/x.txt", "a/deep/y.txt", ".hidden.md", ".git/z.md", "a/.z.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"text of {name}")
+
+
+def test_folder_is_listed_sorted_without_hidden_files(tmp_path: Path) -> None:
+    write_tree(tmp_path)
+    listing = scan(str(tmp_path))
+    assert listing.complete
+    assert listing.source == str(tmp_path)
+    assert [item.uri for item in listing.items] == ["a/deep/y.txt", "a/x.txt", "b.md"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "uris"),
+    [
+        ("*.md", ["b.md"]),
+        ("**/*.txt", ["a/deep/y.txt", "a/x.txt"]),
+        ("a/*.txt", ["x.txt"]),
+        ("a/[wx].t?t", ["x.txt"]),
+        ("a/[!x].txt", []),
+    ],
+)
+def test_glob(tmp_path: Path, pattern: str, uris: list[str]) -> None:
+    write_tree(tmp_path)
+    base = "a/" if pattern.startswith("a/") else ""
+    listing = scan(f"{tmp_path}/{pattern}")
+    assert listing.complete
+    assert [item.uri.removeprefix(base) for item in listing.items] == uris
+
+
+def test_single_file_and_file_url(tmp_path: Path) -> None:
+    write_tree(tmp_path)
+    assert [item.uri for item in scan(str(tmp_path / "b.md")).items] == ["b.md"]
+    assert texts(f"file://{tmp_path}/b.md") == {"b.md": "text of b.md"}
+
+
+def test_same_file_same_uri_and_fingerprint_until_it_changes(tmp_path: Path) -> None:
+    write_tree(tmp_path)
+    before = scan(str(tmp_path))
+    assert scan(f"{tmp_path}/") == before
+    os.utime(tmp_path / "b.md", ns=(time.time_ns(), time.time_ns() + 5))
+    after = scan(str(tmp_path))
+    assert [item.uri for item in after.items] == [item.uri for item in before.items]
+    assert after.items[2].fingerprint != before.items[2].fingerprint
+
+
+@pytest.mark.parametrize("gone", ["/nowhere/at/all", "/nowhere/*.md", "memory://nowhere-at-all"])
+def test_vanished_source_is_incomplete(gone: str) -> None:
+    listing = scan(gone)
+    assert not listing.complete
+    assert listing.items == []
+    assert listing.error
+
+
+def test_unlistable_folder_makes_the_listing_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path)
+    real = os.scandir
+
+    def failing(path: Any) -> Any:
+        if str(path).endswith("deep"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    listing = scan(str(tmp_path))
+    assert not listing.complete
+    assert listing.error == "a/deep: Permission denied"
+    assert [item.uri for item in listing.items] == ["a/x.txt", "b.md"]
+
+
+def test_store_is_listed_and_read() -> None:
+    store = fsspec.filesystem("memory")
+    for name in ("/shelf/a.md", "/shelf/sub/b.jsonl", "/shelf/.hidden"):
+        store.pipe(name, b'{"text": "record"}' if name.endswith("jsonl") else b"# Head\n\ntext")
+    try:
+        listing = scan("memory://shelf")
+        assert listing.complete
+        assert [item.uri for item in listing.items] == ["a.md", "sub/b.jsonl"]
+        assert texts("memory://shelf") == {"a.md": "# Head\n\ntext", "sub/b.jsonl#1": "record"}
+        assert list(texts("memory://shelf/*.md")) == ["a.md"]
+        assert list(texts("memory://shelf/a.md")) == ["a.md"]
+        store.pipe("/shelf/a.md", b"# Head\n\nmore text")
+        assert scan("memory://shelf").items[0].fingerprint != listing.items[0].fingerprint
+    finally:
+        store.rm("/shelf", recursive=True)
+
+
+def test_failing_store_is_incomplete_and_keeps_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    def failing(*_: Any, **__: Any) -> Any:
+        raise ConnectionError("no route to ftp://me:secret@host")
+
+    monkeypatch.setattr(MemoryFileSystem, "info", failing)
+    listing = scan("memory://me:secret@shelf")
+    assert not listing.complete
+    assert "secret" not in listing.source + str(listing.error)
+
+
+def test_large_folder_is_read_quickly(almanac_data: Path) -> None:
+    started = time.process_time()
+    outcomes = read_all(almanac_data / "factbook" / "europe")
+    assert len(outcomes) > 40
+    assert {one.language for one in outcomes if isinstance(one, ReadText)} == {"en"}
+    assert time.process_time() - started < 4

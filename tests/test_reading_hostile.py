@@ -1,0 +1,370 @@
+"""Hostile inputs are refused or cleaned; none crashes, hangs, or leads out of the folder."""
+
+import bz2
+import gzip
+import io
+import json
+import os
+import signal
+import socket
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.settings import ReadSettings
+from tasks.reading import ReadText, Reason, Refusal, read_item, scan
+from tasks.reading.cleaning import clean
+from tasks.reading.inputs import Item, Outcome
+from tasks.reading.names import safe_uri
+
+SMALL = ReadSettings(max_file_bytes=2_000_000, max_text_chars=200_000, max_seconds=5)
+GOOD = "This is a good document, and it is read whatever lies beside it."
+CANARY = "canary text that lies outside of the folder"
+
+
+def read_all(source: Path, settings: ReadSettings = SMALL) -> dict[str, Outcome]:
+    listing = scan(str(source))
+    assert listing.complete, listing.error
+    outcomes = [one for item in listing.items for one in read_item(item, settings)]
+    found = {one.uri: one for one in outcomes}
+    assert len(found) == len(outcomes), "an input ended twice"
+    return found
+
+
+def docx_of(parts: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, data in parts.items():
+            package.writestr(name, data)
+    return packed.getvalue()
+
+
+def parquet_of(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+PDF_LOOP = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    b"2 0 obj<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2/Parent 2 0 R>>endobj\n"
+    b"trailer<</Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF"
+)
+LAUGHS = (
+    b'<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "haha">'
+    + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
+    + b"]><mediawiki><page><title>&a9;</title></page></mediawiki>"
+)
+OUTSIDE_ENTITY = (
+    b'<!DOCTYPE m [<!ENTITY x SYSTEM "file:///etc/passwd">]><mediawiki><page><title>t</title>'
+    b"<ns>0</ns><revision><text>&x;</text></revision></page></mediawiki>"
+)
+DEEP_XML = b"<mediawiki>" + b"<a>" * 300_000
+NOISE = bytes(range(256)) * 200
+
+FILES: dict[str, tuple[str, bytes, Reason]] = {
+    "empty text": ("a.txt", b"", Reason.EMPTY),
+    "only spaces": ("a.md", b" \n\t\r\n" * 50, Reason.EMPTY),
+    "only invisible characters": ("a.txt", "\u200b\u202e\ufeff".encode() * 9, Reason.EMPTY),
+    "empty pdf": ("a.pdf", b"", Reason.BAD_FORMAT),
+    "empty docx": ("a.docx", b"", Reason.BAD_FORMAT),
+    "empty html": ("a.html", b"", Reason.EMPTY),
+    "empty jsonl": ("a.jsonl", b"", Reason.EMPTY),
+    "empty csv": ("a.csv", b"", Reason.NO_TEXT_COLUMN),
+    "empty parquet": ("a.parquet", b"", Reason.BAD_FORMAT),
+    "empty dump": ("a.xml", b"", Reason.BAD_FORMAT),
+    "empty gzip": ("a.txt.gz", b"", Reason.EMPTY),
+    "binary as text": ("a.txt", NOISE, Reason.BINARY),
+    "zeros as text": ("a.md", b"\0" * 5000, Reason.BINARY),
+    "program as text": ("a.txt", b"\x7fELF\x02\x01\x01" + NOISE, Reason.BINARY),
+    "pdf as text": ("a.txt", b"%PDF-1.4 and so on", Reason.BINARY),
+    "picture without ending": ("picture", b"\x89PNG\r\n\x1a\n" + NOISE, Reason.BINARY),
+    "binary as json": ("a.json", NOISE, Reason.BINARY),
+    "binary as csv": ("a.csv", NOISE, Reason.BINARY),
+    "binary as html": ("a.html", NOISE, Reason.BINARY),
+    "binary as pdf": ("a.pdf", NOISE, Reason.BAD_FORMAT),
+    "binary as docx": ("a.docx", NOISE, Reason.BAD_FORMAT),
+    "binary as parquet": ("a.parquet", NOISE, Reason.BAD_FORMAT),
+    "binary as gzip": ("a.txt.gz", NOISE, Reason.BAD_FORMAT),
+    "binary as bzip2": ("a.xml.bz2", NOISE, Reason.BAD_FORMAT),
+    "truncated gzip": ("a.txt.gz", gzip.compress(b"text " * 99)[:-9], Reason.BAD_FORMAT),
+    "broken utf-16": ("a.txt", b"\xff\xfea\x00b\x00\x00\xd8c\x00", Reason.BAD_ENCODING),
+    "mixed encodings": (
+        "a.txt", b"text " * 20_000 + "ü".encode("latin-1") + b" more", Reason.BAD_ENCODING,
+    ),
+    "archive": ("a.zip", docx_of({"a.txt": b"text"}), Reason.UNSUPPORTED),
+    "too long text": ("a.txt", b"word " * 50_000, Reason.TOO_LONG),
+    "too long line": ("a.md", b"w" * 300_000, Reason.TOO_LONG),
+    "too long record": ("a.jsonl", b'{"text": "' + b"w" * 1_500_000 + b'"}', Reason.TOO_LONG),
+    "too long cell": ("a.csv", b'text\n"' + b"w" * 300_000 + b'"\n', Reason.TOO_LONG),
+    "too long page": ("a.html", b"<p>" + b"word " * 90_000 + b"</p>", Reason.TOO_LONG),
+    "gzip bomb": ("a.txt.gz", gzip.compress(b"a" * 1_900_000), Reason.TOO_EXPANDING),
+    "bzip2 bomb": ("a.xml.bz2", bz2.compress(b" " * 50_000_000), Reason.TOO_EXPANDING),
+    "jsonl bomb": ("a.jsonl.gz", gzip.compress(b"\n" * 50_000_000), Reason.TOO_EXPANDING),
+    "docx bomb": (
+        "a.docx", docx_of({"word/document.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING,
+    ),
+    "docx of nothing": ("a.docx", docx_of({"x": b""}), Reason.BAD_FORMAT),
+    "parquet bomb": (
+        "a.parquet", parquet_of(pa.table({"text": ["word " * 2_000] * 30_000})),
+        Reason.TOO_EXPANDING,
+    ),
+    "entity bomb": ("a.xml", LAUGHS, Reason.BAD_FORMAT),
+    "entity of a file": ("a.xml", OUTSIDE_ENTITY, Reason.BAD_FORMAT),
+    "deep xml": ("a.xml", DEEP_XML, Reason.TOO_DEEP),
+    "other xml": ("a.xml", b"<rss><title>x</title></rss>", Reason.BAD_FORMAT),
+    "deep json": ("a.json", b"[" * 200_000, Reason.TOO_DEEP),
+    "deep json object": ("a.json", b'{"a":' * 100_000 + b"1" + b"}" * 100_000, Reason.TOO_DEEP),
+    "deep json line": ("a.jsonl", b"[" * 200_000 + b"\n", Reason.TOO_DEEP),
+    "json of a number": ("a.json", b"12", Reason.BAD_FORMAT),
+    "broken json": ("a.json", b'{"text": "never ends', Reason.BAD_FORMAT),
+    "json without text": ("a.json", b'{"body": "text"}', Reason.NO_TEXT_COLUMN),
+    "pdf that loops": ("a.pdf", PDF_LOOP, Reason.BAD_FORMAT),
+    "pdf that is cut": ("a.pdf", b"%PDF-1.7\n1 0 obj\n<<", Reason.BAD_FORMAT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_hostile_file_is_refused_with_its_reason(tmp_path: Path, name: str) -> None:
+    file, data, reason = FILES[name]
+    (tmp_path / file).write_bytes(data)
+    (tmp_path / "good.md").write_text(GOOD)
+    started = time.monotonic()
+    found = read_all(tmp_path)
+    assert time.monotonic() - started < 20
+    assert isinstance(found["good.md"], ReadText)
+    refusal = found[file]
+    assert isinstance(refusal, Refusal), refusal
+    assert refusal.reason is reason, refusal
+    assert refusal.text.isprintable()
+    assert refusal.text.endswith(".")
+
+
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def make_device(path: Path) -> None:
+    try:
+        os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))
+    except OSError:
+        pytest.skip("devices cannot be made here")
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+def link_outside(path: Path) -> None:
+    outside = path.parent.parent / "outside.txt"
+    outside.write_text(CANARY)
+    path.symlink_to(outside)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (make_pipe, Reason.NOT_A_FILE),
+        (make_device, Reason.NOT_A_FILE),
+        (make_socket, Reason.NOT_A_FILE),
+        (link_outside, Reason.OUTSIDE_SOURCE),
+        (lambda path: path.symlink_to("/dev/zero"), Reason.OUTSIDE_SOURCE),
+        (lambda path: path.symlink_to("/proc/self/environ"), Reason.OUTSIDE_SOURCE),
+        (lambda path: path.symlink_to(path), Reason.OUTSIDE_SOURCE),
+        (lambda path: path.symlink_to("nowhere"), Reason.OUTSIDE_SOURCE),
+        (lambda path: path.symlink_to("../.."), Reason.OUTSIDE_SOURCE),
+    ],
+)
+def test_what_is_no_file_of_the_folder_is_never_opened(
+    tmp_path: Path, make: Callable[[Path], None], reason: Reason
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    make(folder / "a.txt")
+    (refusal,) = read_all(folder).values()
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is reason
+
+
+def test_single_pipe_and_device_as_source(tmp_path: Path) -> None:
+    make_pipe(tmp_path / "pipe")
+    for source in (tmp_path / "pipe", Path("/dev/zero")):
+        (refusal,) = read_all(source).values()
+        assert isinstance(refusal, Refusal)
+        assert refusal.reason is Reason.NOT_A_FILE
+
+
+def test_links_that_stay_inside_are_read_and_folders_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.md").write_text(GOOD)
+    (tmp_path / "sub" / "loop").symlink_to(tmp_path)
+    (tmp_path / "b.md").symlink_to("sub/a.md")
+    found = read_all(tmp_path)
+    assert set(found) == {"sub/a.md", "b.md"}
+    assert all(isinstance(one, ReadText) for one in found.values())
+
+
+@pytest.mark.parametrize("swapped", ["file", "folder"])
+def test_a_link_put_in_place_after_the_listing_leads_nowhere(tmp_path: Path, swapped: str) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for place in (folder / "sub", outside):
+        place.mkdir(parents=True)
+        (place / "a.txt").write_text(CANARY if place == outside else GOOD)
+    (item,) = scan(str(folder)).items
+    (folder / "sub" / "a.txt").unlink()
+    if swapped == "file":
+        (folder / "sub" / "a.txt").symlink_to(outside / "a.txt")
+    else:
+        (folder / "sub").rmdir()
+        (folder / "sub").symlink_to(outside)
+    (refusal,) = read_item(item, SMALL)
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.UNREADABLE
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "sub/../../outside.txt", "/etc/passwd"])
+def test_a_forged_item_does_not_leave_its_root(tmp_path: Path, path: str) -> None:
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    (tmp_path / "outside.txt").write_text(CANARY)
+    item = Item("s", str(tmp_path / "root"), path, "u.txt", "", 10)
+    (refusal,) = read_item(item, SMALL)
+    assert isinstance(refusal, Refusal)
+
+
+def test_vanished_and_forbidden_files_are_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(GOOD)
+    (item,) = scan(str(tmp_path)).items
+    (tmp_path / "a.txt").unlink()
+    (refusal,) = read_item(item, SMALL)
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.UNREADABLE
+
+
+def test_huge_sparse_files_are_refused_unread(tmp_path: Path) -> None:
+    for name, size in (("a.txt", 200_000_000), ("b.pdf", 10_000_000_000), ("c.jsonl", 10**10)):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+    started = time.monotonic()
+    found = read_all(tmp_path, ReadSettings())
+    assert time.monotonic() - started < 10
+    reasons = {uri: one.reason for uri, one in found.items() if isinstance(one, Refusal)}
+    assert reasons["a.txt"] is reasons["b.pdf"] is Reason.TOO_LARGE
+    assert reasons["c.jsonl"] in (Reason.BINARY, Reason.TOO_LONG)
+
+
+def test_a_text_beyond_the_character_limit_is_not_held_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"word " * 300_000)
+    (refusal,) = read_all(tmp_path).values()
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.TOO_LONG
+
+
+NAMES = [b"new\nline.txt", b"bidi\xe2\x80\xae.txt", b"bell\x07.txt", b"not-utf8-\xff\xfe.txt",
+         b"a%0Ab.txt", b"zero\xe2\x80\x8bwidth.txt", b"-rf.txt", b"quote'\"; drop.txt",
+         "Łódź 居里.txt".encode(), b"a.jsonl#1", b"tab\there.txt",
+         b"\xf3\xa0\x81\x81.txt"]  # fmt: skip
+
+
+def test_strange_names_become_safe_uris_that_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "record"}')
+    for name in NAMES:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(GOOD)
+    found = read_all(tmp_path)
+    assert len(found) == len(NAMES) + 1
+    assert all(isinstance(one, ReadText) for one in found.values())
+    for uri, one in found.items():
+        uri.encode("utf-8")
+        assert uri.isprintable()
+        assert clean(uri) == uri
+        assert isinstance(one, ReadText)
+        assert one.title.isprintable()
+    assert {"new%0Aline.txt", "a%250Ab.txt", "Łódź 居里.txt", "a.jsonl#1"} <= set(found)
+
+
+def test_hostile_words_in_records_are_cleaned(tmp_path: Path) -> None:
+    record = {"id": "a\nb\u202e", "title": "T\u0000\u200bi\ntle", "text": "x\ud800y\u0007z w"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    (one,) = read_all(tmp_path).values()
+    assert isinstance(one, ReadText)
+    assert (one.uri, one.title, one.text) == ("a.jsonl#a%0Ab%E2%80%AE", "Ti tle", "xyz w")
+
+
+def test_a_parser_that_hangs_or_dies_is_ended_and_replaced(tmp_path: Path) -> None:
+    from tasks.reading import parsers
+    from tasks.reading.formats import Kind
+    from tasks.reading.found import Limits
+    from tasks.reading.inputs import RefusalError
+
+    (tmp_path / "a.html").write_text("<p>some words</p>")
+    limits = Limits("a.html", "", 10**6, 10**6, 200, "text")
+    with (tmp_path / "a.html").open("rb") as file:
+        list(parsers.parse_apart(file, Kind.WEB, limits, 10))
+        worker = parsers._idle[-1]
+        os.kill(worker._process.pid, signal.SIGSTOP)  # stopped, as if it hung
+        with pytest.raises(RefusalError) as hung:
+            list(parsers.parse_apart(file, Kind.WEB, limits, 0.3))
+        assert hung.value.reason is Reason.TIMEOUT
+        assert worker._process.returncode is not None
+        (found,) = parsers.parse_apart(file, Kind.WEB, limits, 30)
+        assert found.text == "some words"
+        parsers._idle[-1]._process.kill()
+        parsers._idle[-1]._process.wait()
+        (found,) = parsers.parse_apart(file, Kind.WEB, limits, 30)
+        assert found.text == "some words"
+
+
+def test_a_parser_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    # Objects of 600 MB text, which JSON holds in memory thrice, under a generous file limit.
+    (tmp_path / "a.json").write_bytes(b'{"a": [' + b'"x",' * 25_000_000 + b'"x"]}')
+    settings = ReadSettings(max_file_bytes=10**9, max_seconds=60)
+    (refusal,) = read_all(tmp_path, settings).values()
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
+
+
+# --- any bytes ----------------------------------------------------------------------------
+
+ENDINGS = ["txt", "md", "html", "pdf", "docx", "json", "jsonl", "csv", "tsv", "parquet", "xml",
+           "txt.gz", "xml.bz2", "gz", "nothing"]  # fmt: skip
+STARTS = [b"", b"%PDF-1.4\n", b"PK\x03\x04", b"\x1f\x8b\x08", b'{"text":', b"[{", b"PAR1",
+          b"<html>", b"<mediawiki>", b"\xff\xfe", b"id,text\n", b"BZh9"]  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(ENDINGS), st.sampled_from(STARTS), st.binary(max_size=400))
+def test_any_bytes_end_in_outcomes_and_no_error(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, start: bytes, rest: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    (folder / f"a.{ending}").write_bytes(start + rest)
+    found = read_all(folder)
+    assert found
+    for uri, one in found.items():
+        assert uri.startswith(f"a.{ending}")
+        if isinstance(one, ReadText):
+            assert clean(one.text) == one.text
+            assert len(one.minhash) == 256
+            assert one.words > 0
+        else:
+            assert isinstance(one, Refusal)
+            assert one.reason in Reason
+
+
+@given(st.text(max_size=300))
+def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once
+    once.encode("utf-8")
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_different_names_have_different_uris(one: str, two: str) -> None:
+    assert (safe_uri(one) == safe_uri(two)) == (one == two)
