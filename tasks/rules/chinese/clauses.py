@@ -7,22 +7,72 @@ clause's own verb by the 的 and the verb that follow it.
 
 from dataclasses import dataclass, field
 
-from tasks.rules.chinese.lexicon import AND, COPULAS, NEGATIONS, PREPOSITIONS, PRONOUNS
+from tasks.rules.chinese.lexicon import (
+    ALIAS_RELATIONS,
+    AND,
+    COPULAS,
+    NEGATIONS,
+    PREPOSITIONS,
+    PRONOUNS,
+)
 from tasks.rules.chinese.tokens import Token
 
 BREAKS = frozenset("，,；;：:")
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
-COMPLEMENTS = frozenset("于 到 为 在 出 自 给 成 至 往 入 有 向 起 满".split(" "))
-ASPECT = frozenset("了 过 着".split(" "))
+COMPLEMENTS = frozenset(
+    ["于", "到", "为", "在", "出", "自", "给", "成", "至", "往", "入", "有", "向", "起", "满"]
+)
+ASPECT = frozenset(["了", "过", "着"])
 AFTER_TIME = frozenset(
-    "时 后 前 起 底 初 末 间 期间 以后 以前 之后 之前 年底 凌晨 清晨 夏季 春 秋 冬 夏 春天".split(
-        " "
-    )
+    [
+        "时",
+        "后",
+        "前",
+        "起",
+        "底",
+        "初",
+        "末",
+        "间",
+        "期间",
+        "以后",
+        "以前",
+        "之后",
+        "之前",
+        "年底",
+        "凌晨",
+        "清晨",
+        "夏季",
+        "春",
+        "秋",
+        "冬",
+        "夏",
+        "春天",
+    ]
 )
 PLACE_ENDS = frozenset(
-    "上 里 中 下 内 外 附近 期间 时 时期 境内 之间 之后 之前 以后 以前 旁 前 后 途中 方面".split(
-        " "
-    )
+    [
+        "上",
+        "里",
+        "中",
+        "下",
+        "内",
+        "外",
+        "附近",
+        "期间",
+        "时",
+        "时期",
+        "境内",
+        "之间",
+        "之后",
+        "之前",
+        "以后",
+        "以前",
+        "旁",
+        "前",
+        "后",
+        "途中",
+        "方面",
+    ]
 )
 LONGEST_RELATIVE = 14
 
@@ -107,7 +157,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
             position += 1
             while position < len(tokens) and tokens[position].text in AFTER_TIME:
                 position += 1
-        elif token.text in PREPOSITIONS and position + 1 < len(tokens):
+        elif _is_preposition(tokens, position):
             position = _take_preposition(clause, position)
         elif token.text in NEGATIONS:
             clause.negated = True
@@ -115,11 +165,30 @@ def parse_clause(tokens: list[Token]) -> Clause:
         elif is_verb(tokens, position):
             _take_verb(clause, position)
             break
-        elif token.nominal or token.tag[0] == "r":
+        elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
             position += 1
+    _lift_alias(clause)
     return clause
+
+
+def _is_preposition(tokens: list[Token], position: int) -> bool:
+    word = tokens[position].text
+    if word not in PREPOSITIONS or position + 1 >= len(tokens):
+        return False
+    # 为 without a verb after it is "is": 官方语言为法语.
+    return word != "为" or any(is_verb(tokens, i) for i in range(position + 1, len(tokens)))
+
+
+def _lift_alias(clause: Clause) -> None:
+    """巴金原名李尧棠 has no verb: 原名 does its work."""
+    for position, token in enumerate(clause.subject[:-1]):
+        if position and not clause.verb and token.text in ALIAS_RELATIONS and len(token.text) > 1:
+            clause.verb = token.text
+            clause.rest = [*clause.subject[position + 1 :], *clause.second]
+            clause.subject = clause.subject[:position]
+            return
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
@@ -169,14 +238,21 @@ def _take_preposition(clause: Clause, position: int) -> int:
             break
         if end > start and token.text in PRONOUNS and tokens[end - 1].text not in AND:
             break
-        if token.tag == "d" or (is_verb(tokens, end) and not _modifies(tokens, end)):
+        before_number = end + 1 < len(tokens) and tokens[end + 1].tag == "number"
+        if token.tag == "d" and not before_number:
+            break
+        if (
+            is_verb(tokens, end)
+            and not _modifies(tokens, end)
+            and not (end == start and word == "用")
+        ):
             break
         end += 1
     phrase = tokens[start:end]
     times = [token for token in phrase if token.tag == "time"]
     if times and len(phrase) <= 2:
         clause.times.extend(times)
-    elif phrase:
+    elif phrase or word in ("被", "获", "受"):
         clause.prepositions.append(Preposition(word, phrase))
     return max(end, position + 1)
 
@@ -232,18 +308,25 @@ def _take_verb(clause: Clause, position: int) -> None:
     tokens = clause.tokens
     verb = tokens[position].text
     position += 1
+    plain = True
     while position < len(tokens):
         text = tokens[position].text
         if text in ASPECT:
             position += 1
-        elif text in COMPLEMENTS and not verb.endswith(("于", "为", "到", "在")):
+            plain = False
+        elif plain and _goes_on(tokens, position, verb):
             verb += text
             position += 1
+            plain = False
         elif (
-            tokens[position].tag == "v"
-            and position == len(tokens) - 1
-            and len(verb) <= 2
-            and verb not in COPULAS
+            text in COMPLEMENTS
+            and not verb.endswith(("于", "为", "到", "在"))
+            or (
+                tokens[position].tag == "v"
+                and position == len(tokens) - 1
+                and len(verb) <= 2
+                and verb not in COPULAS
+            )
         ):
             verb += text
             position += 1
@@ -253,14 +336,30 @@ def _take_verb(clause: Clause, position: int) -> None:
     clause.rest = tokens[position:]
 
 
-def split_serial(rest: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Part the object from a second verb that follows it: 进入剑桥大学 | 学习."""
+def _goes_on(tokens: list[Token], position: int, verb: str) -> bool:
+    """Whether a second verb makes one with the first: 主持|修建了京张铁路."""
+    token = tokens[position]
+    return (
+        token.tag == "v"
+        and len(token.text) == 2 == len(verb)
+        and verb not in COPULAS
+        and position + 1 < len(tokens)
+        and (tokens[position + 1].text in ASPECT or tokens[position + 1].nominal)
+        and all(later.text != "的" for later in tokens[position:])
+    )
+
+
+def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token], list[Token]]:
+    """Part the object from a second verb that follows it: 进入剑桥大学 | 学习.
+
+    A verb before a 的 belongs to the object, unless the first verb makes its object act (`pivot`).
+    """
     for position in range(1, len(rest)):
-        if (
-            is_verb(rest, position)
-            and not any(token.text == "的" for token in rest[position:])
-            and rest[position - 1].text not in ("的", *AND)
-        ):
+        if not is_verb(rest, position) or rest[position - 1].text in ("的", *AND):
+            continue
+        if position == 1 and rest[0].tag == "number":
+            continue
+        if pivot or not any(token.text == "的" for token in rest[position:]):
             return rest[:position], rest[position:]
     return rest, []
 

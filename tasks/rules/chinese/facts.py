@@ -8,6 +8,7 @@ from tasks.rules.chinese.lexicon import (
     EMPTY_VERBS,
     KIN,
     MEASURES,
+    NAMING,
     PERSON_ENDINGS,
     PRONOUNS,
     ROLES,
@@ -20,8 +21,12 @@ from tasks.rules.chinese.predicates import (
     state_measure,
     state_passive,
     state_verb,
+    words,
 )
 from tasks.rules.chinese.tokens import Sentence, Token
+
+# Verbs by which an attribute without a copula gets its value: 总部设在深圳.
+OWNING = ("有", "包括", "设在", "位于", "设于")
 
 
 def read_sentence(passage: Passage, sentence: Sentence) -> None:
@@ -29,12 +34,19 @@ def read_sentence(passage: Passage, sentence: Sentence) -> None:
     clauses, asides = split_clauses(sentence.tokens)
     read_asides(passage, asides, sentence)
     subjects: list[Name] = [passage.topic or passage.title]
+    pending: list[Token] = []
     for number, tokens in enumerate(clauses):
+        if number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
+            state_other_name(passage, subjects[0], tokens, (sentence.start, tokens[-1].end))
+            continue
         clause = parse_clause(tokens)
-        if number and not clause.verb and clause.subject and not clause.second:
+        clause.times = clause.times or pending
+        pending = clause.times if not (clause.verb or clause.subject) else []
+        bare = clause.subject and not clause.verb and not clause.second
+        if number and bare and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, subjects[0], (sentence.start, clause.end))
             continue
-        own = resolve_subject(passage, clause, subjects)
+        own = resolve_subject(passage, clause, _carried(passage, clause, subjects))
         if own is None:
             continue
         named, attribute = own
@@ -44,9 +56,27 @@ def read_sentence(passage: Passage, sentence: Sentence) -> None:
                 span = (sentence.start, clause.end)
             statement = Statement(clause, named, attribute, span, carried=not clause.subject)
             read_clause(passage, statement)
+        if attribute or is_part(clause, named[0]):
+            continue
         subjects = named
-        if not attribute:
-            passage.spoke_of(named[0])
+        passage.spoke_of(named[0])
+
+
+def is_part(clause: Clause, name: Name) -> bool:
+    """Whether a subject is a thing at hand (大坝工程) that the next clause will not be about."""
+    return (
+        name.kind in ("unknown", "thing") and bool(clause.subject) and not is_name(clause.subject)
+    )
+
+
+def _carried(passage: Passage, clause: Clause, subjects: list[Name]) -> list[Name]:
+    """The subject of a clause that has none; 被称为 and 即 speak of what was just introduced."""
+    if clause.subject:
+        return subjects
+    if clause.verb in ("即", "即是") and passage.object is not None:
+        return [passage.object]
+    naming = clause.verb in NAMING or clause.verb in ALIAS_RELATIONS
+    return [passage.introduced] if naming and passage.introduced is not None else subjects
 
 
 def resolve_subject(
@@ -71,12 +101,33 @@ def resolve_subject(
         or text.endswith(("人口", "面积"))
     ):
         return carried, text
+    if clause.verb in ("是", "为", "有", "设在", "位于", "包括") and _is_common(tokens):
+        return carried, text
     owner, attribute = _possession(passage, tokens, carried)
     if owner is not None:
         return [owner], attribute
-    if tokens[0].tag[0] == "r":
-        return None
+    if tokens[0].tag[0] == "r" and not (tokens[0].text in PRONOUNS and tokens[1].text == "的"):
+        return _one(_demonstrated(passage, text))
     return _members(passage, tokens), ""
+
+
+def _is_common(tokens: list[Token]) -> bool:
+    """Whether a subject is a common noun that needs an owner: 官方语言, 主要支流."""
+    return (
+        sum(len(token.text) for token in tokens) <= 6
+        and all(token.tag in ("n", "b", "a", "vn", "m") for token in tokens)
+        and tokens[-1].tag == "n"
+        and not tokens[-1].text.endswith(PERSON_ENDINGS)
+    )
+
+
+def _demonstrated(passage: Passage, text: str) -> Name | None:
+    """该铁路, 这座城市: the last name that ends like it."""
+    noun = text.lstrip("该这那个座条部所项种位本此家")
+    for name in (passage.object, passage.topic, passage.title, passage.thing):
+        if noun and name is not None and name.text.endswith(noun[-1]):
+            return name
+    return None
 
 
 def _one(name: Name | None) -> tuple[list[Name], str] | None:
@@ -112,26 +163,64 @@ def _members(passage: Passage, tokens: list[Token]) -> list[Name]:
 
 def pick_name(passage: Passage, part: list[Token]) -> Name:
     """The name in a phrase; what stands before a person or a work describes it (作家老舍)."""
+    places = [i for i, token in enumerate(part) if token.text == "的"]
+    last = part[places[-1] + 1 :] if places else part
+    if not last:
+        return passage.name_phrase(part)
+    owner = part[: places[-1]] if places else []
+    name = _described_name(passage, last, owner)
+    if name is None:
+        # 美国的阿波罗11号 is 阿波罗11号, but 中国的首都 stays whole.
+        return passage.name_phrase(last if places and is_name(last) else part)
+    if places and name.kind == "work" and len(last) > 1:
+        known = passage.pronoun(owner[0].text) if owner[0].text in PRONOUNS else None
+        owned = words(last[:-1])
+        if known or is_name(owner):
+            span = (part[0].start, part[-1].end)
+            passage.triple("owned_work", known or passage.name_phrase(owner), owned, name, span)
+    return name
+
+
+def _described_name(passage: Passage, part: list[Token], owner: list[Token]) -> Name | None:
+    """The person or work that a phrase ends with, its description noted; None if it does not."""
     last = part[-1]
+    if len(part) < 2:
+        return None
+    if part[0].text in ROLES - KIN and passage.topic and all(t.text != "的" for t in part):
+        name = passage.name_phrase(part[1:])
+        passage.triple("kin", passage.topic, part[0].text, name, (part[0].start, last.end))
+        return name
+    before = part[:-1]
+    described = words(before)
+    role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
     person = last.tag in ("nr", "nrt", "name", "nrfg") and (
         last.tag == "name" or looks_like_person(last.text)
     )
-    if len(part) > 1 and (last.tag == "work" or person):
-        name = passage.name_phrase([last])
-        before = part[:-1]
-        described = "".join(token.text for token in before)
-        ends_in_role = before[-1].text.endswith(PERSON_ENDINGS) or described in KIN
-        if last.tag == "work" or ends_in_role:
-            span = (before[0].start, last.end)
-            if described in KIN and passage.topic and passage.topic != name:
-                passage.triple("kin", passage.topic, described, name, span)
-            elif "的" not in described:
-                passage.triple("apposition", name, "是", described, span)
-                passage.description(
-                    name, described, (before[0].start, before[-1].end), "apposition"
-                )
-            return Name(name.text, "work" if last.tag == "work" else "person")
-    return passage.name_phrase(part)
+    # A pen name that the dictionary takes for a noun: 作家|老舍.
+    person = person or (
+        last.tag in ("n", "nz", "a") and len(last.text) in (2, 3) and _titled(before)
+    )
+    if last.tag != "work" and not (person and role):
+        return None
+    name = passage.name_phrase([last])
+    name = Name(name.text, "work" if last.tag == "work" else "person")
+    span = (before[0].start, last.end)
+    if before[-1].text in KIN:
+        whose = passage.topic
+        if owner:
+            known = passage.pronoun(owner[0].text) if owner[0].text in PRONOUNS else None
+            whose = known or passage.name_phrase(owner)
+        if whose is not None and whose.text != name.text:
+            passage.triple("kin", whose, before[-1].text, name, span)
+    else:
+        passage.triple("apposition", name, "是", described, span)
+        where = (before[0].start, before[-1].end)
+        passage.description(name, described, where, "apposition")
+    return name
+
+
+def _titled(before: list[Token]) -> bool:
+    return before[-1].text.endswith(("家", "诗人", "教授", "学者", "院士")) and len(before) == 1
 
 
 def read_clause(passage: Passage, statement: Statement) -> None:
@@ -140,8 +229,11 @@ def read_clause(passage: Passage, statement: Statement) -> None:
     if state_measure(passage, statement):
         return
     if clause.verb in ALIAS_RELATIONS or statement.attribute in ALIAS_RELATIONS:
+        if clause.verb in ALIAS_RELATIONS and statement.attribute:
+            whole = "".join(token.text for token in clause.subject)
+            statement.heads = [Name(whole, "unknown")]
         _state_alias(passage, statement)
-    elif statement.attribute and clause.verb in (*COPULAS, "有", "包括"):
+    elif statement.attribute and clause.verb in (*COPULAS, *OWNING):
         for part in split_coordination(clause.rest):
             tail = statement.tail(passage, part, pick_name(passage, part))
             for owner in statement.heads:
@@ -164,16 +256,34 @@ def read_clause(passage: Passage, statement: Statement) -> None:
 
 
 def _state_alias(passage: Passage, statement: Statement) -> None:
-    """简称北大, 原名周樟寿, 正式名称是…"""
+    """简称北大, 正式名称是…"""
     clause = statement.clause
     relation = statement.attribute or clause.verb
-    tokens = [token for token in clause.rest if token.text not in ("为", "是", "作", "“", "”")]
-    # A first name may follow without a verb: 字舍予.
-    for part in split_coordination(tokens):
-        other = "".join(token.text for token in part)
-        head = statement.heads[0]
-        passage.triple("alias", head, relation, other, statement.span, carried=statement.carried)
-        passage.alias(head, other, statement.span, "alias")
+    if clause.verb in ALIAS_RELATIONS:
+        relation = clause.verb
+    for head in statement.heads[:1]:
+        for part in split_coordination(clause.rest):
+            state_name(passage, head, relation, words(part), statement.span)
+
+
+def state_other_name(
+    passage: Passage, head: Name, tokens: list[Token], span: tuple[int, int]
+) -> None:
+    """A clause that begins with what it gives: 原名周樟寿, 字舍予, 简称“京”."""
+    relation = tokens[0].text
+    if len(relation) == 1 and sum(len(token.text) for token in tokens[1:]) > 5:
+        return
+    for part in split_coordination(tokens[1:]):
+        state_name(passage, head, relation, words(part), span)
+
+
+def state_name(
+    passage: Passage, head: Name, relation: str, other: str, span: tuple[int, int]
+) -> None:
+    """Another name, as a triple and as an alias."""
+    other = other.lstrip("为是作：:")
+    passage.triple("alias", head, relation, other, span)
+    passage.alias(head, other, span, "alias")
 
 
 def state_nominal(passage: Passage, clause: Clause, topic: Name, span: tuple[int, int]) -> None:
@@ -182,11 +292,8 @@ def state_nominal(passage: Passage, clause: Clause, topic: Name, span: tuple[int
         text = "".join(token.text for token in part).removesuffix("之一")
         if text.endswith("人") and any(token.tag == "ns" for token in part):
             passage.triple("native", topic, "籍贯", text[:-1], span, carried=True)
-        elif part[0].text in ALIAS_RELATIONS or part[0].text == "祖籍":
-            relation, rest = part[0].text, "".join(token.text for token in part[1:])
-            passage.triple("alias", topic, relation, rest, span, carried=True)
-            if relation != "祖籍":
-                passage.alias(topic, rest, span, "alias")
+        elif part[0].text == "祖籍" and len(part) > 1:
+            passage.triple("native", topic, "祖籍", words(part[1:]), span, carried=True)
         elif text in ("男", "女"):
             passage.triple("nominal", topic, "性别", text, span, carried=True)
         elif text.endswith(PERSON_ENDINGS) and topic.kind in ("person", "unknown"):

@@ -54,6 +54,9 @@ class Passage:
     last_date: str | None = None
     sentence: Sentence | None = None
     kinds: dict[str, str] = field(default_factory=dict)
+    patterns: list[str] = field(default_factory=list)
+    object: Name | None = None  # what the last verb acted on
+    introduced: Name | None = None  # the same, if it was new: 一种新矿物
 
     def name_of(self, text: str, kind: str = "unknown") -> Name:
         """The name that a phrase stands for: the title's short forms mean the title."""
@@ -70,8 +73,10 @@ class Passage:
         """Who a pronoun speaks of, None where that is not safe."""
         if text in ("他", "她", "本人", "自己"):
             return self.person or (self.title if self.title.kind in ("person", "unknown") else None)
-        if text in ("其", "该", "此"):
+        if text == "其":
             return self.topic or self.title
+        if text in ("它", "该", "此") and self.introduced is not None:
+            return self.introduced
         if text == "它":
             if self.thing is not None:
                 return self.thing
@@ -127,6 +132,7 @@ class Passage:
         same = ("head", "relation", "tail")
         if not any(all(row[k] == known[k] for k in same) for known in self.found.triples):
             self.found.triples.append(row)
+            self.patterns.append(pattern)
 
     def alias(self, name: Name, other: str, span: tuple[int, int], pattern: str) -> None:
         """Add another name; single characters (京) are too short to be looked up by."""
@@ -178,20 +184,20 @@ def usable(text: str, longest: int) -> bool:
 def extract_chinese(pieces: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
     """Yield what the Chinese rules find in each piece, in order."""
     for piece in pieces:
-        yield extract_piece(piece)
+        yield read_piece(piece).found
 
 
-def extract_piece(piece: dict[str, Any]) -> Extracted:
+def read_piece(piece: dict[str, Any]) -> Passage:
     """Read one passage; the result depends on its text, title and headings alone."""
     from tasks.rules.chinese.facts import read_sentence
     from tasks.rules.chinese.notes import write_notes
 
     text = piece["text"]
-    found = Extracted(piece["passage_id"])
     title = plain_title(piece["title"])
     forms = short_forms(title, text)
     sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
     kind = title_kind(title, sentences)
+    found = Extracted(piece["passage_id"])
     passage = Passage(text, Name(title, kind), frozenset(forms), found)
     passage.spoke_of(passage.title)
     for sentence in sentences:
@@ -200,7 +206,7 @@ def extract_piece(piece: dict[str, Any]) -> Extracted:
     collect_names(passage, sentences)
     add_short_forms(passage)
     write_notes(passage, sentences, piece["headings"])
-    return found
+    return passage
 
 
 def title_kind(title: str, sentences: list[Sentence]) -> str:

@@ -6,8 +6,9 @@ from tasks.rules.chinese.clauses import Clause, split_coordination, split_serial
 from tasks.rules.chinese.lexicon import (
     CREATION,
     EMPTY_VERBS,
+    GOING,
     MEASURES,
-    PERSON_ENDINGS,
+    PIVOTS,
     ROLES,
 )
 from tasks.rules.chinese.naming import Name, is_name
@@ -41,13 +42,31 @@ BIRTH = {
     "逝世": "逝世",
     "去世": "逝世",
 }
-TOGETHER = frozenset("与 和 同 跟".split(" "))
-HANDLING = frozenset("把 将".split(" "))
+TOGETHER = frozenset(["与", "和", "同", "跟"])
+HANDLING = frozenset(["把", "将"])
 # Verbs after which a date says since when something holds.
 LASTING = frozenset(
-    "任 担任 出任 就任 任职于 任教 任职 定居 定居于 属于 隶属 迁 迁到 迁入 迁往 成为 加入 改名 改为".split(
-        " "
-    )
+    [
+        "任",
+        "担任",
+        "出任",
+        "就任",
+        "任职于",
+        "任教",
+        "任职",
+        "定居",
+        "定居于",
+        "属于",
+        "隶属",
+        "迁",
+        "迁到",
+        "迁入",
+        "迁往",
+        "成为",
+        "加入",
+        "改名",
+        "改为",
+    ]
 )
 
 
@@ -71,9 +90,11 @@ class Statement:
         part = without_indefinite(part)
         if not part:
             return ""
-        text = "".join(token.text for token in part)
+        text = words(part)
         if text in passage.forms or text == passage.title.text:
             return passage.title
+        if (generic := passage.pronoun(text)) is not None:
+            return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
         if part[-1].tag in ("time", "number") or part[0].value is not None and len(part) == 1:
@@ -93,8 +114,8 @@ def without_indefinite(part: list[Token]) -> list[Token]:
 
 
 def words(tokens: list[Token]) -> str:
-    """The words of a phrase."""
-    return "".join(token.text for token in tokens)
+    """The words of a phrase, a work without its brackets."""
+    return "".join(t.text.strip("《》") if t.tag == "work" else t.text for t in tokens)
 
 
 def state_measure(passage: Passage, statement: Statement) -> bool:
@@ -134,7 +155,7 @@ def state_measure(passage: Passage, statement: Statement) -> bool:
     if before[-2:-1] and before[-2].text == "总":
         attribute = "总" + attribute
     if owner and clause.subject and owner[0].start >= clause.subject[0].start:
-        heads = [passage.name_phrase(owner)]
+        heads = [_picked(passage, owner)]
     elif not clause.subject or clause.subject[0] in before[-1:]:
         heads = statement.heads
     for head in heads:
@@ -167,9 +188,13 @@ def state_copula(passage: Passage, statement: Statement) -> None:
                 when=statement.when,
             )
             state_role(passage, statement, head, part)
-    named = bool(clause.subject)
-    if named and relation == "是" and passage.sentence is not None:
-        sentence = passage.sentence
+    sentence = passage.sentence
+    opens = sentence is not None and passage.text[sentence.start :].startswith(passage.title.text)
+    if (
+        (clause.subject or (opens and statement.heads[0] == passage.title))
+        and relation == "是"
+        and passage.sentence is not None
+    ):
         text = passage.text[sentence.start : sentence.end]
         if len(text) <= 200 and not statement.attribute and len(words(clause.rest)) > 3:
             span = (sentence.start, sentence.end)
@@ -225,6 +250,8 @@ def state_passive(passage: Passage, statement: Statement) -> None:
                     passage.triple(
                         "passive", agent, relation, head, span, carried=statement.carried
                     )
+    if clause.rest and clause.rest[0].tag == "time" and preposition.word == "由":
+        state_object(passage, statement, statement.heads, verb, clause.rest[:1])
     state_time_and_place(passage, statement, stem)
 
 
@@ -235,7 +262,8 @@ def state_verb(passage: Passage, statement: Statement) -> None:
     if verb in BIRTH:
         state_birth(passage, statement, BIRTH[verb])
         return
-    objects, serial = split_serial(clause.rest)
+    objects, serial = split_serial(clause.rest, pivot=verb in PIVOTS)
+    new = bool(objects) and objects[0].text.startswith("一")
     objects = without_indefinite(objects)
     heads = list(statement.heads)
     together = clause.preposition(*TOGETHER)
@@ -253,9 +281,13 @@ def state_verb(passage: Passage, statement: Statement) -> None:
         objects = handled.phrase
     for part in split_coordination(objects):
         state_object(passage, statement, heads, verb, part)
+    if objects:
+        passage.object = passage.name_phrase(split_coordination(objects)[-1])
+        passage.introduced = passage.object if new else None
     state_time_and_place(passage, statement, verb, objects)
     if serial:
-        state_serial(passage, statement, heads, serial)
+        actors = [_picked(passage, part) for part in split_coordination(objects)]
+        state_serial(passage, statement, actors if verb in PIVOTS else heads, serial, objects)
 
 
 def _picked(passage: Passage, part: list[Token]) -> Name:
@@ -287,11 +319,12 @@ def state_time_and_place(
 ) -> None:
     """When and where: 于1999年, 在伦敦."""
     clause, span = statement.clause, statement.span
-    what = words(objects or [])
+    what = words([t for t in objects or [] if t.text not in ("此", "这里", "那里")])
+    verb = verb if what else verb.removesuffix("于")
     action = verb + what if len(what) <= 12 else verb
     created = verb in CREATION
     for time in clause.times[:1]:
-        made = [statement_tail for statement_tail in split_coordination(objects or [])]
+        made = split_coordination(objects or [])
         if created and made and is_name(made[-1]):
             for part in made:
                 passage.triple("time", _picked(passage, part), f"{verb}时间", time.text, span)
@@ -311,6 +344,8 @@ def state_time_and_place(
                 tail = statement.tail(passage, part)
                 passage.triple("place", head, f"在…{action}", tail, span, carried=statement.carried)
     for preposition in clause.prepositions:
+        if not preposition.phrase or all(c in "东西南北向" for c in words(preposition.phrase)):
+            continue
         if preposition.word in ("从", "自", "为", "向", "对", "用", "以", "随", "应", "继"):
             tail = statement.tail(passage, preposition.phrase)
             for head in statement.heads:
@@ -337,7 +372,11 @@ def state_birth(passage: Passage, statement: Statement, event: str) -> None:
 
 
 def state_serial(
-    passage: Passage, statement: Statement, heads: list[Name], serial: list[Token]
+    passage: Passage,
+    statement: Statement,
+    heads: list[Name],
+    serial: list[Token],
+    objects: list[Token],
 ) -> None:
     """The verb after an object: 赴日本 | 留学, 聘请梁启超 | 为导师."""
     from tasks.rules.chinese.clauses import parse_clause
@@ -345,6 +384,11 @@ def state_serial(
     clause = parse_clause(serial)
     if not clause.verb or clause.verb in EMPTY_VERBS or clause.negated:
         return
+    if not clause.rest and statement.clause.verb in GOING and objects:
+        tail = statement.tail(passage, objects)
+        for head in heads:
+            relation = f"在…{clause.verb}"
+            passage.triple("serial", head, relation, tail, statement.span, carried=True)
     for part in split_coordination(without_indefinite(clause.rest)):
         tail = statement.tail(passage, part, _picked(passage, part))
         for head in heads:

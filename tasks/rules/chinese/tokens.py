@@ -10,8 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tasks.chinese_words import HAN, tagger
-from tasks.rules.chinese.lexicon import PERSON_ENDINGS, SURNAMES, TAGS, TRANSLITERATION
-from tasks.values import Value, find_values
+from tasks.rules.chinese.lexicon import (
+    MEASURES,
+    PERSON_ENDINGS,
+    RELATIVE_YEARS,
+    SURNAMES,
+    TAGS,
+    TRANSLITERATION,
+)
+from tasks.values import Value, find_values, parse_value
 
 # Longer sentences are lists or tables in disguise; they are cut here.
 LONGEST_SENTENCE = 400
@@ -42,8 +49,36 @@ class Token:
         return self.tag[0] in "njlis" or self.tag in NOMINAL_TAGS
 
 
+# Dates that lean on another one for their year.
+PARTIAL_DATE = re.compile(
+    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
+)
+
 NOMINAL_TAGS = frozenset(
-    "vn an b g eng work quote latin name number m q f tg mg zg rz t a ad nz nt ns nr".split(" ")
+    [
+        "vn",
+        "an",
+        "b",
+        "g",
+        "eng",
+        "work",
+        "quote",
+        "latin",
+        "name",
+        "number",
+        "m",
+        "q",
+        "f",
+        "mg",
+        "zg",
+        "rz",
+        "t",
+        "a",
+        "nz",
+        "nt",
+        "ns",
+        "nr",
+    ]
 )
 
 
@@ -75,12 +110,13 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         Token(text[start:end], "time" if value.is_date else "number", start, end, value)
         for start, end, value in find_values(text, "zh")
     ]
+    found += [Token(m[0], "time", m.start(), m.end()) for m in PARTIAL_DATE.finditer(text)]
     found += [Token(m[0], "quote", m.start(), m.end()) for m in QUOTED.finditer(text)]
-    found += [Token(m[0], "name", m.start(), m.end()) for m in DOTTED.finditer(text)]
     for name in names:
         found += [
             Token(name, "name", m.start(), m.end()) for m in re.finditer(re.escape(name), text)
         ]
+    found += [Token(m[0], "name", m.start(), m.end()) for m in DOTTED.finditer(text)]
     found += [Token(m[0], "latin", m.start(), m.end()) for m in LATIN.finditer(text)]
     marked: list[Token] = []
     taken = bytearray(len(text))
@@ -88,7 +124,28 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         if not any(taken[token.start : token.end]):
             taken[token.start : token.end] = b"\1" * (token.end - token.start)
             marked.append(token)
-    return sorted(marked, key=lambda token: token.start)
+    marked.sort(key=lambda token: token.start)
+    _date_partially(marked)
+    return marked
+
+
+def _date_partially(marked: list[Token]) -> None:
+    """Give 12月17日 and 次年 the year of the date before them."""
+    year = 0
+    for token in marked:
+        if token.tag != "time":
+            continue
+        if token.value is None:
+            token.value = _in_year(token.text, year) if year else None
+        if token.value is not None and token.value.is_point and token.value.date:
+            year = int(token.value.date[:4]) if token.value.date[0] != "-" else 0
+
+
+def _in_year(text: str, year: int) -> Value | None:
+    relative = next((word for word in RELATIVE_YEARS if text.startswith(word)), "")
+    year += RELATIVE_YEARS.get(relative, 0)
+    value = parse_value(f"{year}年{text.removeprefix(relative)}", "zh")
+    return value if value.is_date else None
 
 
 def _tokens(text: str, start: int, end: int, marked: list[Token]) -> Iterator[Token]:
@@ -106,11 +163,19 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
     tokens: list[Token] = []
     position = start
     for pair in tagger().cut(text[start:end]):
-        stop = position + len(pair.word)
-        tag = TAGS.get(pair.word, pair.flag or "x")
-        tokens.append(Token(pair.word, tag, position, stop))
-        position = stop
+        for word in _split(pair.word):
+            stop = position + len(word)
+            tag = TAGS.get(word, pair.flag or "x")
+            tokens.append(Token(word, tag, position, stop))
+            position = stop
     return _mended([token for token in tokens if not token.text.isspace()])
+
+
+def _split(word: str) -> list[str]:
+    """全长约 is 全长 and 约, 了用 is 了 and 用."""
+    if word.endswith("约") and word[:-1] in MEASURES:
+        return [word[:-1], "约"]
+    return [word[0], word[1:]] if word[0] == "了" and len(word) == 2 and word != "了解" else [word]
 
 
 def _mended(tokens: list[Token]) -> list[Token]:
@@ -126,7 +191,12 @@ def _mended(tokens: list[Token]) -> list[Token]:
                 mended.append(Token("出生于", "v", last.end - 1, token.end))
             else:
                 mended[-1] = Token("出生于", "v", last.start, token.end)
-        elif token.text in ("家", "者", "人") and last.tag in ("n", "nz", "vn", "ns", "l"):
+        elif (
+            last.tag == "v"
+            and token.text == "器"
+            or token.text in ("家", "者", "人")
+            and last.tag in ("n", "nz", "vn", "ns", "l")
+        ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
@@ -144,5 +214,8 @@ def _continues_person(before: list[Token], token: Token) -> bool:
         return token.tag[0] in "nagze" or (token.tag == "v" and len(token.text) == 1)
     if last.tag == "nr" and len(last.text) == 2 and last.text[0] in SURNAMES:
         return token.tag in ("g", "zg", "ng", "e")
+    # A surname and rare characters: 屠|呦|呦.
+    if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
+        return True
     after_role = len(before) > 1 and before[-2].text.endswith(PERSON_ENDINGS)
     return after_role and last.text in SURNAMES and token.tag[0] in "nagze"

@@ -1,0 +1,158 @@
+"""How much the Chinese rules find: triples against a gold set, and coverage of the sample corpus.
+
+    python benchmarks/chinese.py [--part dev|final|all] [--show]
+
+The gold set (tests/chinese_gold.json) has 40 short texts written for it, each with all the facts a
+reader would take from it; `also` are right but not required. The rules were developed on `dev`;
+`final` was looked at once they were finished. A triple is right if its head is the gold head, its
+tail is the gold tail (or one holds the other and is at least half of it), and the relations share
+a word. Coverage is the share of a document's different words that the extraction has, function
+words left out (algorithms.md 1.10, with jieba for NLTK). Writes benchmarks/results/chinese.json.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tasks.chinese_words import content_words
+from tasks.rules.chinese.passage import Passage, read_piece
+
+ROOT = Path(__file__).parent.parent
+GOLD = ROOT / "tests" / "chinese_gold.json"
+SAMPLES = ROOT / "examples" / "corpus" / "zh"
+RESULTS = ROOT / "benchmarks" / "results" / "chinese.json"
+
+Triple = tuple[str, str, str]
+
+
+def matches(found: Triple, gold: Triple) -> bool:
+    """Whether a found triple says what the gold one says."""
+    if found[0] != gold[0]:
+        return False
+    if found[2] != gold[2]:
+        short, long = sorted((found[2], gold[2]), key=len)
+        if short not in long or 2 * len(short) < len(long):
+            return False
+    parts = [part for part in gold[1].split("…") if part not in ("在", "从")]
+    return found[1] == gold[1] or all(part in found[1] for part in parts) or found[1] in gold[1]
+
+
+def score(items: list[dict[str, Any]], *, show: bool) -> dict[str, Any]:
+    """Precision, recall and F1 over gold items, and right and judged by pattern."""
+    right = judged = met = wanted = 0
+    patterns: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for item in items:
+        passage = read_piece(piece(item["title"], "", item["text"]))
+        found = [(t["head"], t["relation"], t["tail"]) for t in passage.found.triples]
+        gold = [(h, r, t) for h, r, t in item["triples"]]
+        also = [(h, r, t) for h, r, t in item.get("also", [])]
+        for triple, pattern in zip(found, passage.patterns, strict=True):
+            good = any(matches(triple, other) for other in (*gold, *also))
+            patterns[pattern][0] += good
+            patterns[pattern][1] += 1
+            right += good
+            judged += 1
+            if show and not good:
+                print("  wrong  ", pattern, triple, "<-", item["text"])
+        for other in gold:
+            got = any(matches(triple, other) for triple in found)
+            met += got
+            wanted += 1
+            if show and not got:
+                print("  missed ", other, "<-", item["text"])
+    precision, recall = right / max(judged, 1), met / max(wanted, 1)
+    return {
+        "texts": len(items),
+        "precision": round(precision, 3),
+        "recall": round(recall, 3),
+        "f1": round(2 * precision * recall / max(precision + recall, 1e-9), 3),
+        "found": judged,
+        "gold": wanted,
+        "patterns": {name: shares for name, shares in sorted(patterns.items())},
+    }
+
+
+def piece(title: str, heading: str, text: str) -> dict[str, Any]:
+    """A passage row as the splitter makes it, as far as the rules look at it."""
+    headings = f"{title} > {heading}" if heading else title
+    return {"passage_id": "", "title": title, "headings": headings, "text": text, "language": "zh"}
+
+
+def sample_pieces(path: Path) -> Iterator[dict[str, Any]]:
+    """The sections of a sample document."""
+    title, heading, lines = path.stem, "", list[str]()
+    for line in [*path.read_text("utf-8").splitlines(), "## "]:
+        if line.startswith("# "):
+            title = line[2:].strip()
+        elif line.startswith("## "):
+            if "".join(lines).strip():
+                yield piece(title, heading, "\n".join(lines).strip())
+            heading, lines = line[3:].strip(), []
+        else:
+            lines.append(line)
+
+
+def coverage(passages: list[Passage]) -> dict[str, float]:
+    """Word recall of one document by triples, then with descriptions, then with notes."""
+    document = content_words("\n".join(passage.text for passage in passages))
+    said: set[str] = set()
+    figures = {}
+    for name, fields in (
+        ("triples", ("head", "relation", "tail")),
+        ("descriptions", ("entity", "text")),
+        ("aspects", ("aspect", "text")),
+    ):
+        for passage in passages:
+            for row in getattr(passage.found, name):
+                said |= content_words("\n".join(row[field] for field in fields))
+        figures[name] = len(said & document) / max(len(document), 1)
+    notes = sum(len(row["text"]) for p in passages for row in p.found.aspects)
+    figures["notes_share"] = notes / max(sum(len(p.text) for p in passages), 1)
+    return figures
+
+
+def cover_samples() -> dict[str, Any]:
+    """Macro means of coverage over the Chinese sample documents, and counts and speed."""
+    documents = [list(sample_pieces(path)) for path in sorted(SAMPLES.glob("*.md"))]
+    started = time.perf_counter()
+    read = [[read_piece(row) for row in rows] for rows in documents]
+    seconds = time.perf_counter() - started
+    size = sum(len(row["text"].encode()) for rows in documents for row in rows)
+    figures = [coverage(passages) for passages in read]
+    counts = Counter(pattern for ps in read for p in ps for pattern in p.patterns)
+    means = {k: round(sum(f[k] for f in figures) / len(figures), 3) for k in figures[0]}
+    return {
+        "documents": len(documents),
+        **means,
+        "kilobytes_per_second": round(size / 1000 / seconds),
+        "triples_found": sum(counts.values()),
+        "triples_by_pattern": dict(counts.most_common()),
+    }
+
+
+def main() -> None:
+    """Measure and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=["dev", "final", "all"], default="dev")
+    parser.add_argument("--show", action="store_true", help="print what was wrong or missed")
+    options = parser.parse_args()
+    gold = json.loads(GOLD.read_text("utf-8"))
+    parts = ["dev", "final"] if options.part == "all" else [options.part]
+    # Warm up: the segmenter's dictionary takes a second to load.
+    read_piece(piece("北京", "", "北京是中国的首都。"))
+    results: dict[str, Any] = {"coverage": cover_samples()}
+    for part in parts:
+        items = [item for item in gold if item["part"] == part]
+        results[part] = score(items, show=options.show)
+    print(json.dumps(results, ensure_ascii=False, indent=1))
+    if options.part == "all":
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
