@@ -10,34 +10,59 @@ import warnings
 from functools import cache
 from typing import Any
 
-HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff〇]+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff〇]")
+RUN = re.compile(rf"{HAN.pattern}+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
 
 # Words that say nothing by themselves: left out of coverage and of lexical matching.
-STOP_WORDS = frozenset(
-    "的 了 在 是 和 与 及 以及 或 也 都 就 而 且 并 并且 但 但是 又 再 还 很 更 最 把 被 将 由 于 从 自 到 向 对 为 以 "
-    "因 因为 所以 由于 因此 则 即 其 他 她 它 他们 她们 它们 我 我们 你 你们 这 那 这个 那个 这些 那些 这里 那里 此 该 "
-    "之 之一 等 等等 着 过 上 下 中 里 内 外 前 后 时 时候 以后 以前 之后 之前 期间 一 一个 一种 一些 一位 一所 一座 有 "
-    "没有 不 没 可 可以 能 能够 会 要 个 年 月 日 用 所 地 得 给 让 使 同 跟 比 当 如 如果 虽然 然而 后来 曾 曾经 已 已经 "
-    "共 约 大约 先后 一起 当时 其中 另 另外 至 来 去 说 各 每 某 本 只 仅 才 便 却 吗 呢 吧 啊 哪 什么 谁 怎么 多少".split(
-        " "
-    )
+_STOP_WORDS = (
+    "的 了 在 是 和 与 及 以及 或 也 都 就 而 且 并 并且 但 但是 又 再 还 很 更 最 把 被 将 由 于",
+    "从 自 到 向 对 为 以 因 因为 所以 由于 因此 则 即 其 他 她 它 他们 她们 它们 我 我们 你 你们",
+    "这 那 这个 那个 这些 那些 这里 那里 此 该 之 之一 等 等等 着 过 上 下 中 里 内 外 前 后 时",
+    "时候 以后 以前 之后 之前 期间 一 一个 一种 一些 一位 一所 一座 有 没有 不 没 可 可以 能 能够",
+    "会 要 个 年 月 日 用 所 地 得 给 让 使 同 跟 比 当 如 如果 虽然 然而 后来 曾 曾经 已 已经 共",
+    "约 大约 先后 一起 当时 其中 另 另外 至 来 去 说 各 每 某 本 只 仅 才 便 却 吗 呢 吧 啊 哪",
+    "什么 谁 怎么 多少",
 )
+STOP_WORDS = frozenset(" ".join(_STOP_WORDS).split())
 
 
 @cache
-def tagger() -> Any:
-    """jieba's part-of-speech tagger (flags as in the ICTCLAS set), ready to use."""
+def _dictionary() -> tuple[dict[str, int], int, dict[str, str]]:
+    """jieba's dictionary: frequencies (0 for the beginnings of words), their sum, and tags."""
+    frequencies: dict[str, int] = {}
+    tags: dict[str, str] = {}
+    total = 0
+    with _jieba().get_dict_file() as lines:
+        for line in lines:
+            word, frequency, tag = line.decode("utf-8").split()
+            frequencies[word] = int(frequency)
+            tags[word] = tag
+            total += int(frequency)
+            for length in range(1, len(word)):
+                frequencies.setdefault(word[:length], 0)
+    return frequencies, total, tags
+
+
+def _jieba() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
-        from jieba import posseg
 
-    segmenter = jieba.dt
-    if not segmenter.initialized:
-        segmenter.FREQ, segmenter.total = segmenter.gen_pfdict(segmenter.get_dict_file())
-        segmenter.initialized = True
-    return posseg.dt
+    return jieba.dt
+
+
+@cache
+def segmenter() -> Any:
+    """jieba's segmenter with its dictionary loaded; `cut` and `cut_for_search` yield words."""
+    jieba = _jieba()
+    jieba.FREQ, jieba.total, _ = _dictionary()
+    jieba.initialized = True
+    return jieba
+
+
+def dictionary_tags() -> dict[str, str]:
+    """Part of speech of each word of the dictionary, in the ICTCLAS set."""
+    return _dictionary()[2]
 
 
 def chinese_words(text: str) -> list[str]:
@@ -46,20 +71,14 @@ def chinese_words(text: str) -> list[str]:
     Runs of Latin letters and figures are words of their own, in lower case; nothing else is kept.
     """
     words: list[str] = []
-    for run in HAN_RUN.findall(text):
-        if HAN.match(run):
-            words.extend(tagger().tokenizer.cut_for_search(run))
-        else:
-            words.append(run.lower())
+    for run in RUN.findall(text):
+        words.extend(segmenter().cut_for_search(run) if HAN.match(run) else [run.lower()])
     return words
 
 
 def content_words(text: str) -> set[str]:
     """The different words of a text that carry meaning, each cut once: what coverage counts."""
     words: set[str] = set()
-    for run in HAN_RUN.findall(text):
-        if HAN.match(run):
-            words.update(tagger().tokenizer.cut(run))
-        else:
-            words.add(run.lower())
+    for run in RUN.findall(text):
+        words.update(segmenter().cut(run) if HAN.match(run) else [run.lower()])
     return words - STOP_WORDS

@@ -365,7 +365,7 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
 
 
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
-    """The members of a list: A、B和C等地 gives A, B and C; a 的 after the last 和 keeps it whole."""
+    """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
     parts: list[list[Token]] = [[]]
     for position, token in enumerate(tokens):
         if token.text in ("等", "等等"):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tasks.rules.chinese.lexicon import (
     KIND_BY_ENDING,
+    LONGEST_ENDING,
     PERSON_ENDINGS,
     PRONOUNS,
     SURNAMES,
@@ -32,7 +33,7 @@ def clean(text: str) -> str:
 
 
 def short_forms(title: str, text: str) -> list[str]:
-    """Shorter names of the title that a passage about it uses: 图灵 for 艾伦·图灵, 北京 for 北京市."""
+    """Shorter names of the title that a text uses: 图灵 for 艾伦·图灵, 北京 for 北京市."""
     forms: list[str] = []
     parts = re.split("[·•・‧]", title)
     if len(parts) > 1 and len(parts[-1]) > 1:
@@ -75,8 +76,8 @@ def looks_like_person(text: str) -> bool:
 def kind_by_ending(text: str) -> str:
     """The kind that the last characters of a name or description show, else unknown."""
     text = text.removesuffix("之一")
-    for ending, kind in KIND_BY_ENDING:
-        if text.endswith(ending) and len(text) > len(ending):
+    for length in range(min(len(text) - 1, LONGEST_ENDING), 0, -1):
+        if (kind := KIND_BY_ENDING.get(text[-length:])) is not None:
             return kind
     return "unknown"
 

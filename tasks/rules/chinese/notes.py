@@ -1,6 +1,6 @@
 """Entity-aspect notes: stretches of a passage on one side of its subject, with their question."""
 
-from tasks.chinese_words import content_words
+from tasks.chinese_words import STOP_WORDS
 from tasks.rules.chinese.confidence import confidence
 from tasks.rules.chinese.lexicon import ASPECTS
 from tasks.rules.chinese.passage import Passage
@@ -14,7 +14,7 @@ GENERAL = "概况"
 
 def write_notes(passage: Passage, sentences: list[Sentence], headings: str) -> None:
     """Note what the triples and descriptions leave unsaid, the least said first."""
-    said = content_words(_said(passage))
+    said = _said(passage)
     room = SHARE * sum(sentence.end - sentence.start for sentence in sentences)
     chosen: list[int] = []
     for _, number in sorted(_unsaid(passage, sentences, said)):
@@ -34,14 +34,14 @@ def _said(passage: Passage) -> str:
     )
 
 
-def _unsaid(passage: Passage, sentences: list[Sentence], said: set[str]) -> list[tuple[float, int]]:
+def _unsaid(passage: Passage, sentences: list[Sentence], said: str) -> list[tuple[float, int]]:
     """Each sentence with (minus) the words it would add for its length."""
     ranks = []
     for number, sentence in enumerate(sentences):
-        text = passage.text[sentence.start : sentence.end]
-        words = content_words(text)
-        if len(words) >= 3 and (new := len(words - said)):
-            ranks.append((-new / (len(text) + 5), number))
+        words = {token.text for token in sentence.tokens if token.tag != "x"} - STOP_WORDS
+        new = sum(word not in said for word in words)
+        if new and len(words) >= 3:
+            ranks.append((-new / (sentence.end - sentence.start + 5), number))
     return ranks
 
 
@@ -72,7 +72,7 @@ def _aspect(passage: Passage, sentence: Sentence, headings: str) -> str:
         return heading
     text = passage.text[sentence.start : sentence.end]
     scores = [
-        (sum(text.count(word) for word in words.split(" ")), -number, aspect)
+        (sum(text.count(word) for word in words), -number, aspect)
         for number, (aspect, words) in enumerate(ASPECTS.items())
     ]
     best, _, aspect = max(scores)

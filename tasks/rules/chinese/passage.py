@@ -54,6 +54,7 @@ class Passage:
     last_date: str | None = None
     sentence: Sentence | None = None
     kinds: dict[str, str] = field(default_factory=dict)
+    stated: set[tuple[str, str, str]] = field(default_factory=set)
     patterns: list[str] = field(default_factory=list)
     object: Name | None = None  # what the last verb acted on
     introduced: Name | None = None  # the same, if it was new: 一种新矿物
@@ -129,8 +130,9 @@ class Passage:
             "span_end": span[1],
             "confidence": confidence(pattern, carried=carried, length=len(tail_text)),
         }
-        same = ("head", "relation", "tail")
-        if not any(all(row[k] == known[k] for k in same) for known in self.found.triples):
+        key = (head.text, relation, tail_text)
+        if key not in self.stated:
+            self.stated.add(key)
             self.found.triples.append(row)
             self.patterns.append(pattern)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tasks.chinese_words import HAN, tagger
+from tasks.chinese_words import HAN, dictionary_tags, segmenter
 from tasks.rules.chinese.lexicon import (
     MEASURES,
     PERSON_ENDINGS,
@@ -53,6 +53,8 @@ class Token:
 PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
 )
+
+PARTICLES = frozenset("了是为和与由于在的被把将从")
 
 NOMINAL_TAGS = frozenset(
     [
@@ -162,20 +164,34 @@ def _tokens(text: str, start: int, end: int, marked: list[Token]) -> Iterator[To
 def _segment(text: str, start: int, end: int) -> list[Token]:
     tokens: list[Token] = []
     position = start
-    for pair in tagger().cut(text[start:end]):
-        for word in _split(pair.word):
+    tags = dictionary_tags()
+    for whole in segmenter().cut(text[start:end]):
+        for word in [whole] if whole in tags else _split(whole):
             stop = position + len(word)
-            tag = TAGS.get(word, pair.flag or "x")
+            tag = TAGS.get(word) or tags.get(word) or _guess(word)
             tokens.append(Token(word, tag, position, stop))
             position = stop
     return _mended([token for token in tokens if not token.text.isspace()])
 
 
 def _split(word: str) -> list[str]:
-    """全长约 is 全长 and 约, 了用 is 了 and 用."""
+    """A word the dictionary lacks without the particle it took in: 全长|约, 了|用, 青|是."""
     if word.endswith("约") and word[:-1] in MEASURES:
         return [word[:-1], "约"]
-    return [word[0], word[1:]] if word[0] == "了" and len(word) == 2 and word != "了解" else [word]
+    if len(word) == 2 and HAN.match(word) and (word[0] in PARTICLES or word[1] in PARTICLES):
+        return [word[0], word[1]]
+    return [word]
+
+
+def _guess(word: str) -> str:
+    """The tag of a word the dictionary lacks: by its letters, its surname, its length."""
+    if not HAN.match(word):
+        return "eng" if word[0].isalpha() else "m" if word[0].isdigit() else "x"
+    if len(word) == 1:
+        return "zg"
+    if word[0] in SURNAMES and len(word) <= 3:
+        return "nr"
+    return "nrt" if all(character in TRANSLITERATION for character in word) else "n"
 
 
 def _mended(tokens: list[Token]) -> list[Token]:
