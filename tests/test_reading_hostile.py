@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from schemas.settings import ReadSettings
 from tasks.reading import ReadText, Reason, Refusal, read_item, scan
 from tasks.reading.cleaning import clean
+from tasks.reading.hidden_markup import drop_hidden_markup
 from tasks.reading.inputs import Item, Outcome
 from tasks.reading.names import safe_uri
 
@@ -328,6 +329,47 @@ def test_a_parser_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     (refusal,) = read_all(tmp_path, settings).values()
     assert isinstance(refusal, Refusal)
     assert refusal.reason in (Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.BAD_FORMAT)
+
+
+HIDING = [
+    "<!-- secret -->", "<span style='color:#fff;font-size:1px'>secret</span>",
+    '<div style="display: none">secret</div>', "<p hidden>secret</p>",
+    '<span aria-hidden="true">secret</span>', "<p style='opacity:0'>secret</p>",
+    "<span style='position:absolute;left:-9999px'>secret</span>",
+    "<meta name=description content='secret'>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+@pytest.mark.parametrize("name", ["a.html", "a.txt", "a.md", "a.jsonl"])
+def test_hidden_words_never_become_text(tmp_path: Path, name: str, hiding: str) -> None:
+    page = f"<p>Aurelia Bank was founded in 1921.</p>\n{hiding}\n<p>It has 4,200 people.</p>"
+    if name == "a.md":
+        if "meta" in hiding:
+            pytest.skip("a meta element inside Markdown is text")
+        page = page.replace("<p>A", "A").replace("<p>I", "I").replace(".</p>", ".")
+    (tmp_path / name).write_text(json.dumps({"text": page}) if name == "a.jsonl" else page)
+    (one,) = read_all(tmp_path).values()
+    assert isinstance(one, ReadText)
+    assert "secret" not in one.text
+    assert "Aurelia Bank was founded in 1921." in one.text
+    assert "It has 4,200 people." in one.text
+
+
+def test_white_text_on_its_own_background_is_seen(tmp_path: Path) -> None:
+    page = '<div style="background:#000"><p style="color:white">Seen words.</p></div>'
+    (tmp_path / "a.html").write_text(page)
+    (one,) = read_all(tmp_path).values()
+    assert isinstance(one, ReadText) and one.text == "Seen words."
+
+
+@given(st.lists(st.sampled_from(["<!--", "-->", "<p hidden>", "</p>", "word ", "<", ">"])))
+def test_dropping_hidden_markup_keeps_the_rest(parts: list[str]) -> None:
+    text = "".join(parts)
+    kept = drop_hidden_markup(text)
+    assert len(kept) <= len(text)
+    if "<" not in text:
+        assert kept == text
 
 
 # --- any bytes ----------------------------------------------------------------------------

@@ -69,13 +69,13 @@ def encoding_of(data: bytes) -> str:
         raise RefusalError(Reason.BINARY, _SAID_BINARY)
     if wide := _wide_encoding(sample):
         return wide
-    encoding = _narrow_encoding(sample)
+    narrow = _narrow_encoding(sample)
     # A short text with some stray control characters is still a text.
-    spared = _SPARED_CONTROLS if encoding else 0
+    spared = _SPARED_CONTROLS if narrow else 0
     controls = sum(sample.count(byte) for byte in _CONTROL_BYTES)
     if controls > max(spared, _MAX_CONTROLS * len(sample)):
         raise RefusalError(Reason.BINARY, _SAID_BINARY)
-    return encoding or _legacy_encoding(sample)
+    return narrow or _legacy_encoding(sample)
 
 
 def clean(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from tasks.reading.hidden_markup import looks_like_html
 from tasks.reading.inputs import Reason, RefusalError
 
 
@@ -38,10 +39,9 @@ _UNREAD = frozenset(
 _FIRST_BYTES = (
     (b"%PDF-", Kind.PDF),
     (b"PAR1", Kind.PARQUET),
-    (b"<!doctype html", Kind.WEB),
-    (b"<html", Kind.WEB),
     (b"<mediawiki", Kind.WIKI),
 )
+_ANY_TEXT = frozenset({"txt", "text"})  # names that say nothing of the format
 _COMPRESSIONS = {"gz": "gz", "gzip": "gz", "bz2": "bz2"}
 
 
@@ -57,10 +57,16 @@ def format_of(name: str, start: bytes) -> tuple[Kind, str]:
         ending = rest[-1] if len(rest) > 1 else ""
     if ending in _UNREAD:
         raise RefusalError(Reason.UNSUPPORTED, f"Files that end in .{ending} are not read.")
-    if ending in _SUFFIXES:
+    if ending in _SUFFIXES and not (ending in _ANY_TEXT and _starts_as_html(start)):
         return _SUFFIXES[ending], compression
+    if _starts_as_html(start):
+        return Kind.WEB, compression
     lowered = start.lstrip()[:16].lower()
     for mark, kind in _FIRST_BYTES:
         if lowered.startswith(mark.lower()):
             return kind, compression
     return Kind.TEXT, compression
+
+
+def _starts_as_html(start: bytes) -> bool:
+    return looks_like_html(start.decode("ascii", "replace"))

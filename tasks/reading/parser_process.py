@@ -18,6 +18,7 @@ import orjson
 from tasks.reading.cleaning import clean, clean_line
 from tasks.reading.formats import Kind
 from tasks.reading.found import Found, Limits, Parser
+from tasks.reading.hidden_markup import drop_hidden_markup
 from tasks.reading.inputs import Reason, RefusalError
 
 _MEMORY = 1 << 30  # bytes of data that one parser may hold
@@ -101,7 +102,9 @@ def _parsed(kind: Kind, file: Any, limits: Limits, seconds: float) -> Iterator[F
             yield dataclasses.replace(found, text="", reason=Reason.TOO_LONG, said=said)
             continue
         yield dataclasses.replace(
-            found, title=clean_line(found.title), text=clean(found.text).strip("\n")
+            found,
+            title=clean_line(found.title),
+            text=drop_hidden_markup(clean(found.text)).strip("\n"),
         )
     signal.alarm(0)
 

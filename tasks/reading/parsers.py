@@ -80,7 +80,10 @@ class _Worker:
             if "done" in frame:
                 return
             if "refused" in frame:
-                raise _FinishedRefusalError(Reason(frame["refused"]), frame["said"])
+                reason = Reason(frame["refused"])
+                # What ran out of memory ends itself; any other worker serves the next file.
+                ended = reason is Reason.OUT_OF_MEMORY
+                raise (RefusalError if ended else _FinishedRefusalError)(reason, frame["said"])
             if "broken" in frame:
                 raise RuntimeError(f"A parser cannot be loaded: {frame['broken']}.")
             if "alive" not in frame:

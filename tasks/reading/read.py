@@ -12,6 +12,7 @@ from tasks.reading.cleaning import clean, clean_line, decode
 from tasks.reading.decompression import decompress, read_at_most
 from tasks.reading.formats import STREAMED, Kind, format_of
 from tasks.reading.found import Found, Limits
+from tasks.reading.hidden_markup import drop_hidden_markup
 from tasks.reading.inputs import Item, Outcome, ReadText, Reason, Refusal, RefusalError, Removal
 from tasks.reading.languages import detect_language
 from tasks.reading.names import title_of_name
@@ -110,7 +111,7 @@ def _found(file: BinaryIO, kind: Kind, limits: Limits, settings: ReadSettings) -
         "(max_text_chars in settings.toml)."
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
-    yield Found("", "", clean(decode(data)))
+    yield Found("", "", drop_hidden_markup(clean(decode(data))))
 
 
 def _outcome(item: Item, found: Found, sha256: str, settings: ReadSettings) -> Outcome:

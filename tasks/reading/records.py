@@ -13,6 +13,7 @@ import orjson
 from tasks.reading.cleaning import decode, encoding_of
 from tasks.reading.decompression import decompress, read_at_most
 from tasks.reading.found import Found, Limits, refused, settle
+from tasks.reading.hidden_markup import looks_like_html
 from tasks.reading.inputs import Reason, RefusalError
 from tasks.reading.names import safe_record
 
@@ -136,6 +137,10 @@ def _text(name: str, fields: Fields, limits: Limits, *, feed: bool = False) -> F
         said = f"It has no text in `{limits.text_column}` (text_column in settings.toml)."
         return Found(name, feed=feed, reason=Reason.NO_TEXT_COLUMN, said=said)
     title = next((v for key in _TITLES if isinstance(v := _pick(fields, key), str)), "")
+    if looks_like_html(text):
+        from tasks.reading.webpage import read_page
+
+        _, text = read_page(text)
     sha256 = hashlib.sha256(_canonical(fields, limits.text_column)).hexdigest()
     return Found(name, title, text, _version(fields), sha256, feed)
 

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from tasks.reading.cleaning import decode
 from tasks.reading.decompression import decompress, read_at_most
 from tasks.reading.found import Found, Limits
+from tasks.reading.hidden_markup import hides, is_white
 from tasks.reading.inputs import Reason, RefusalError
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([A-Za-z0-9_\-]{2,40})", re.IGNORECASE)
@@ -17,12 +18,6 @@ _UNSEEN_TAGS = (
     "select", "textarea", "input", "button", "datalist", "dialog",
 )  # fmt: skip
 _FURNITURE = ("nav", "footer", "aside", "header", "form")
-_UNSEEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0(\.0+)?\s*(;|!|$)"
-    r"|font-size\s*:\s*0(\.0+)?\s*(px|pt|r?em|%)?\s*(;|!|$)|clip\s*:\s*rect\(\s*0"
-    r"|(left|top|text-indent)\s*:\s*-\d{4,}",
-    re.IGNORECASE,
-)
 _RULE = re.compile(r"([^{}]{1,300})\{([^{}]{0,2000})\}")
 _SIMPLE_SELECTOR = re.compile(r"^\s*([.#])([\w-]+)\s*$")
 _EMPHASIS = ("b", "strong", "i", "em", "u", "mark", "font", "span", "a", "small")
@@ -36,19 +31,25 @@ _FEW_WORDS = 60  # below this the main-text finder is unsure and the whole body 
 
 def parse_webpage(file: BinaryIO, limits: Limits) -> Iterator[Found | None]:
     """Find the page's title and main text; what is hidden from a reader's eye is left out."""
-    import lxml.html
-
     stream = decompress(file, limits.compression, limits.max_expansion)
     sentence = f"It has more than {limits.max_file_bytes:,} bytes when decompressed."
     data = read_at_most(stream, limits.max_file_bytes, Reason.TOO_EXPANDING, sentence)
-    markup = _DECLARATION.sub("", _decode_page(data))
+    title, text = read_page(_decode_page(data))
+    yield Found("", title, text)
+
+
+def read_page(markup: str) -> tuple[str, str]:
+    """Return the title and the main text of HTML; raises `RefusalError` if it is empty."""
+    import lxml.html
+
+    markup = _DECLARATION.sub("", markup)
     if not markup.strip():
         raise RefusalError(Reason.EMPTY, "It holds no words.")
     parser = lxml.html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     page = lxml.html.document_fromstring(markup, parser=parser)
     title = _title(page)
     _drop_unseen(page)
-    yield Found("", title, _main_text(page))
+    return title, _main_text(page)
 
 
 def _decode_page(data: bytes) -> str:
@@ -83,7 +84,7 @@ def _drop_unseen(page: Any) -> None:
             element.tag in _UNSEEN_TAGS
             or element.get("hidden") is not None
             or (element.get("aria-hidden") or "").lower() == "true"
-            or _UNSEEN_STYLE.search((element.get("style") or "")[:2000])
+            or _is_unseen(element)
             or not unseen.isdisjoint(names)
         )
         if hidden and element.getparent() is not None:
@@ -92,12 +93,23 @@ def _drop_unseen(page: Any) -> None:
         element.drop_tag()
 
 
+def _is_unseen(element: Any) -> bool:
+    """Tell whether the element's own style hides it, also as white text on the page's white."""
+    style = element.get("style") or ""
+    if hides(style):
+        return True
+    return is_white(style) and not any(
+        "background" in (outer.get("style") or "").lower() or outer.get("bgcolor")
+        for outer in element.iterancestors()
+    )
+
+
 def _unseen_names(page: Any) -> set[str]:
     """Return the classes and ids that the page's own style sheets hide."""
     unseen = set()
     for sheet in page.iter("style"):
         for selectors, rules in _RULE.findall((sheet.text or "")[:200_000]):
-            if _UNSEEN_STYLE.search(rules):
+            if hides(rules):
                 simple = [_SIMPLE_SELECTOR.match(one) for one in selectors.split(",")]
                 unseen |= {found[1] + found[2] for found in simple if found}
     return unseen

@@ -1,0 +1,81 @@
+"""Markup that hides words from a reader's eye, in pages and inside other texts."""
+
+import re
+
+_UNSEEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)"
+    r"|opacity\s*:\s*0?(\.0\d*)?\s*(;|!|$)|font-size\s*:\s*[0-2](\.\d+)?\s*(px|pt|%)"
+    r"|font-size\s*:\s*0(\.\d+)?\s*(r?em|;|!|$)|clip\s*:\s*rect\(\s*0"
+    r"|(left|top|text-indent)\s*:\s*-\d{4,}|(?<![\w-])color\s*:\s*transparent",
+    re.IGNORECASE,
+)
+_WHITE = re.compile(
+    r"(?<![\w-])color\s*:\s*(#fff(fff)?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)", re.IGNORECASE
+)
+_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]{0,500})>")
+_STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
+_HIDDEN = re.compile(r"(^|\s)hidden(\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.IGNORECASE)
+_HTML = re.compile(
+    r"\s*<(!doctype\s+html|(html|head|body|meta|p|div|span|article|section|h[1-6]|table|ul|ol|br)"
+    r"(?=[\s/>]))",
+    re.IGNORECASE,
+)
+
+
+def looks_like_html(text: str) -> bool:
+    """Tell whether a text begins as HTML does."""
+    return bool(_HTML.match(text[:200]))
+
+
+def hides(style: str) -> bool:
+    """Tell whether an element's style hides it, whatever it stands on."""
+    return bool(_UNSEEN_STYLE.search(style[:2000]))
+
+
+def is_white(style: str) -> bool:
+    """Tell whether a style makes text white without giving it a background of its own."""
+    return bool(_WHITE.search(style[:2000])) and "background" not in style.lower()
+
+
+def drop_hidden_markup(text: str) -> str:
+    """Return a text without HTML comments and hidden elements, all else untouched.
+
+    Markdown may hold both, and what its reader cannot see must not become knowledge. A comment or
+    an element that is never closed stays.
+    """
+    if "<!--" in text:
+        text = _drop_comments(text)
+    if "<" not in text:
+        return text
+    kept, place = [], 0
+    unclosed: set[str] = set()
+    lowered = text.lower()
+    for found in _TAG.finditer(text):
+        tag = found[1].lower()
+        if found.start() < place or tag in unclosed or not _is_hidden(found[2]):
+            continue
+        end = lowered.find(f"</{tag}>", found.end())
+        if end < 0:
+            unclosed.add(tag)
+            continue
+        kept.append(text[place : found.start()])
+        place = end + len(tag) + 3
+    return "".join((*kept, text[place:]))
+
+
+def _is_hidden(attributes: str) -> bool:
+    if _HIDDEN.search(attributes):
+        return True
+    found = _STYLE.search(attributes)
+    return bool(found) and (hides(found[1].strip("\"'")) or is_white(found[1]))  # type: ignore[index]
+
+
+def _drop_comments(text: str) -> str:
+    kept, place = [], 0
+    while (start := text.find("<!--", place)) >= 0:
+        end = text.find("-->", start + 4)
+        if end < 0:
+            break
+        kept.append(text[place:start])
+        place = end + 3
+    return "".join((*kept, text[place:]))
