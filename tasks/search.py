@@ -58,11 +58,25 @@ class Searcher:
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
 
     @cached_property
-    def entity_ids(self) -> list[str]:
-        """The id of each entity row."""
+    def _entities(self) -> dict[str, list[str]]:
         path = self._edition / f"{schemas.Entity.table}.parquet"
-        ids: list[str] = pq.read_table(path, columns=["entity_id"])["entity_id"].to_pylist()
-        return ids
+        columns: dict[str, list[str]] = pq.read_table(
+            path, columns=["entity_id", "name", "kind"]
+        ).to_pydict()
+        return columns
+
+    def entity_id(self, row: int) -> str:
+        """Return the id of an entity by its row."""
+        return self._entities["entity_id"][row]
+
+    def kind_of(self, row: int) -> str:
+        """Return an entity's kind by its row."""
+        return self._entities["kind"][row]
+
+    def rarity(self, word: str) -> float:
+        """Return how much a word tells: the logarithm of the passages over those that have it."""
+        passages = len(self._texts["passages"])
+        return float(np.log(1 + passages / (1 + self._words["passages"].frequency(word))))
 
     def link(self, question: str) -> list[LinkedName]:
         """Return the names of entities in the question."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.segment import words_in_chinese, words_outside_chinese
+from tasks.segment import HAN, words_in_chinese, words_outside_chinese
+from tasks.stems import english_stem
 
 FIELD_BOOSTS = {"title": 1.0, "text": 1.0, "chinese_title": 1.0, "chinese_text": 1.0}
 
@@ -32,6 +33,12 @@ class WordIndex:
         scores = np.array([score for score, _ in hits])
         order = np.lexsort((rows, -scores))
         return rows[order], scores[order]
+
+    def frequency(self, word: str) -> int:
+        """Return how many texts have a word, in any inflection."""
+        if HAN.search(word):
+            return int(self._searcher.doc_freq("chinese_text", word))
+        return int(self._searcher.doc_freq("text", english_stem(word.lower())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,49 @@
+"""What a question gets: the JSON that `almanac ask --json` prints is a promise."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Route = Literal["programs", "paths", "experts", "text", "none"]
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Evidence(_Reply):
+    """A place in the corpus, or a fact, that an answer rests on."""
+
+    text: str = Field(description="Its words.")
+    kind: str = Field(description="passage, triple, description or aspect.")
+    graph: str = Field("corpus", description="The knowledge base it belongs to.")
+    document_id: str | None = Field(None, description="The document, if it is of one.")
+    uri: str | None = Field(None, description="Where that document lies.")
+    span_start: int | None = Field(None, description="First character in the document's text.")
+    span_end: int | None = Field(None, description="One past the last character.")
+    score: float = Field(description="How well it fits the question, 0 to 1.")
+
+
+class Usage(_Reply):
+    """What model calls an answer took."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Answer(_Reply):
+    """A question and what was answered to it; an honest "not known" has `answerable` false."""
+
+    question_id: str = Field(description="Unique.")
+    question: str = Field(description="As asked.")
+    answer: str | None = Field(None, description="The answer, null if the almanac does not know.")
+    answers: list[str] = Field(description="The answer first, then others that fit nearly as well.")
+    answerable: bool = Field(description="Whether an answer was given.")
+    route: Route = Field(description="The route that answered; none if none did.")
+    thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")
+    program: str | None = Field(None, description="The search program, if one was run.")
+    evidence: list[Evidence] = Field(description="What the answer rests on, best first.")
+    usage: Usage = Usage()
+    edition: str = Field(description="The edition that was read.")
+    seconds: float = Field(description="From question to answer.")

@@ -1,0 +1,110 @@
+"""The sentences of the passages found for a question, with the facts stated in each."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from tasks.names import normalise_name
+from tasks.question import LinkedName, link_names
+from tasks.search import Hit, Searcher
+from tasks.segment import is_chinese
+from tasks.sentence_ends import sentences
+from tasks.stems import stems_of
+from tasks.values import Value, find_values
+
+MAX_SENTENCES = 120  # of all passages together
+
+_FACTS = """
+select t.triple_id, t.head, t.head_id, t.relation, t.tail, t.tail_id, t.value_type, t.number,
+       t.unit, t.date, t.confidence, m.document_id, m.span_start, m.span_end
+from mentions m join triples t on t.triple_id = m.fact_id
+where m.fact_kind = 'triple' and list_contains($documents, m.document_id)
+order by t.triple_id, m.span_start
+"""
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One sentence of the corpus and what stands in it; places count its own characters."""
+
+    document_id: str
+    uri: str
+    title: str
+    text: str
+    start: int
+    language: str
+    passage_score: float
+    words: list[tuple[int, int, str]]
+    title_stems: frozenset[str]
+    names: list[LinkedName]
+    values: list[tuple[int, int, Value]]
+    facts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def stems(self) -> set[str]:
+        """The words of the sentence itself."""
+        return {word for _, _, word in self.words}
+
+    @property
+    def entities(self) -> set[int]:
+        """The rows of the entities that it names."""
+        return {bearer.entity for name in self.names for bearer in name.bearers[:2]}
+
+
+def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) -> list[Sentence]:
+    """Return the sentences of some passages, best passage first, each with its facts."""
+    found: list[Sentence] = []
+    for hit in hits:
+        passage = hit.fields
+        language = "zh" if is_chinese(passage["text"]) else "en"
+        for start, end in sentences(passage["text"], language):
+            if len(found) >= MAX_SENTENCES:
+                break
+            text = passage["text"][start:end]
+            found.append(
+                Sentence(
+                    document_id=passage["document_id"],
+                    uri=passage["uri"],
+                    title=passage["title"],
+                    text=text,
+                    start=passage["span_start"] + start,
+                    language=language,
+                    passage_score=hit.score,
+                    words=stems_of(text),
+                    title_stems=frozenset(word for _, _, word in stems_of(passage["title"])),
+                    names=link_names(text, searcher.names),
+                    values=find_values(text, language),
+                )
+            )
+    _attach_facts(found, con)
+    return found
+
+
+def _attach_facts(found: list[Sentence], con: duckdb.DuckDBPyConnection) -> None:
+    documents = sorted({sentence.document_id for sentence in found})
+    cursor = con.execute(_FACTS, {"documents": documents})
+    columns = [column[0] for column in cursor.description or ()]
+    by_document: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in cursor.fetchall():
+        fact = dict(zip(columns, row, strict=True))
+        by_document[fact["document_id"]].append(fact)
+    for sentence in found:
+        end = sentence.start + len(sentence.text)
+        sentence.facts = [
+            fact
+            for fact in by_document[sentence.document_id]
+            if sentence.start <= fact["span_start"] < end
+        ]
+
+
+def linked(one: Sentence, other: Sentence) -> bool:
+    """Tell whether two sentences speak of one thing: they share a document, or one names it."""
+    if one.document_id == other.document_id:
+        return True
+    for near, far in ((one, other), (other, one)):
+        key = normalise_name(far.title)
+        if any(normalise_name(name.text) == key for name in near.names):
+            return True
+    return False
