@@ -178,7 +178,14 @@ NAMESAKES = {
         said("b", "Mercury", "thing", description=METAL),
     ],
     "kinds": [said("a", "Amazon", "place"), said("b", "Amazon", "organisation")],
-    "person and place": [said("a", "Jack London", "person"), said("b", "Jack London", "place")],
+    "titles of two kinds": [
+        said("Jack London", "Jack London", "person"),
+        said("b", "Jack London", "place", description="a square on the waterfront of Oakland"),
+    ],
+    "one-word descriptions by title": [
+        said("a", "Dune", "work", title="Dune (novel)", description="a novel"),
+        said("b", "Dune", "work", title="Dune (film)", description="a film"),
+    ],
     "comma": [said("a", "Paris, Texas", "place"), said("b", "Paris, France", "place")],
     "works of two years": [
         said("a", "The Hunger (1940 film)", "work", description="a 1940 Hindi drama film"),
@@ -199,7 +206,8 @@ def test_namesakes_stay_apart(rows: list[dict[str, Any]]) -> None:
         ("Mercury", "unknown", "the metal is liquid; the element was sold in flasks", "b"),
         ("Mercury (planet)", "unknown", "", "a"),
         ("Mercury", "unknown", "nothing to go by", "b"),  # the one most spoken of
-        ("Mercury", "person", "a planet and a metal", "c"),  # of another kind than both
+        ("Mercury", "person", "the metal is liquid", "b"),  # the kind is a wrong guess
+        ("Mercury", "person", "sang in a band", "c"),  # of another kind than both
     ],
 )
 def test_a_name_means_the_namesake_that_fits(
@@ -222,6 +230,31 @@ def test_one_thing_described_in_two_ways_is_one() -> None:
         said("b", "Marie Curie", "person", description="the physicist who discovered radium"),
     ]
     assert len(run(rows).entities) == 1
+
+
+def test_a_wrong_guess_at_a_kind_makes_no_namesake() -> None:
+    """Kinds of passing mentions are guesses of a small model."""
+    rows = [
+        said("Niels Bohr", "Niels Bohr", "person"),
+        said("b", "Niels Bohr", "place"),
+        *(said(document, "Europe", "place") for document in "bcd"),
+        said("e", "Europe", "person"),
+    ]
+    assert len(run(rows).entities) == 2
+
+
+@pytest.mark.parametrize("remark", ["writer", "He was one of two editors of a law book in 1983"])
+def test_a_remark_is_no_definition_that_differs(remark: str) -> None:
+    rows = [
+        said("a", "Hubert Mordek", "person", description="a German historian of the Middle Ages"),
+        said("b", "Hubert Mordek", "person", description=remark),
+    ]
+    assert len(run(rows).entities) == 1
+
+
+def test_a_phrase_is_no_alias() -> None:
+    rows = [said("d", "Peter Keyser", "person"), said("e", "in Philadelphia", "person")]
+    assert len(run(rows, [alias("d", "Peter Keyser", "in Philadelphia")]).entities) == 2
 
 
 def test_an_alias_stated_once_holds_elsewhere() -> None:

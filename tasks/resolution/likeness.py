@@ -18,6 +18,10 @@ _EMPTY_WORDS = """
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _OF_YEAR = re.compile(r"(?:^|\b(?:an?|the) )((?:1[5-9]|20)\d\d)\b(?! [-–])", re.IGNORECASE)
+_IN_PASSING = re.compile(
+    r"^\W*(?:he|she|it|they|his|her|its|their)\b|^.{0,60}\b(?:he|she|they) (?:is|was|had|has)\b",
+    re.IGNORECASE,
+)
 _MAX_CHARS = 400
 
 DIFFER_BY_VECTORS = (0.6, 0.9)
@@ -28,6 +32,10 @@ are less alike; of descriptions of namesakes 56 and 76 % are (`benchmarks/resolu
 """
 DIFFER_BY_WORDS = (0.2, 0.7)
 """The same without an encoder: 0 and 1 %, 43 and 70 %."""
+RELATED = 0.25
+"""Cosine of a passage and a description below which they are about two things."""
+SAME = 1.1
+"""So much likeness of descriptions outweighs a difference in kind, which is then a mistake."""
 
 
 def content_words(text: str, name: str = "") -> frozenset[str]:
@@ -86,9 +94,15 @@ class Likeness:
             return False
         if suspected and _years_differ(one, other):
             return True
+        if any(self._tells_little(text, name, suspected) for text in (one, other)):
+            return False
         encoded = one in self._vectors and other in self._vectors
         least, least_suspected = DIFFER_BY_VECTORS if encoded else DIFFER_BY_WORDS
         return self.alike(one, other, name) < (least_suspected if suspected else least)
+
+    def _tells_little(self, text: str, name: str, suspected: bool) -> bool:
+        """Tell whether a text is no definition: a word alone, or what somebody once did."""
+        return not suspected and len(self._of(text, name)) < 2 or bool(_IN_PASSING.search(text))
 
     def profile(self, texts: list[str], name: str) -> Profile:
         """Return what is known of one bearer of a name, for `fit`."""
@@ -107,6 +121,13 @@ class Likeness:
                 score += float((known.vectors @ here).max())
             found.append(round(score, 4))
         return found
+
+    def related(self, context: str, known: Profile, name: str) -> bool:
+        """Tell whether what surrounds a name may be about a bearer, whatever its kind seems."""
+        here = self._vectors.get(context)
+        if here is None or known.vectors is None:
+            return bool(known.words & self._of(context, name))
+        return float((known.vectors @ here).max()) >= RELATED
 
     def _words_alike(self, one: str, other: str, name: str) -> float:
         """Return the share of the shorter text's words that the other has too, 0 to 1."""

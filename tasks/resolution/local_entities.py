@@ -18,6 +18,8 @@ _LEGAL = frozenset(
     {"inc", "corp", "corporation", "company", "co", "ltd", "limited", "plc", "llc", "ag", "gmbh"}
     | {"sa", "nv", "incorporated", "group", "holdings"}
 )
+_PHRASE = re.compile(r"[a-z]+\s")  # `in Philadelphia` is no name
+_REST = re.compile(r",| of | and ")  # of a person's name, what follows is about other things
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 _MAX_PARTS = 6  # of a person's name
 _MAX_NAMES = 5_000  # names of one document among which short forms are looked for
@@ -81,6 +83,11 @@ class LocalEntity:
         ordered = [self.main, *self.units]
         self.description = next((u.description for u in ordered if u.description), "")
         self.context = next((u.context for u in ordered if u.context), "")
+
+    @property
+    def firm(self) -> bool:
+        """Whether more than a guess from a passing mention says of what kind it is."""
+        return bool(self.description or self.note or self.titled)
 
     @property
     def document(self) -> str:
@@ -219,7 +226,11 @@ class _DocumentNames:
 
     def join_alias(self, name: str, alias: str) -> None:
         full, short = self.by_name[name], self.by_name[alias]
-        if full is short or kinds_clash(full.kind, short.kind, full.norm):
+        # An acronym's kind is a guess; Cambridge, said to be the university, is still the town.
+        telling = full.norm if is_acronym_of(alias, name) else short.norm
+        if full is short or kinds_clash(full.kind, short.kind, telling):
+            return
+        if _PHRASE.match(alias) and not _PHRASE.match(name):
             return
         short.short, short.stated = not short.titled, True
         self.join(full, short)
@@ -273,8 +284,9 @@ def _usual_name(unit: Unit) -> str:
 
 
 def _bare(unit: Unit) -> str:
-    """Return a person's name as most often written, without form of address and note."""
-    return strip_titles(disambiguator(_usual_name(unit))[0])
+    """Return a person's name as most often written: no form of address, note or dominion."""
+    name, _ = disambiguator(_usual_name(unit))
+    return strip_titles(_REST.split(name)[0] or name)
 
 
 def _forms(unit: Unit) -> list[str]:

@@ -4,10 +4,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.resolution.likeness import Likeness, Profile
+from tasks.resolution.likeness import SAME, Likeness, Profile
 from tasks.resolution.local_entities import LocalEntity, kinds_clash, voted_kind
 
 _MAX_SENSES = 32  # of one name, that a bearer is compared with
+_MANY = 3  # documents in which a name is said before its usual kind outweighs a rarer one
 _MAX_DESCRIPTIONS = 8  # of one sense, that are compared
 
 
@@ -23,6 +24,7 @@ class Sense:
     descriptions: list[str] = field(default_factory=list)
     mentions: int = 0
     kind: str = "unknown"
+    firm: bool = False
 
     @property
     def key(self) -> tuple[str, int]:
@@ -35,6 +37,7 @@ class Sense:
         self.kinds.update(member.kinds)
         self.kind = voted_kind(self.kinds)
         self.mentions += member.mentions
+        self.firm |= member.firm
         if member.note:
             self.notes.add(member.note)
         text = member.description
@@ -78,27 +81,38 @@ class _Block:
         titled = sum(entity.titled for entity in block)
         self.suspected = bool(notes) or titled > 1
         ordered = sorted(block, key=_most_telling_first)
-        self.waiting = [e for e in ordered if not e.description and not e.note]
+        self.waiting = [entity for entity in ordered if not entity.firm]
         for entity in ordered:
-            if entity.description or entity.note:
+            if entity.firm:
                 self._place(entity, _evidence(entity))
 
     def doubtful_contexts(self) -> list[str]:
-        """Return what is to be encoded to tell whom the bearers without description mean."""
-        if len(self.senses) < 2:
+        """Return what is to be encoded to tell whom the bearers in passing mentions mean."""
+        doubtful = [e.context for e in self.waiting if len(self._open_to(e, "")) != 1]
+        if not self.senses or not doubtful:
             return []
-        texts = [e.context for e in self.waiting if len(self._open_to(e, "")) > 1]
-        return texts + [text for sense in self.senses for text in sense.descriptions]
+        return doubtful + [text for sense in self.senses for text in sense.descriptions]
 
     def finish(self) -> list[Sense]:
-        """Place the bearers that are not described and return the senses, largest first."""
+        """Place the passing mentions and return the senses, largest first."""
         known: dict[Sense, Profile] = {}
         for entity in self.waiting:
             self._place_by_context(entity, known)
+        self._absorb_rare_guesses()
         ordered = sorted(self.senses, key=lambda s: (-s.mentions, s.members[0].key))
         for number, sense in enumerate(ordered):
             sense.number = number
         return ordered
+
+    def _absorb_rare_guesses(self) -> None:
+        """Give passing mentions of a rare kind to the bearer that most documents mean."""
+        largest = max(self.senses, key=lambda s: (len(s.members), s.firm, -s.number))
+        for sense in self.senses[:]:
+            few = 2 * len(sense.members) <= len(largest.members) >= _MANY
+            if sense is not largest and not sense.firm and few:
+                self.senses.remove(sense)
+                for member in sense.members:
+                    largest.add(member)
 
     def _place(self, entity: LocalEntity, evidence: str) -> None:
         fits = self._open_to(entity, evidence)
@@ -106,14 +120,11 @@ class _Block:
         (best or self._new_sense()).add(entity)
 
     def _place_by_context(self, entity: LocalEntity, known: dict[Sense, Profile]) -> None:
-        fits = self._open_to(entity, "")
+        fits = self._open_to(entity, "") or self._open_to_mistaken(entity, known)
         if len(fits) < 2:
             (fits[0] if fits else self._new_sense()).add(entity)
             return
-        for sense in fits:
-            if sense not in known:
-                texts = sense.descriptions + sorted(sense.notes)
-                known[sense] = self.likeness.profile(texts, self.norm)
+        self._learn(fits, known)
         profiles = [known[sense] for sense in fits]
         scores = self.likeness.fit(entity.context, profiles, self.norm)
         ranked = [
@@ -121,6 +132,24 @@ class _Block:
             for sense, score in zip(fits, scores, strict=True)
         ]
         fits[ranked.index(max(ranked))].add(entity)
+
+    def _open_to_mistaken(self, entity: LocalEntity, known: dict[Sense, Profile]) -> list[Sense]:
+        """Return the senses that a passing mention may have although its kind seems another.
+
+        Kinds of passing mentions are guesses. In a name of several words the guess is more often
+        wrong than the name has two bearers; a single word needs a context that fits.
+        """
+        if " " in self.norm:
+            return self.senses[:_MAX_SENSES]
+        firm = [sense for sense in self.senses[:_MAX_SENSES] if sense.firm]
+        self._learn(firm, known)
+        return [s for s in firm if self.likeness.related(entity.context, known[s], self.norm)]
+
+    def _learn(self, senses: list[Sense], known: dict[Sense, Profile]) -> None:
+        for sense in senses:
+            if sense not in known:
+                texts = sense.descriptions + sorted(sense.notes)
+                known[sense] = self.likeness.profile(texts, self.norm)
 
     def _new_sense(self) -> Sense:
         self.senses.append(Sense(self.norm, len(self.senses)))
@@ -132,9 +161,10 @@ class _Block:
     def _clash(self, sense: Sense, entity: LocalEntity, evidence: str) -> bool:
         if entity.note and sense.notes:
             return not _notes_agree(entity.note, sense.notes)
-        if kinds_clash(sense.kind, entity.kind, self.norm):
-            return True
         texts = sense.descriptions or sorted(sense.notes)
+        if kinds_clash(sense.kind, entity.kind, self.norm):
+            alike = (self.likeness.alike(evidence, text, self.norm) for text in texts if evidence)
+            return max(alike, default=0.0) < SAME
         if not evidence or not texts:
             return False
         return all(self.likeness.differ(evidence, t, self.norm, self.suspected) for t in texts)
