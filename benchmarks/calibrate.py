@@ -2,7 +2,8 @@
 
 An open triple of CaRB's dev sentences counts as right if its tokens and those of some gold triple
 agree with an F1 of one half and more. Weights are fitted by ridge logistic regression; how well the
-probabilities hold is measured by cross-validation over sentences. Writes tasks/rules/confidence.json.
+probabilities hold is measured by cross-validation over sentences. Writes the weights to
+tasks/rules/confidence.json.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Open extraction on CaRB's dev sentences, beside OpenIE 5: python -m benchmarks.openie.
 
-The confidences are fitted to the same sentences (benchmarks/calibrate.py), so the figure to trust is
-the cross-validated one, in which no sentence is scored with weights that have seen it. Writes
+The confidences are fitted to the same sentences (benchmarks/calibrate.py), so the figure to trust
+is the cross-validated one, in which no sentence is scored with weights that have seen it. Writes
 benchmarks/results/openie.json.
 """
 

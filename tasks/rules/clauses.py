@@ -8,12 +8,15 @@ make one predicate.
 from dataclasses import dataclass, field
 
 from tasks.rules.tree import Tree
+from tasks.values.value import listed
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
 RELATIVES = frozenset(["who", "which", "that", "whom"])
 NEGATIONS = frozenset(["not", "n't", "never", "n’t", "no"])
 PREDICATE_LABELS = frozenset(
-    "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep".split()
+    listed(
+        "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
+    )
 )
 OBLIQUES = frozenset(["obl", "obl:agent", "obl:unmarked", "nmod:unmarked"])
 
@@ -45,12 +48,18 @@ def find_clauses(tree: Tree) -> list[Clause]:
     """Return the clauses of all sentences in the order of their predicates."""
     clauses: list[Clause] = []
     finder = _Finder(tree)
-    for token, label in enumerate(tree.dep):
-        if label in PREDICATE_LABELS and finder.is_predicate(token):
+    for token in _predicates(tree):
+        if finder.is_predicate(token):
             clause = finder.clause(token)
             if clause is not None:
                 clauses.append(clause)
     return clauses
+
+
+def _predicates(tree: Tree) -> list[int]:
+    """Return tokens in the place of a predicate: by their label, or as what a copula links to."""
+    linked = {tree.head[token] for token, label in enumerate(tree.dep) if label == "cop"}
+    return [t for t, label in enumerate(tree.dep) if label in PREDICATE_LABELS or t in linked]
 
 
 class _Finder:
@@ -89,7 +98,7 @@ class _Finder:
         existential = tree.child(token, "expl") is not None and tree.lemma[token] in ("be", "exist")
         verb = self.verb_group(token)
         passive = tree.child(token, "aux:pass") is not None or (
-            how == "participle" and tree.tag[token] == "VBN"
+            how == "participle" and tree.tag[token] in ("VBN", "VBD")
         )
         return Clause(
             kind="copula" if copular else "existential" if existential else "verb",
@@ -155,9 +164,11 @@ class _Finder:
         group = [] if copular else [token]
         for child in tree.children[token]:
             label = tree.dep[child]
-            if label in ("aux", "aux:pass", "cop", "compound:prt"):
-                group.append(child)
-            elif label == "advmod" and tree.lower[child] in NEGATIONS:
+            if (
+                label in ("aux", "aux:pass", "cop", "compound:prt")
+                or label == "advmod"
+                and tree.lower[child] in NEGATIONS
+            ):
                 group.append(child)
         if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
             group.extend(self._shared_auxiliaries(token))

@@ -1,7 +1,7 @@
 """How likely a fact is right: a logistic regression over what the rules saw.
 
-The weights in `confidence.json` are fitted by `benchmarks/calibrate.py` to judged extractions; each
-feature is either 0 or 1 or a logarithm of a length, so that a reader can see what speaks for a fact.
+The weights in `confidence.json` are fitted by `benchmarks/calibrate.py` to judged extractions. A
+feature is 0 or 1, a count or a logarithm, so that a reader can see what speaks for a fact.
 """
 
 import json

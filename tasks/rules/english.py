@@ -1,77 +1,88 @@
 """The English engine: parse a batch of passages and read facts off the trees."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tasks.parser import load_english
-from tasks.rules.clauses import find_clauses
+from tasks.rules.aliases import find_aliases
+from tasks.rules.aspects import find_notes
+from tasks.rules.attributes import Attribute, find_attributes
+from tasks.rules.clauses import Clause, find_clauses
 from tasks.rules.coreference import learn_kinds, resolve_references
-from tasks.rules.extracted import Extracted, Mention
+from tasks.rules.descriptions import find_descriptions
+from tasks.rules.extracted import Extracted
 from tasks.rules.find_names import TITLE_NOTE, find_names
-from tasks.rules.passage import Name, Passage
-from tasks.rules.tree import tree_of
-from tasks.rules.triples import Triple, find_triples
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
+from tasks.rules.lifespans import find_life_dates
+from tasks.rules.parentheses import Reduced
+from tasks.rules.passage import Passage
+from tasks.rules.rows import (
+    alias_row,
+    attribute_row,
+    description_row,
+    life_row,
+    name_row,
+    note_row,
+    triple_row,
+)
+from tasks.rules.tree import Tree, tree_of
+from tasks.rules.triples import find_triples
 
 BATCH = 64
+Piece = dict[str, Any]
 
 
-def extract_english(pieces: list[dict[str, Any]], pipeline: str | None) -> Iterator[Extracted]:
-    """Yield what each piece says, in order."""
+def extract_english(pieces: list[Piece], pipeline: str | None) -> Iterator[Extracted]:
+    """Yield what each piece says, in order; only running text is parsed."""
     nlp = load_english(pipeline)
-    for piece, doc in zip(
-        pieces, nlp.pipe((piece["text"] for piece in pieces), batch_size=BATCH), strict=True
-    ):
-        yield read_passage(piece, doc)
+    read = [_attributes_of(piece) for piece in pieces]
+    docs = nlp.pipe((prose.text for _, prose in read if prose.text.strip()), batch_size=BATCH)
+    for piece, (attributes, prose) in zip(pieces, read, strict=True):
+        found = Extracted(piece["passage_id"])
+        if prose.text.strip():
+            _read_prose(found, piece, tree_of(next(docs), prose))
+        for attribute in attributes:
+            found.triples.append(attribute_row(attribute, len(found.triples)))
+        yield found
 
 
-def read_passage(piece: dict[str, Any], doc: "Doc") -> Extracted:
-    """Return everything that one parsed passage says."""
-    tree = tree_of(doc)
+def _attributes_of(piece: Piece) -> tuple[list[Attribute], Reduced]:
+    title = TITLE_NOTE.sub("", piece["title"])
+    attributes, rest = find_attributes(piece["text"], title, piece["headings"])
+    return attributes, Reduced(rest)
+
+
+def _read_prose(found: Extracted, piece: Piece, tree: Tree) -> None:
+    """Add everything that a parsed passage says."""
     title = TITLE_NOTE.sub("", piece["title"])
     passage = Passage(piece, tree, find_names(tree, piece["title"]), title)
     learn_kinds(passage)
     resolve_references(passage)
     clauses = find_clauses(tree)
-    found = Extracted(piece["passage_id"])
-    found.names = [_name_row(passage, name) for name in passage.names]
+    found.names = [name_row(passage, name) for name in passage.names]
+    _add_triples(found, passage, clauses)
+    descriptions = find_descriptions(passage, clauses)
+    found.descriptions = [description_row(passage, d, n) for n, d in enumerate(descriptions)]
+    said = _said(tree, found)
+    found.aspects = [note_row(passage, note, n) for n, note in enumerate(find_notes(passage, said))]
+    found.aliases = [alias_row(alias, n) for n, alias in enumerate(find_aliases(passage))]
+
+
+def _add_triples(found: Extracted, passage: Passage, clauses: list[Clause]) -> None:
     seen: set[tuple[str, str, str]] = set()
-    for triple in find_triples(passage, clauses):
-        key = (triple.head.name, triple.relation, triple.tail.name)
-        if key not in seen and triple.head.name != triple.tail.name:
+    rows = [triple_row(passage, triple) for triple in find_triples(passage, clauses)]
+    rows += [life_row(passage, date) for date in find_life_dates(passage)]
+    for row in rows:
+        key = (row["head"], row["relation"], row["tail"])
+        if key not in seen and row["head"] != row["tail"]:
             seen.add(key)
-            found.triples.append(_triple_row(passage, triple, len(found.triples)))
-    return found
+            found.triples.append({"ordinal": len(found.triples), **row})
 
 
-def _name_row(passage: Passage, name: Name) -> Mention:
-    return {
-        "name": name.name,
-        "kind": passage.kind(name.name),
-        "span_start": name.start,
-        "span_end": name.end,
-    }
-
-
-def _triple_row(passage: Passage, triple: Triple, ordinal: int) -> Mention:
-    start, end = passage.tree.span(triple.tokens)
-    named = triple.tail.named
-    return {
-        "ordinal": ordinal,
-        "head": triple.head.name,
-        "head_kind": triple.head.kind,
-        "relation": triple.relation,
-        "tail": triple.tail.name,
-        "tail_kind": triple.tail.kind if named else "",
-        "value_type": "entity" if named else triple.value.value_type,
-        "number": triple.value.number,
-        "unit": triple.value.unit,
-        "date": triple.value.date,
-        "valid_from": triple.valid_from or triple.value.valid_from,
-        "valid_to": triple.valid_to or triple.value.valid_to,
-        "span_start": start,
-        "span_end": end,
-        "confidence": 0.5,
-    }
+def _said(tree: Tree, found: Extracted) -> set[str]:
+    """Return the words of triples and descriptions, in lower case."""
+    said: set[str] = set()
+    for row in found.triples:
+        said.update(f"{row['head']} {row['relation']} {row['tail']}".lower().split())
+    for row in found.descriptions:
+        said.update(row["text"].lower().replace(",", " ").split())
+    return said

@@ -6,13 +6,16 @@ from tasks.names import is_pronoun, normalise_name
 from tasks.rules.kinds import KIND_OF_LABEL
 from tasks.rules.passage import Name
 from tasks.rules.tree import Tree
+from tasks.values.value import listed
 
-LINKS = frozenset("of the de la le du des del der di von van den da dos el al y ibn bin".split())
+LINKS = frozenset(listed("of the de la le du des del der di von van den da dos el al y ibn bin"))
 NO_NAME_START = frozenset(["the", "a", "an", "'s", "’s", "and", "of"])
 NO_NAME_END = frozenset(["'s", "’s", "and", "of", ",", ".", "'", "the", "-"])
 CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday "
-    "tuesday wednesday thursday friday saturday sunday".split()
+    listed(
+        "january february march april may june july august september october november december "
+        "monday tuesday wednesday thursday friday saturday sunday"
+    )
 )
 LONGEST_NAME = 12
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")

@@ -31,8 +31,8 @@ _NOUNS = {
     "doctor surgeon critic model editor officer rapper comedian presenter screenwriter "
     "mathematician physician businessman businesswoman entrepreneur inventor leader prince "
     "princess duke bishop priest statesman athlete astronaut navigator sculptor translator",
-    "thing": "element metal compound gas disease drug species genus plant animal bird fish language "
-    "theory device machine instrument vehicle ship aircraft spacecraft rocket telescope engine "
+    "thing": "element metal compound gas disease drug species genus plant animal bird fish "
+    "language theory device instrument vehicle ship aircraft spacecraft rocket telescope engine "
     "software protocol algorithm system protein molecule mineral dog horse food drink sport "
     "method technique programme program medicine antibiotic vaccine satellite probe",
 }

@@ -1,12 +1,15 @@
 """Noun phrases: which words belong to a head noun, and its coordinated fellows."""
 
 from tasks.rules.tree import Tree
+from tasks.values.value import listed
 
 SIDE_REMARKS = frozenset(
-    "acl:relcl appos parataxis ccomp advcl advcl:relcl discourse vocative dep orphan list".split()
+    listed("acl:relcl appos parataxis ccomp advcl advcl:relcl discourse vocative dep orphan list")
 )
 CLAUSE_PARTS = frozenset(
-    "nsubj nsubj:pass nsubj:outer csubj csubj:pass cop aux aux:pass mark expl obj iobj xcomp".split()
+    listed(
+        "nsubj nsubj:pass nsubj:outer csubj csubj:pass cop aux aux:pass mark expl obj iobj xcomp"
+    )
 )
 OUTER_MARKS = frozenset(["case", "cc", "cc:preconj", "mark", "punct", "reparandum"])
 OPENERS = frozenset(["-LRB-", "(", "[", "-LSB-"])

@@ -7,14 +7,17 @@ after "be" is the noun ("capital of"), with "is a" before a class and "is" befor
 
 from tasks.rules.clauses import NEGATIONS, Clause
 from tasks.rules.tree import Tree
+from tasks.values.value import listed
 
-SILENT = frozenset("be have do will would shall".split())
+SILENT = frozenset(listed("be have do will would shall"))
 VAGUE = frozenset(
-    "have be do get go make involve relate concern include say tell think believe know see "
-    "seem appear want try need mean come take give let keep use start begin continue".split()
+    listed(
+        "have be do get go involve relate concern say tell think believe know see seem appear want "
+        "try need mean"
+    )
 )
 # With one of these a vague verb says something after all: "come from", "known as".
-TELLING = frozenset("from as by for into with in at to of on after against".split())
+TELLING = frozenset(listed("from as by for into with in at to of on after against"))
 
 
 def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:

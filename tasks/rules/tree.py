@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tasks.rules.parentheses import Reduced
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
@@ -70,8 +72,8 @@ class Tree:
         return "".join(parts)
 
 
-def tree_of(doc: "Doc") -> Tree:
-    """Return a parsed document as a tree."""
+def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
+    """Return a parsed document as a tree; one of a reduced text gets the whole text's offsets."""
     columns = doc.to_array(["LOWER", "LEMMA", "POS", "TAG", "DEP", "HEAD", "IDX", "LENGTH"])
     strings = doc.vocab.strings
     known: dict[int, str] = {}
@@ -85,9 +87,12 @@ def tree_of(doc: "Doc") -> Tree:
 
     heads = columns[:, 5].astype("int64").tolist()
     starts = columns[:, 6].tolist()
-    lengths = columns[:, 7].tolist()
+    ends = (columns[:, 6] + columns[:, 7]).tolist()
+    if reduced is not None and len(reduced.text) != len(reduced.whole):
+        starts = [reduced.in_whole(start) for start in starts]
+        ends = [reduced.in_whole(end - 1) + 1 for end in ends]
     return Tree(
-        text=doc.text,
+        text=reduced.whole if reduced else doc.text,
         words=[token.text for token in doc],
         lower=named(0),
         lemma=named(1),
@@ -96,7 +101,7 @@ def tree_of(doc: "Doc") -> Tree:
         dep=named(4),
         head=[token + offset for token, offset in enumerate(heads)],
         start=starts,
-        end=[start + length for start, length in zip(starts, lengths, strict=True)],
+        end=ends,
         sentences=[(sentence.start, sentence.end) for sentence in doc.sents],
         names=[(name.start, name.end, name.label_) for name in doc.ents],
     )
