@@ -54,6 +54,9 @@ class Answerer:
     def _readings(self, question: str) -> list[Reading]:
         searcher = self._searcher
         found = gather(searcher.passages(question, PASSAGES), searcher, self._con)
+        likeness = searcher.compare(question, [sentence.text for sentence in found])
+        for sentence, value in zip(found, likeness, strict=True):
+            sentence.likeness = value
         asked = prepare(question, expect(question), searcher.link(question), searcher.rarity)
         return read(asked, found, searcher.kind_of)
 

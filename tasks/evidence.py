@@ -9,7 +9,7 @@ import duckdb
 from tasks.names import normalise_name
 from tasks.question import LinkedName, link_names
 from tasks.search import Hit, Searcher
-from tasks.segment import is_chinese
+from tasks.segment import WORD, is_chinese
 from tasks.sentence_ends import sentences
 from tasks.stems import stems_of
 from tasks.values import Value, find_values
@@ -35,22 +35,14 @@ class Sentence:
     text: str
     start: int
     language: str
-    passage_score: float
     words: list[tuple[int, int, str]]
     title_stems: frozenset[str]
     names: list[LinkedName]
     values: list[tuple[int, int, Value]]
+    stems: frozenset[str]
+    title_key: str
     facts: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def stems(self) -> set[str]:
-        """The words of the sentence itself."""
-        return {word for _, _, word in self.words}
-
-    @property
-    def entities(self) -> set[int]:
-        """The rows of the entities that it names."""
-        return {bearer.entity for name in self.names for bearer in name.bearers[:2]}
+    likeness: float = 0.0
 
 
 def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) -> list[Sentence]:
@@ -63,6 +55,8 @@ def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) 
             if len(found) >= MAX_SENTENCES:
                 break
             text = passage["text"][start:end]
+            if not WORD.search(text):
+                continue
             found.append(
                 Sentence(
                     document_id=passage["document_id"],
@@ -71,8 +65,9 @@ def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) 
                     text=text,
                     start=passage["span_start"] + start,
                     language=language,
-                    passage_score=hit.score,
-                    words=stems_of(text),
+                    words=(words := stems_of(text)),
+                    stems=frozenset(word for _, _, word in words),
+                    title_key=normalise_name(passage["title"]),
                     title_stems=frozenset(word for _, _, word in stems_of(passage["title"])),
                     names=link_names(text, searcher.names),
                     values=find_values(text, language),
@@ -97,14 +92,3 @@ def _attach_facts(found: list[Sentence], con: duckdb.DuckDBPyConnection) -> None
             for fact in by_document[sentence.document_id]
             if sentence.start <= fact["span_start"] < end
         ]
-
-
-def linked(one: Sentence, other: Sentence) -> bool:
-    """Tell whether two sentences speak of one thing: they share a document, or one names it."""
-    if one.document_id == other.document_id:
-        return True
-    for near, far in ((one, other), (other, one)):
-        key = normalise_name(far.title)
-        if any(normalise_name(name.text) == key for name in near.names):
-            return True
-    return False

@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, told from its words."""
+"""What form of answer a question asks for, told from its words."""
 
 import re
 from dataclasses import dataclass
@@ -6,17 +6,27 @@ from typing import Literal
 
 from tasks.segment import is_chinese
 from tasks.stems import stem
+from tasks.values.units import chinese_units
 
 Form = Literal["name", "date", "number", "yes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The shape of the answer; `kinds` of entity that fit, empty if any may; `noun` it must be."""
+    """The form of the answer.
+
+    kinds: of entities that fit a name, any if empty. noun: what it is, or what is counted.
+    units: that fit a number, any if empty.
+    """
 
     form: Form
     kinds: frozenset[str] = frozenset()
     noun: str = ""
+    units: frozenset[str] = frozenset()
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 _PERSON = frozenset({"person", "organisation"})
@@ -31,75 +41,80 @@ _NOUN_KINDS = {
     "party agency institution",
 }
 _KIND_OF = {stem(noun): kind for kind, nouns in _NOUN_KINDS.items() for noun in nouns.split()}
-_DATE_NOUNS = {"year", "date", "day", "month", "decade", "century", "time"}
-_NUMBER_NOUNS = frozenset(
-    [
-        "number",
-        "population",
-        "height",
-        "length",
-        "width",
-        "depth",
-        "weight",
-        "mass",
-        "area",
-        "size",
-        "age",
-        "distance",
-        "speed",
-        "price",
-        "temperature",
-        "diameter",
-        "percentage",
-        "share",
-    ]
-)
-_MEASURES = frozenset(
-    [
-        "many",
-        "much",
-        "long",
-        "wide",
-        "tall",
-        "high",
-        "deep",
-        "far",
-        "old",
-        "big",
-        "large",
-        "heavy",
-        "fast",
-        "hot",
-    ]
-)
+_DATE_NOUNS = _listed("year date day month decade century time")
+
+_LENGTHS = _listed("mm cm m km in ft yd mi")
+_TIMES = _listed("s min h day week month yr")
+_MASSES = _listed("mg g kg t lb oz")
+_AREAS = _listed("m² km² ha acre ft² mi²")
+_SPEEDS = _listed("km/h m/s km/s mi/h mph kn")
+_TEMPERATURES = _listed("°C °F K")
+_UNITS_OF_MEASURE = {
+    **dict.fromkeys(("wide", "tall", "high", "deep", "far"), _LENGTHS),
+    "long": _LENGTHS | _TIMES,
+    "heavy": _MASSES,
+    "old": _TIMES,
+    "fast": _SPEEDS,
+    "hot": _TEMPERATURES,
+    "cold": _TEMPERATURES,
+    "many": frozenset(),
+    "much": frozenset(),
+    "big": frozenset(),
+    "large": frozenset(),
+}
+_UNITS_OF_NOUN = {
+    **dict.fromkeys(("height", "width", "depth", "diameter", "distance", "altitude"), _LENGTHS),
+    "length": _LENGTHS | _TIMES,
+    "weight": _MASSES,
+    "mass": _MASSES,
+    "area": _AREAS,
+    "speed": _SPEEDS,
+    "temperature": _TEMPERATURES,
+    **dict.fromkeys(("number", "population", "size", "age", "price", "percentage"), frozenset()),
+}
 _ASKS_YES = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
 )
 _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|how|why)\b", re.I)
-_CHINESE = (
+
+_CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
+_CHINESE_LENGTH = re.compile("多[高长宽深远]|身高|海拔|高度|长度|宽度|深度|距离|口径|直径")
+_CHINESE_FORMS: tuple[tuple[Form, str, re.Pattern[str]], ...] = (
+    ("yes", "", re.compile("吗[？?]?$|是否|是不是|有没有|相同|同一")),
     ("date", "", re.compile("什么时候|何时|哪一?年|哪一?天|几年|几月|哪个?月|年份|日期")),
     ("number", "", re.compile("多少|几[个位座条所本次岁人公米]|多[高长大远深重宽]")),
     ("name", "person", re.compile("谁|哪位|哪一位|什么人|哪个人")),
-    ("name", "place", re.compile("哪里|哪儿|何处|何地|什么地方|哪座?个?(?:城市|国家|省|市|县|地)")),
+    (
+        "name",
+        "place",
+        re.compile("哪里|哪儿|何处|何地|什么地方|哪[座个一]*(?:城市|国家|省|市|县|地)"),
+    ),
     ("name", "organisation", re.compile("哪所|哪家|哪个(?:公司|大学|学校|机构)")),
-    ("yes", "", re.compile("吗[？?]?$|是否|是不是|有没有|相同|同一")),
 )
 
 
 def expect(question: str) -> Expectation:
-    """Return what kind of answer a question in English or Chinese asks for."""
+    """Return what form of answer a question in English or Chinese asks for."""
     question = question.strip()
     if is_chinese(question):
-        for form, kind, pattern in _CHINESE:
-            if pattern.search(question):
-                return Expectation(form, frozenset({kind} if kind else ()))  # type: ignore[arg-type]
-        return Expectation("name")
+        return _expect_chinese(question)
     found = _WH.search(question)
     if _ASKS_YES.match(question) and (not found or found.start() > 0):
         return Expectation("yes")
     if not found:
         return Expectation("name")
     return _by_wh_word(found[1].lower(), re.findall(r"[\w-]+", question[found.end() :].lower()))
+
+
+def _expect_chinese(question: str) -> Expectation:
+    for form, kind, pattern in _CHINESE_FORMS:
+        if pattern.search(question):
+            unit = _CHINESE_UNIT.search(question)
+            units = frozenset({chinese_units()[unit[1]]}) if unit else frozenset[str]()
+            if not units and _CHINESE_LENGTH.search(question):
+                units = _LENGTHS
+            return Expectation(form, frozenset({kind} if kind else ()), units=units)
+    return Expectation("name")
 
 
 def _by_wh_word(wh: str, after: list[str]) -> Expectation:
@@ -109,23 +124,23 @@ def _by_wh_word(wh: str, after: list[str]) -> Expectation:
         return Expectation("name", _PLACE)
     if wh == "when":
         return Expectation("date")
-    if wh == "how" and after[:1] and after[0] in _MEASURES:
+    if wh == "how" and after[:1] and after[0] in _UNITS_OF_MEASURE:
         counted = after[1] if after[0] == "many" and len(after) > 1 else ""
-        return Expectation("number", noun=stem(counted) if counted else "")
+        units = _UNITS_OF_MEASURE[after[0]]
+        return Expectation("number", noun=stem(counted) if counted else "", units=units)
     return _by_noun(after)
 
 
 def _by_noun(after: list[str]) -> Expectation:
     """Go by the noun asked for: `which year`, `what is the capital of …`, `what company …`."""
-    words = after[2:] if after[:2] in (["is", "the"], ["was", "the"], ["are", "the"]) else after
-    for word in words[:4]:
-        if word in ("of", "is", "was", "did", "does", "do", "has", "have", "that"):
-            break
+    copula = after[:1] and after[0] in ("is", "was", "are", "were")
+    for word in after[1:5] if copula else after[:4]:
         if word in _DATE_NOUNS:
             return Expectation("date")
-        if word in _NUMBER_NOUNS:
-            return Expectation("number")
+        if word in _UNITS_OF_NOUN:
+            return Expectation("number", units=_UNITS_OF_NOUN[word])
         if stem(word) in _KIND_OF:
-            kind = _KIND_OF[stem(word)]
-            return Expectation("name", frozenset({kind}), stem(word))
+            return Expectation("name", frozenset({_KIND_OF[stem(word)]}), stem(word))
+        if word in ("of", "is", "was", "did", "does", "do", "has", "have", "that"):
+            break
     return Expectation("name")

@@ -22,7 +22,7 @@ _FUNCTION_WORDS = (
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 _POSSESSIVE = re.compile(r"['’]s?$")
 _TOKEN = re.compile(r"\S+")
-_EDGES = " \t\n?!.,;:\"“”‘’'`"
+_EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！（）()《》「」"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +91,6 @@ def _stretches(question: str) -> Iterator[tuple[int, int]]:
 def _chinese_stretches(question: str) -> Iterator[tuple[int, int]]:
     for length in range(min(LONGEST_CHINESE_NAME, len(question)), 1, -1):
         for start in range(len(question) - length + 1):
-            if not question[start : start + length].isspace():
+            stretch = question[start : start + length]
+            if stretch == stretch.strip(_EDGES):
                 yield start, start + length

@@ -1,23 +1,26 @@
-"""Reads an answer out of sentences: a phrase of the kind asked for, where the question's words meet.
+"""Reads an answer out of sentences: a phrase of the form asked for, near the question's words.
 
-Sentences are joined into chains of up to three, as alignment-based retrieval does (Yadav et al.
-2020): each next one speaks of something that the chain speaks of, and covers words of the question
-that the chain left open.
+A sentence that leaves words of the question open is helped by others, as in alignment-based
+retrieval (Yadav et al. 2020): each speaks of something the first is about, and has the open words
+near the place where it speaks of it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from tasks.evidence import Sentence, linked
+from tasks.evidence import Sentence
 from tasks.expectation import Expectation
-from tasks.names import is_pronoun, normalise_name
+from tasks.names import normalise_name
+from tasks.phrases import Phrase, phrases_in
 from tasks.question import FUNCTION_WORDS, LinkedName
 from tasks.stems import stem, stems_of
 
-HOP_DISCOUNT = 0.8  # what a further sentence covers counts less with every hop
+HOP_DISCOUNT = 0.85  # what a further sentence says counts less with every hop
 LONGEST_CHAIN = 3
 NEAR = 8.0  # words: a match this far from the phrase counts half
-MAX_PHRASE = 120  # characters
+TITLE_NEAR = 0.6  # how near the words of its document's title count to stand
+PRONOUN_NEAR = 0.5  # the same where a sentence of the document speaks of its subject unnamed
 
 
 @dataclass(frozen=True)
@@ -36,30 +39,43 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """A stretch of a sentence that may be the answer, and how well its kind fits, 0 to 1."""
-
-    text: str
-    start: int
-    end: int
-    fit: float
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """A possible answer with the sentences it rests on, the one that states it first."""
+    """A possible answer with the sentences it rests on, the one that states it first.
+
+    coverage: weighted share of the question's words that the chain has, wherever.
+    nearness: the same, each by how near it stands to the phrase, or to what joins the sentences.
+    stated: share that the other parts of a fact with this phrase say.
+    likeness: cosine of the question's and the sentence's meanings, 0 without an encoder.
+    """
 
     phrase: Phrase
     chain: tuple[Sentence, ...]
     coverage: float
     nearness: float
     stated: float
+    likeness: float
 
     @property
     def score(self) -> float:
-        """How good it is, 0 to 1; the weights were chosen on the examples and on HotpotQA."""
-        parts = (0.4 * self.coverage, 0.2 * self.nearness, 0.2 * self.stated, 0.2 * self.phrase.fit)
-        return sum(parts)
+        """How good it is, about 0 to 1."""
+        return (
+            0.25 * self.coverage
+            + 0.35 * self.nearness
+            + 0.15 * self.stated
+            + 0.15 * self.phrase.fit
+            + 0.1 * self.likeness
+        )
+
+
+@cache
+def _function_stems() -> frozenset[str]:
+    return frozenset(map(stem, FUNCTION_WORDS)) | frozenset(_CHINESE_FUNCTION_WORDS.split())
+
+
+_CHINESE_FUNCTION_WORDS = (
+    "哪里 哪儿 什么 谁 多少 哪 哪一年 哪年 是 的 在 于 了 吗 和 与 何时 何处 什么时候 几 一 哪个 位 年 名 叫 曾 "
+    "被 由 有"
+)
 
 
 def prepare(
@@ -69,171 +85,104 @@ def prepare(
     rarity: Callable[[str], float],
 ) -> Asked:
     """Return the question with the words that an answer's evidence must speak of."""
-    function = {stem(word) for word in FUNCTION_WORDS}
-    terms: dict[str, float] = {}
-    for start, end, word in stems_of(question):
-        if word not in function and word not in _ASKING_WORDS:
-            terms[word] = rarity(question[start:end])
+    left_out = _function_stems() | ({"year", "date"} if expectation.form == "date" else set())
+    terms = {
+        word: rarity(question[start:end])
+        for start, end, word in stems_of(question)
+        if word not in left_out
+    }
     return Asked(question, expectation, terms, names)
-
-
-_ASKING_WORDS = frozenset(
-    [
-        "year",
-        "date",
-        "哪里",
-        "哪儿",
-        "什么",
-        "谁",
-        "多少",
-        "哪",
-        "哪一年",
-        "哪年",
-        "是",
-        "的",
-        "在",
-        "于",
-        "了",
-        "吗",
-        "和",
-        "与",
-        "何时",
-        "何处",
-        "什么时候",
-        "几",
-        "一",
-        "哪个",
-        "位",
-        "年",
-        "名",
-        "叫",
-        "曾",
-        "被",
-        "由",
-        "有",
-    ]
-)
 
 
 def read(
     asked: Asked, found: list[Sentence], kind_of: Callable[[int], str], limit: int = 5
 ) -> list[Reading]:
     """Return the best readings, best first, one a phrase."""
-    covered = [_covered(asked, sentence) for sentence in found]
     best: dict[str, Reading] = {}
-    for place, sentence in enumerate(found):
-        phrases = list(_phrases(asked, sentence, kind_of))
-        if not phrases:
-            continue
-        chain, coverage = _chain(asked, place, found, covered)
-        for phrase in phrases:
-            reading = Reading(
-                phrase,
-                chain,
-                coverage,
-                _nearness(asked, sentence, phrase),
-                _stated(asked, sentence, phrase),
-            )
+    for sentence in found:
+        for phrase in phrases_in(sentence, asked.expectation, set(asked.terms), kind_of):
+            reading = _reading(asked, sentence, phrase, found)
             key = normalise_name(phrase.text)
             if key not in best or reading.score > best[key].score:
                 best[key] = reading
     return sorted(best.values(), key=lambda r: (-r.score, r.phrase.text))[:limit]
 
 
-def _covered(asked: Asked, sentence: Sentence) -> frozenset[str]:
-    return frozenset(asked.terms) & (sentence.stems | sentence.title_stems)
-
-
-def _chain(
-    asked: Asked, first: int, found: list[Sentence], covered: list[frozenset[str]]
-) -> tuple[tuple[Sentence, ...], float]:
-    """Add linked sentences while they cover open words; return the chain and its coverage."""
-    chain, seen = [first], set(covered[first])
-    coverage = sum(asked.terms[word] for word in seen)
+def _reading(asked: Asked, sentence: Sentence, phrase: Phrase, found: list[Sentence]) -> Reading:
+    near = _near(asked, sentence, phrase.start)
+    chain, helped = [sentence], dict(near)
     for hop in range(1, LONGEST_CHAIN):
-        gains = [
-            (sum(asked.terms[word] for word in covered[place] - seen), -place)
-            for place, sentence in enumerate(found)
-            if place not in chain and any(linked(found[member], sentence) for member in chain)
-        ]
-        gain, place = max(gains, default=(0.0, 0))
-        if gain <= 0:
+        gain, chosen, more = _best_helper(asked, chain, helped, found, HOP_DISCOUNT**hop)
+        if chosen is None or gain <= 0:
             break
-        chain.append(-place)
-        seen |= covered[-place]
-        coverage += HOP_DISCOUNT**hop * gain
-    return tuple(found[place] for place in chain), coverage / asked.weight
+        chain.append(chosen)
+        helped |= more
+    said = set().union(*(s.stems | s.title_stems for s in chain)) & set(asked.terms)
+    return Reading(
+        phrase,
+        tuple(chain),
+        sum(asked.terms[word] for word in said) / asked.weight,
+        sum(asked.terms[word] * value for word, value in helped.items()) / asked.weight,
+        _stated(asked, sentence, phrase),
+        sentence.likeness,
+    )
 
 
-def _phrases(asked: Asked, sentence: Sentence, kind_of: Callable[[int], str]) -> Iterator[Phrase]:
-    """Yield what in a sentence has the form asked for and does not stand in the question."""
-    form = asked.expectation.form
-    makers = {"date": _dates, "number": _numbers}
-    candidates = makers[form](asked, sentence) if form in makers else ()
-    if form == "name":
-        candidates = _names(asked, sentence, kind_of)
-    for phrase in candidates:
-        words = {word for _, _, word in stems_of(phrase.text)}
-        if words and len(phrase.text) <= MAX_PHRASE and not words <= set(asked.terms):
-            yield phrase
-
-
-def _dates(asked: Asked, sentence: Sentence) -> Iterator[Phrase]:
-    for start, end, value in sentence.values:
-        if value.is_date:
-            yield Phrase(sentence.text[start:end], start, end, 1.0)
-
-
-def _numbers(asked: Asked, sentence: Sentence) -> Iterator[Phrase]:
-    """Yield numbers; where things are counted, those that count the thing asked for."""
-    noun = asked.expectation.noun
-    for start, end, value in sentence.values:
-        if value.value_type not in ("number", "quantity"):
+def _best_helper(
+    asked: Asked,
+    chain: list[Sentence],
+    helped: dict[str, float],
+    found: list[Sentence],
+    discount: float,
+) -> tuple[float, Sentence | None, dict[str, float]]:
+    """Return the sentence that says most of what the chain leaves open, and what it adds."""
+    best: tuple[float, Sentence | None, dict[str, float]] = (0.0, None, {})
+    for sentence in found:
+        if sentence in chain:
             continue
-        after = [word for place, _, word in sentence.words if start <= place][:5]
-        if not noun or noun in after:
-            measured = 1.0 if noun or value.unit else 0.7
-            yield Phrase(sentence.text[start:end].strip(), start, end, measured)
+        more: dict[str, float] = {}
+        for place in _joints(chain, sentence):
+            known = PRONOUN_NEAR if place is None else 1.0
+            near = _near(asked, sentence, sentence.words[0][0] if place is None else place)
+            for word, value in near.items():
+                value *= known * discount
+                if value > max(helped.get(word, 0.0), more.get(word, 0.0)):
+                    more[word] = value
+        gain = sum(asked.terms[w] * (v - helped.get(w, 0.0)) for w, v in more.items())
+        if gain > best[0]:
+            best = (gain, sentence, more)
+    return best
 
 
-def _names(asked: Asked, sentence: Sentence, kind_of: Callable[[int], str]) -> Iterator[Phrase]:
-    kinds = asked.expectation.kinds
-    own = {normalise_name(name.text) for name in asked.names}
-    for name in sentence.names:
-        if normalise_name(name.text) in own:
-            continue
-        kind = kind_of(name.bearers[0].entity)
-        fit = 1.0 if not kinds or kind in kinds else 0.6 if kind == "unknown" else 0.0
-        if fit:
-            yield Phrase(name.text, name.start, name.end, fit)
-    if not kinds:
-        for fact in sentence.facts:
-            for end_name in ("tail", "head"):
-                text = fact[end_name]
-                place = sentence.text.find(text)
-                if place >= 0 and not is_pronoun(text, sentence.language):
-                    yield Phrase(text, place, place + len(text), 0.7)
+def _joints(chain: list[Sentence], sentence: Sentence) -> list[int | None]:
+    """Return where a sentence speaks of what the chain is about; None: of it, but not by name."""
+    joints: list[int | None] = []
+    for member in chain:
+        if member.document_id == sentence.document_id:
+            joints.append(None)
+        joints += [n.start for n in sentence.names if normalise_name(n.text) == member.title_key]
+        if any(normalise_name(name.text) == sentence.title_key for name in member.names):
+            joints.append(None)
+    return joints
 
 
-def _nearness(asked: Asked, sentence: Sentence, phrase: Phrase) -> float:
-    """Return how near the question's words stand to the phrase, weighted, 0 to 1."""
-    before = [place for place, (start, _, _) in enumerate(sentence.words) if start >= phrase.start]
-    here = before[0] if before else len(sentence.words)
-    best: dict[str, float] = {word: 0.5 for word in sentence.title_stems if word in asked.terms}
+def _near(asked: Asked, sentence: Sentence, position: int) -> dict[str, float]:
+    """Return for each word of the question in a sentence how near the position it stands."""
+    here = sum(start < position for start, _, _ in sentence.words)
+    near = {word: TITLE_NEAR for word in sentence.title_stems if word in asked.terms}
     for place, (_, _, word) in enumerate(sentence.words):
         if word in asked.terms:
-            best[word] = max(best.get(word, 0.0), NEAR / (NEAR + abs(place - here)))
-    return sum(asked.terms[word] * near for word, near in best.items()) / asked.weight
+            near[word] = max(near.get(word, 0.0), NEAR / (NEAR + abs(place - here)))
+    return near
 
 
 def _stated(asked: Asked, sentence: Sentence, phrase: Phrase) -> float:
-    """Return how much of the question the other parts of a fact with this phrase say, 0 to 1."""
     best = 0.0
     key = normalise_name(phrase.text)
     for fact in sentence.facts:
         for mine, other in (("tail", "head"), ("head", "tail")):
             if phrase.text in fact[mine] or normalise_name(fact[mine]) == key:
-                said = {w for _, _, w in stems_of(f"{fact[other]} {fact['relation']}")}
+                said = {word for _, _, word in stems_of(f"{fact[other]} {fact['relation']}")}
                 weight = sum(asked.terms[word] for word in said if word in asked.terms)
                 best = max(best, weight / asked.weight)
     return best

@@ -93,6 +93,14 @@ class Searcher:
         """Return the k descriptions and aspects most like the question, best first."""
         return self._hits("notes", self._likeness("notes", question), k)
 
+    def compare(self, question: str, texts: list[str]) -> list[float]:
+        """Return the cosine of each text with the question; 0 where no encoder serves both."""
+        dense = self._dense["chinese_vectors" if is_chinese(question) else "vectors"]
+        if dense is None or not texts:
+            return [0.0] * len(texts)
+        vectors = dense.encoder.encode([question, *texts])
+        return [float(value) for value in vectors[1:] @ vectors[0]]
+
     def _start_entities(self, question: str) -> dict[int, float]:
         """Return where the walk starts: rather at a name that few passages bear."""
         names = self.link(question)
@@ -140,11 +148,11 @@ class _Vectors:
     """Vectors of some texts, compared with a question exactly."""
 
     def __init__(self, vectors: np.ndarray, rows: np.ndarray, encoder: Encoder) -> None:
-        self._vectors, self._rows, self._encoder = vectors, rows, encoder
+        self._vectors, self._rows, self.encoder = vectors, rows, encoder
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of question and text for the rows from first to end; 0 without one."""
-        query = self._encoder.encode([question])[0]
+        query = self.encoder.encode([question])[0]
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
         for start in range(low, high, CHUNK):

@@ -47,7 +47,6 @@ _FAMILIES = (
     "deep depth",
     "old age aged",
     "large larger largest big bigger biggest",
-    "many number",
     "study studied student educated education attended",
     "hold held holder",
     "run ran",

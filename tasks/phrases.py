@@ -1,0 +1,81 @@
+"""The stretches of a sentence that have the form a question asks for."""
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+
+from tasks.evidence import Sentence
+from tasks.expectation import Expectation
+from tasks.names import is_pronoun
+from tasks.stems import stems_of
+
+MAX_PHRASE = 120  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A stretch of a sentence that may be the answer, and how well its form fits, 0 to 1."""
+
+    text: str
+    start: int
+    end: int
+    fit: float
+
+
+def phrases_in(
+    sentence: Sentence,
+    expectation: Expectation,
+    asked_words: Set[str],
+    kind_of: Callable[[int], str],
+) -> Iterator[Phrase]:
+    """Yield what has the form asked for and says more than the question itself."""
+    if expectation.form == "date":
+        phrases = _dates(sentence)
+    elif expectation.form == "number":
+        phrases = _numbers(sentence, expectation)
+    elif expectation.form == "name":
+        phrases = _names(sentence, expectation, kind_of)
+    else:
+        return
+    for phrase in phrases:
+        words = {word for _, _, word in stems_of(phrase.text)}
+        if words and len(phrase.text) <= MAX_PHRASE and not words <= asked_words:
+            yield phrase
+
+
+def _dates(sentence: Sentence) -> Iterator[Phrase]:
+    for start, end, value in sentence.values:
+        if value.is_date:
+            yield Phrase(sentence.text[start:end], start, end, 1.0)
+
+
+def _numbers(sentence: Sentence, expectation: Expectation) -> Iterator[Phrase]:
+    """Yield numbers in a unit that fits; where things are counted, counts of those things."""
+    for start, end, value in sentence.values:
+        if value.value_type not in ("number", "quantity"):
+            continue
+        if expectation.units and value.unit not in expectation.units:
+            continue
+        following = [word for place, _, word in sentence.words if start <= place][:5]
+        if not expectation.noun or expectation.noun in following:
+            exact = expectation.noun or expectation.units
+            fit = 1.0 if exact else 0.8 if value.unit else 0.7
+            yield Phrase(sentence.text[start:end].strip(), start, end, fit)
+
+
+def _names(
+    sentence: Sentence, expectation: Expectation, kind_of: Callable[[int], str]
+) -> Iterator[Phrase]:
+    """Yield names of a kind that fits; if any kind does, the ends of facts as well."""
+    for name in sentence.names:
+        kind = kind_of(name.bearers[0].entity)
+        fits = not expectation.kinds or kind in expectation.kinds
+        fit = 1.0 if fits else 0.6 if kind == "unknown" else 0.0
+        if fit:
+            yield Phrase(name.text, name.start, name.end, fit)
+    if expectation.kinds:
+        return
+    for fact in sentence.facts:
+        for text in (fact["tail"], fact["head"]):
+            place = sentence.text.find(text)
+            if place >= 0 and not is_pronoun(text, sentence.language):
+                yield Phrase(text, place, place + len(text), 0.7)
