@@ -16,7 +16,8 @@ from tasks.names import disambiguator
 from tasks.resolution.clusters import Cluster, join_senses
 from tasks.resolution.identity import give_ids, main_unit, new_anchors, read_anchors, redirects
 from tasks.resolution.likeness import Encode, Likeness
-from tasks.resolution.local_entities import TITLE_WEIGHT, read_local, voted_kind
+from tasks.resolution.local_entities import voted_kind
+from tasks.resolution.one_document import TITLE_WEIGHT, read_local
 from tasks.resolution.overrides import apply_overrides
 from tasks.resolution.senses import find_senses
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from tasks.resolution.likeness import Likeness
-from tasks.resolution.local_entities import Unit, kinds_clash, voted_kind, without_legal_form
+from tasks.resolution.local_entities import Unit, kinds_clash, voted_kind
 from tasks.resolution.senses import Sense
+from tasks.resolution.short_forms import without_legal_form
 
 STATED, SHORTENED, SURNAME, SPELLING = range(4)
 """Kinds of evidence, strongest first."""
