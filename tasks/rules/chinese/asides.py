@@ -4,7 +4,7 @@ import re
 
 from tasks.rules.chinese.clauses import Aside
 from tasks.rules.chinese.lexicon import ALIAS_RELATIONS
-from tasks.rules.chinese.naming import Name
+from tasks.rules.chinese.naming import Name, is_name
 from tasks.rules.chinese.passage import Passage
 from tasks.rules.chinese.tokens import Sentence, Token
 
@@ -16,12 +16,25 @@ LABELS = sorted(ALIAS_RELATIONS, key=len, reverse=True)
 def read_asides(passage: Passage, asides: list[Aside], sentence: Sentence) -> None:
     """Read the parentheses of a sentence, each about the name before it."""
     for aside in asides:
-        if aside.after is None or not aside.tokens or not aside.after.nominal:
+        named = _named(aside.before)
+        if not named or not aside.tokens:
             continue
-        name = passage.name_phrase([aside.after])
+        name = passage.name_phrase(named)
         span = (sentence.start, aside.tokens[-1].end)
         for part in _parts(aside.tokens):
             _read_part(passage, name, part, span)
+
+
+def _named(before: list[Token]) -> list[Token]:
+    """The name that parentheses follow: one token, or a common noun with what specifies it."""
+    if not before or not before[-1].nominal:
+        return []
+    if is_name(before[-1:]):
+        return before[-1:]
+    start = len(before)
+    while start and before[start - 1].nominal and before[start - 1].tag != "time":
+        start -= 1
+    return before[start:] if len(before) - start > 1 else []
 
 
 def _parts(tokens: list[Token]) -> list[list[Token]]:

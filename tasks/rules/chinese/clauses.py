@@ -74,6 +74,7 @@ PLACE_ENDS = frozenset(
         "方面",
     ]
 )
+WHILE = frozenset(["时", "后", "以后", "之后", "时候", "之前", "以前", "期间"])
 LONGEST_RELATIVE = 14
 
 
@@ -98,6 +99,7 @@ class Clause:
     rest: list[Token] = field(default_factory=list)
     negated: bool = False
     relative: list[Token] = field(default_factory=list)
+    temporal: bool = False  # it says when the next clause happens: …去世以后
 
     @property
     def start(self) -> int:
@@ -116,9 +118,9 @@ class Clause:
 
 @dataclass(slots=True)
 class Aside:
-    """What a pair of parentheses holds, and the token it follows."""
+    """What a pair of parentheses holds, and the tokens of the clause before it."""
 
-    after: Token | None
+    before: list[Token]
     tokens: list[Token]
 
 
@@ -129,7 +131,7 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
     aside: Aside | None = None
     for token in tokens:
         if token.text in OPENING and aside is None:
-            aside = Aside(clauses[-1][-1] if clauses[-1] else None, [])
+            aside = Aside(list(clauses[-1]), [])
         elif token.text in CLOSING and aside is not None:
             asides.append(aside)
             aside = None
@@ -228,7 +230,10 @@ def _take_preposition(clause: Clause, position: int) -> int:
     tokens = clause.tokens
     word = tokens[position].text
     start = position + 1
-    end = start
+    end = _temporal_end(tokens, start)
+    if end > start:
+        clause.times.extend(token for token in tokens[start:end] if token.tag == "time")
+        return end
     while end < len(tokens):
         token = tokens[end]
         if token.text in PLACE_ENDS:
@@ -255,6 +260,19 @@ def _take_preposition(clause: Clause, position: int) -> int:
     elif phrase or word in ("被", "获", "受"):
         clause.prepositions.append(Preposition(word, phrase))
     return max(end, position + 1)
+
+
+def _temporal_end(tokens: list[Token], start: int) -> int:
+    """Where a stretch that only says when ends: 1934年, or 八国联军攻打北京时."""
+    if tokens[start].tag == "time":
+        end = start + 1
+        while end < len(tokens) and tokens[end].text in AFTER_TIME:
+            end += 1
+        return end if end < len(tokens) and tokens[end].text != "的" else start
+    for end in range(start, len(tokens) - 1):
+        if tokens[end].text in WHILE:
+            return end + 1 if any(is_verb(tokens, i) for i in range(start, end)) else start
+    return start
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:
@@ -334,6 +352,9 @@ def _take_verb(clause: Clause, position: int) -> None:
             break
     clause.verb = verb
     clause.rest = tokens[position:]
+    while clause.rest and clause.rest[-1].text in WHILE:
+        clause.rest = clause.rest[:-1]
+        clause.temporal = True
 
 
 def _goes_on(tokens: list[Token], position: int, verb: str) -> bool:
@@ -377,6 +398,10 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
         else:
             parts[-1].append(token)
     parts = [part for part in parts if part]
-    if len(parts) > 1 and not all(part[-1].nominal for part in parts):
+    # A、B两种元素, A和B九个省区: what counts the members is none.
+    if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
+        counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
+        parts[-1] = parts[-1][: next(counted, len(parts[-1]))]
+    if len(parts) > 1 and not all(p[-1].nominal or p[-1].tag == "time" for p in parts):
         return [tokens]
     return parts

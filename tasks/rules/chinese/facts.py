@@ -1,10 +1,13 @@
 """Triples, aliases and descriptions from the clauses of a Chinese sentence."""
 
+from dataclasses import dataclass, field
+
 from tasks.rules.chinese.asides import read_asides
 from tasks.rules.chinese.clauses import Clause, parse_clause, split_clauses, split_coordination
 from tasks.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     COPULAS,
+    CREATION,
     EMPTY_VERBS,
     KIN,
     MEASURES,
@@ -13,7 +16,7 @@ from tasks.rules.chinese.lexicon import (
     PRONOUNS,
     ROLES,
 )
-from tasks.rules.chinese.naming import Name, is_name, looks_like_person
+from tasks.rules.chinese.naming import Name, is_name, is_native, looks_like_person
 from tasks.rules.chinese.passage import GENERIC, Passage
 from tasks.rules.chinese.predicates import (
     Statement,
@@ -29,37 +32,71 @@ from tasks.rules.chinese.tokens import Sentence, Token
 OWNING = ("有", "包括", "设在", "位于", "设于")
 
 
+@dataclass(slots=True)
+class Thread:
+    """What one sentence carries from clause to clause."""
+
+    sentence: Sentence
+    subjects: list[Name]
+    times: list[Token] = field(default_factory=list)
+    met: bool = False  # a person: the first one is who the next sentence calls 他
+
+
 def read_sentence(passage: Passage, sentence: Sentence) -> None:
     """Add the facts of one sentence, clause by clause, the subject carried along."""
     clauses, asides = split_clauses(sentence.tokens)
     read_asides(passage, asides, sentence)
-    subjects: list[Name] = [passage.topic or passage.title]
-    pending: list[Token] = []
+    thread = Thread(sentence, [passage.topic or passage.title])
     for number, tokens in enumerate(clauses):
         if number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
-            state_other_name(passage, subjects[0], tokens, (sentence.start, tokens[-1].end))
-            continue
-        clause = parse_clause(tokens)
-        clause.times = clause.times or pending
-        pending = clause.times if not (clause.verb or clause.subject) else []
-        bare = clause.subject and not clause.verb and not clause.second
-        if number and bare and not any(token.tag == "number" for token in tokens):
-            state_nominal(passage, clause, subjects[0], (sentence.start, clause.end))
-            continue
-        own = resolve_subject(passage, clause, _carried(passage, clause, subjects))
-        if own is None:
-            continue
-        named, attribute = own
-        if not clause.negated:
-            span = (sentence.start if not clause.subject else clause.start, clause.end)
-            if number and clause.subject and clause.subject[0].text in PRONOUNS:
-                span = (sentence.start, clause.end)
-            statement = Statement(clause, named, attribute, span, carried=not clause.subject)
-            read_clause(passage, statement)
-        if attribute or is_part(clause, named[0]):
-            continue
-        subjects = named
+            made = passage.verb in CREATION or passage.verb == "组成"
+            named = passage.object if made and passage.object else thread.subjects[0]
+            state_other_name(passage, named, tokens, (sentence.start, tokens[-1].end))
+        else:
+            _read_tokens(passage, thread, tokens, first=number == 0)
+
+
+def _read_tokens(passage: Passage, thread: Thread, tokens: list[Token], *, first: bool) -> None:
+    """One clause: find its parts and its subject, add its facts, hand its subject on."""
+    clause = parse_clause(tokens)
+    clause.times = clause.times or thread.times
+    thread.times = clause.times if not (clause.verb or clause.subject) else []
+    whole = (thread.sentence.start, clause.end)
+    if clause.subject and not clause.verb and not clause.second:
+        if clause.subject[0].tag in ("number", "m"):
+            return
+        if not first and not any(token.tag == "number" for token in tokens):
+            state_nominal(passage, clause, thread.subjects[0], whole)
+            return
+    own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
+    if own is None:
+        return
+    named, attribute = own
+    leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
+    if not clause.negated:
+        span = whole if leans else (clause.start, clause.end)
+        read_clause(passage, Statement(clause, named, attribute, span, carried=not clause.subject))
+    passage.verb = clause.verb
+    if not (attribute or clause.temporal or (not first and is_part(clause, named[0]))):
+        _hand_on(passage, thread, clause, named)
+
+
+def _hand_on(passage: Passage, thread: Thread, clause: Clause, named: list[Name]) -> None:
+    """Make a clause's subject that of the clauses and sentences after it."""
+    thread.subjects = named
+    if clause.subject and is_name(clause.subject):
+        passage.subjects.setdefault(thread.sentence.start, named[0])
+    theirs = len(clause.subject) > 1 and clause.subject[0].text in PRONOUNS
+    if not theirs and speaks(passage, clause, named[0], thread.met):
+        thread.met = thread.met or named[0].kind == "person"
         passage.spoke_of(named[0])
+
+
+def speaks(passage: Passage, clause: Clause, name: Name, met: bool) -> bool:
+    """Whether later pronouns may mean this subject."""
+    if name.kind == "person" and name != passage.title:
+        return not met
+    return name == passage.title or not clause.subject or is_name(clause.subject)
 
 
 def is_part(clause: Clause, name: Name) -> bool:
@@ -103,6 +140,8 @@ def resolve_subject(
         return carried, text
     if clause.verb in ("是", "为", "有", "设在", "位于", "包括") and _is_common(tokens):
         return carried, text
+    while len(tokens) > 1 and (tokens[-1].text in MEASURES or tokens[-1].text == "的"):
+        tokens = tokens[:-1]
     owner, attribute = _possession(passage, tokens, carried)
     if owner is not None:
         return [owner], attribute
@@ -124,6 +163,8 @@ def _is_common(tokens: list[Token]) -> bool:
 def _demonstrated(passage: Passage, text: str) -> Name | None:
     """该铁路, 这座城市: the last name that ends like it."""
     noun = text.lstrip("该这那个座条部所项种位本此家")
+    if noun in ("书", "小说", "影片", "片", "剧", "作品", "诗") and passage.object is not None:
+        return passage.object if passage.object.kind == "work" else None
     for name in (passage.object, passage.topic, passage.title, passage.thing):
         if noun and name is not None and name.text.endswith(noun[-1]):
             return name
@@ -193,9 +234,8 @@ def _described_name(passage: Passage, part: list[Token], owner: list[Token]) -> 
     before = part[:-1]
     described = words(before)
     role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
-    person = last.tag in ("nr", "nrt", "name", "nrfg") and (
-        last.tag == "name" or looks_like_person(last.text)
-    )
+    tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
+    person = last.tag == "name" or (tagged and looks_like_person(last.text))
     # A pen name that the dictionary takes for a noun: 作家|老舍.
     person = person or (
         last.tag in ("n", "nz", "a") and len(last.text) in (2, 3) and _titled(before)
@@ -226,7 +266,7 @@ def _titled(before: list[Token]) -> bool:
 def read_clause(passage: Passage, statement: Statement) -> None:
     """Add the facts of one clause whose subject is known."""
     clause = statement.clause
-    if state_measure(passage, statement):
+    if state_measure(passage, statement) or (clause.rest and clause.rest[0].text == "的"):
         return
     if clause.verb in ALIAS_RELATIONS or statement.attribute in ALIAS_RELATIONS:
         if clause.verb in ALIAS_RELATIONS and statement.attribute:
@@ -253,6 +293,9 @@ def read_clause(passage: Passage, statement: Statement) -> None:
         state_copula(passage, statement)
     elif clause.verb not in EMPTY_VERBS:
         state_verb(passage, statement)
+    elif clause.verb == "有" and clause.rest:
+        name = pick_name(passage, split_coordination(clause.rest)[-1])
+        passage.person = name if name.kind == "person" else passage.person
 
 
 def _state_alias(passage: Passage, statement: Statement) -> None:
@@ -290,7 +333,7 @@ def state_nominal(passage: Passage, clause: Clause, topic: Name, span: tuple[int
     """A clause that is only a noun phrase says what its subject is: 鲁迅，…，浙江绍兴人."""
     for part in split_coordination(clause.subject):
         text = "".join(token.text for token in part).removesuffix("之一")
-        if text.endswith("人") and any(token.tag == "ns" for token in part):
+        if is_native(part):
             passage.triple("native", topic, "籍贯", text[:-1], span, carried=True)
         elif part[0].text == "祖籍" and len(part) > 1:
             passage.triple("native", topic, "祖籍", words(part[1:]), span, carried=True)

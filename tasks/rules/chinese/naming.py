@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from tasks.chinese_words import dictionary_tags
 from tasks.rules.chinese.lexicon import (
     KIND_BY_ENDING,
     LONGEST_ENDING,
@@ -100,3 +101,12 @@ def is_name(tokens: list[Token]) -> bool:
     named = any(token.tag in ("ns", "nt", "nr", "nz", "name", "nrt") for token in tokens[:-1])
     kind = kind_by_ending("".join(token.text for token in tokens))
     return named and kind not in ("unknown",)
+
+
+def is_native(tokens: list[Token]) -> bool:
+    """Whether a phrase says where somebody is from: 浙江绍兴人, but not 中国诗人."""
+    *places, last = tokens
+    if last.text[-1] != "人" or not all(token.tag == "ns" for token in places):
+        return False
+    place = last.text[:-1]
+    return bool(places) if not place else dictionary_tags().get(place) == "ns"

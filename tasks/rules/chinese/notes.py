@@ -3,6 +3,7 @@
 from tasks.chinese_words import STOP_WORDS
 from tasks.rules.chinese.confidence import confidence
 from tasks.rules.chinese.lexicon import ASPECTS
+from tasks.rules.chinese.naming import Name
 from tasks.rules.chinese.passage import Passage
 from tasks.rules.chinese.tokens import Sentence
 
@@ -22,8 +23,8 @@ def write_notes(passage: Passage, sentences: list[Sentence], headings: str) -> N
         if length <= room:
             chosen.append(number)
             room -= length
-    for group in _groups(passage, sentences, sorted(chosen), headings):
-        _add(passage, sentences, group, headings)
+    for name, aspect, group in _groups(passage, sentences, sorted(chosen), headings):
+        _add(passage, name, aspect, group, headings)
 
 
 def _said(passage: Passage) -> str:
@@ -47,43 +48,51 @@ def _unsaid(passage: Passage, sentences: list[Sentence], said: str) -> list[tupl
 
 def _groups(
     passage: Passage, sentences: list[Sentence], chosen: list[int], headings: str
-) -> list[list[int]]:
-    """Neighbouring sentences on the same aspect, at most three together."""
-    groups: list[list[int]] = []
+) -> list[tuple[Name, str, list[Sentence]]]:
+    """Neighbouring sentences on the same side of the same thing, at most three together."""
+    groups: list[tuple[Name, str, list[Sentence]]] = []
+    last = -2
     for number in chosen:
-        last = groups[-1] if groups else []
-        if (
-            last
-            and last[-1] == number - 1
-            and len(last) < LONGEST_NOTE
-            and _aspect(passage, sentences[number], headings)
-            == _aspect(passage, sentences[last[0]], headings)
-        ):
-            last.append(number)
+        sentence = sentences[number]
+        name, aspect = _about(passage, sentence, headings)
+        joins = groups and last == number - 1 and len(groups[-1][2]) < LONGEST_NOTE
+        if joins and groups[-1][:2] == (name, aspect):
+            groups[-1][2].append(sentence)
         else:
-            groups.append([number])
+            groups.append((name, aspect, [sentence]))
+        last = number
     return groups
 
 
-def _aspect(passage: Passage, sentence: Sentence, headings: str) -> str:
-    """The heading a sentence stands under, else the aspect most of its words are about."""
-    heading = headings.split(" > ")[-1].strip()
-    if heading and heading != passage.title.text:
-        return heading
+def _about(passage: Passage, sentence: Sentence, headings: str) -> tuple[Name, str]:
+    """Whom a sentence is about and which side of them: the heading it stands under, or its words.
+
+    It is about the document's subject, unless it names another person or work as its own.
+    """
+    heading = _heading(passage, headings)
+    if heading:
+        return passage.title, heading
     text = passage.text[sentence.start : sentence.end]
+    subject = passage.subjects.get(sentence.start, passage.title)
+    if subject.kind not in ("person", "work") or passage.title.text in text:
+        subject = passage.title
     scores = [
         (sum(text.count(word) for word in words), -number, aspect)
         for number, (aspect, words) in enumerate(ASPECTS.items())
     ]
     best, _, aspect = max(scores)
-    return aspect if best else GENERAL
+    return subject, aspect if best else GENERAL
 
 
-def _add(passage: Passage, sentences: list[Sentence], group: list[int], headings: str) -> None:
-    start, end = sentences[group[0]].start, sentences[group[-1]].end
-    aspect = _aspect(passage, sentences[group[0]], headings)
-    name = passage.title
-    pattern = "heading_note" if headings.strip() else "note"
+def _heading(passage: Passage, headings: str) -> str:
+    """The innermost heading, empty if it is only the title."""
+    heading = headings.split(" > ")[-1].strip()
+    return "" if heading == passage.title.text else heading
+
+
+def _add(passage: Passage, name: Name, aspect: str, group: list[Sentence], headings: str) -> None:
+    start, end = group[0].start, group[-1].end
+    pattern = "heading_note" if _heading(passage, headings) else "note"
     passage.found.aspects.append(
         {
             "ordinal": len(passage.found.aspects),

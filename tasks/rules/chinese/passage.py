@@ -30,6 +30,7 @@ GENERIC = {
     "该校": ("大学", "学院", "学校", "学堂", "中学"),
     "全市": ("市",),
     "该市": ("市",),
+    "城市": ("市",),
     "全省": ("省",),
     "全国": ("国",),
     "公司": ("公司", "集团"),
@@ -56,6 +57,8 @@ class Passage:
     kinds: dict[str, str] = field(default_factory=dict)
     stated: set[tuple[str, str, str]] = field(default_factory=set)
     patterns: list[str] = field(default_factory=list)
+    subjects: dict[int, Name] = field(default_factory=dict)  # by their sentence's start
+    verb: str = ""  # of the last clause
     object: Name | None = None  # what the last verb acted on
     introduced: Name | None = None  # the same, if it was new: 一种新矿物
 
@@ -67,7 +70,9 @@ class Passage:
         return Name(text, kind if kind != "unknown" else self.kinds.get(text, kind))
 
     def name_phrase(self, tokens: list[Token]) -> Name:
-        """The name of a phrase by its tokens."""
+        """The name of a phrase by its tokens; of 《新青年》杂志 it is the work."""
+        if tokens[0].tag == "work" and all(token.tag == "n" for token in tokens[1:]):
+            tokens = tokens[:1]
         return self.name_of("".join(token.text for token in tokens), kind_of(tokens))
 
     def pronoun(self, text: str) -> Name | None:
@@ -105,6 +110,7 @@ class Passage:
         *,
         carried: bool = False,
         when: Value | None = None,
+        value: Value | None = None,
     ) -> None:
         """Add a triple found by a pattern; what cannot be one is left out."""
         tail_text = tail.text if isinstance(tail, Name) else clean(tail)
@@ -112,7 +118,8 @@ class Passage:
             return
         if head.text == tail_text or not relation:
             return
-        value = Value("text") if isinstance(tail, Name) else parse_value(tail_text, "zh")
+        if value is None or value.value_type == "text":
+            value = Value("text") if isinstance(tail, Name) else parse_value(tail_text, "zh")
         row = {
             "ordinal": len(self.found.triples),
             "head": head.text,
@@ -157,7 +164,8 @@ class Passage:
 
     def description(self, name: Name, text: str, span: tuple[int, int], pattern: str) -> None:
         """Add what a passage says somebody or something is."""
-        if not usable(name.text, LONGEST_NAME) or not text:
+        known = any((d["entity"], d["text"]) == (name.text, text) for d in self.found.descriptions)
+        if known or not usable(name.text, LONGEST_NAME) or not text:
             return
         self.found.descriptions.append(
             {
@@ -177,6 +185,7 @@ def usable(text: str, longest: int) -> bool:
     return (
         0 < len(text) <= longest
         and text not in PRONOUNS
+        and text[0] not in "他她它"
         and not is_pronoun(text, "zh")
         and any(character.isalnum() for character in text)
         and "\n" not in text

@@ -11,7 +11,7 @@ from tasks.rules.chinese.lexicon import (
     PIVOTS,
     ROLES,
 )
-from tasks.rules.chinese.naming import Name, is_name
+from tasks.rules.chinese.naming import Name, is_name, is_native
 from tasks.rules.chinese.passage import Passage
 from tasks.rules.chinese.tokens import Token
 from tasks.values import Value
@@ -43,6 +43,9 @@ BIRTH = {
     "去世": "逝世",
 }
 TOGETHER = frozenset(["与", "和", "同", "跟"])
+GIVING = frozenset(["授予", "颁发", "赠予", "颁给", "授"])
+LONGEST_DEFINITION = 200  # characters
+STEMS = {"写": "写作", "建": "建造", "始": "开始"}
 HANDLING = frozenset(["把", "将"])
 # Verbs after which a date says since when something holds.
 LASTING = frozenset(
@@ -177,7 +180,11 @@ def state_copula(passage: Passage, statement: Statement) -> None:
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
         tail = statement.tail(passage, part)
+        text = words(part)
         for head in statement.heads:
+            if is_native(part) and head.kind in ("person", "unknown"):
+                passage.triple("native", head, "籍贯", text[:-1], statement.span)
+                continue
             passage.triple(
                 "copula",
                 head,
@@ -188,19 +195,19 @@ def state_copula(passage: Passage, statement: Statement) -> None:
                 when=statement.when,
             )
             state_role(passage, statement, head, part)
-    sentence = passage.sentence
-    opens = sentence is not None and passage.text[sentence.start :].startswith(passage.title.text)
-    if (
-        (clause.subject or (opens and statement.heads[0] == passage.title))
-        and relation == "是"
-        and passage.sentence is not None
-    ):
-        text = passage.text[sentence.start : sentence.end]
-        if len(text) <= 200 and not statement.attribute and len(words(clause.rest)) > 3:
-            span = (sentence.start, sentence.end)
-            known = {row["entity"] for row in passage.found.descriptions}
-            if statement.heads[0].text not in known:
-                passage.description(statement.heads[0], text, span, "definition")
+    if relation == "是" and not statement.attribute and len(words(clause.rest)) > 3:
+        state_definition(passage, statement)
+
+
+def state_definition(passage: Passage, statement: Statement) -> None:
+    """The first sentence that says what something is describes it."""
+    sentence, head = passage.sentence, statement.heads[0]
+    if sentence is None or sentence.end - sentence.start > LONGEST_DEFINITION:
+        return
+    text = passage.text[sentence.start : sentence.end]
+    named = statement.clause.subject or (head == passage.title and text.startswith(head.text))
+    if named and all(row["entity"] != head.text for row in passage.found.descriptions):
+        passage.description(head, text, (sentence.start, sentence.end), "definition")
 
 
 def state_role(passage: Passage, statement: Statement, head: Name, part: list[Token]) -> None:
@@ -222,7 +229,11 @@ def state_passive(passage: Passage, statement: Statement) -> None:
     verb, span = clause.verb, statement.span
     agents = preposition.phrase if preposition else []
     # 被授予 leaves no agent: the phrase is empty and the verb follows at once.
-    if not verb or preposition is None:
+    if (
+        not verb
+        or preposition is None
+        or any(token.text.startswith("而") for token in clause.tokens)
+    ):
         return
     stem = verb.removesuffix("于").removesuffix("为") or verb
     if verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被"):
@@ -237,7 +248,8 @@ def state_passive(passage: Passage, statement: Statement) -> None:
                     carried=statement.carried,
                     when=statement.when,
                 )
-    if agents and stem not in EMPTY_VERBS:
+    moved = stem.startswith("迁") and preposition.word == "由"
+    if agents and stem not in EMPTY_VERBS and not moved:
         for part in split_coordination(without_indefinite(agents)):
             agent = passage.name_phrase(part)
             relation = "组成部分" if stem == "组成" else stem
@@ -259,6 +271,11 @@ def state_verb(passage: Passage, statement: Statement) -> None:
     """A verb with its object, the prepositions before it, and the verbs that follow."""
     clause = statement.clause
     verb = clause.verb
+    if verb in GIVING and len(clause.rest) > 1 and is_name(clause.rest[:1]):
+        receiver, given = clause.rest[0], statement.tail(passage, clause.rest[1:])
+        name = passage.name_phrase([receiver])
+        passage.triple("object", name, f"被{verb}", given, statement.span, when=None)
+        return
     if verb in BIRTH:
         state_birth(passage, statement, BIRTH[verb])
         return
@@ -279,7 +296,8 @@ def state_verb(passage: Passage, statement: Statement) -> None:
         heads = [passage.name_phrase(handled.phrase)]
     elif handled:
         objects = handled.phrase
-    for part in split_coordination(objects):
+    going = verb in ("到", "去", "来") and bool(serial)
+    for part in [] if going else split_coordination(objects):
         state_object(passage, statement, heads, verb, part)
     if objects:
         passage.object = passage.name_phrase(split_coordination(objects)[-1])
@@ -303,10 +321,18 @@ def state_object(
     if not part:
         return
     span, when = statement.span, statement.when
-    if part[0].tag == "time" and len(part) <= 2:
-        relation = verb.removesuffix("于").removesuffix("在") + "时间"
+    if part[0].tag == "time" and (len(part) == 1 or not part[1].nominal):
+        stem = verb.removesuffix("于").removesuffix("在")
         for head in heads:
-            passage.triple("time", head, relation, part[0].text, span, carried=statement.carried)
+            passage.triple(
+                "time",
+                head,
+                f"{STEMS.get(stem, stem)}时间",
+                part[0].text,
+                span,
+                carried=statement.carried,
+                value=part[0].value,
+            )
         return
     tail = statement.tail(passage, part, _picked(passage, part))
     lasting = when if verb in LASTING else None
@@ -327,11 +353,20 @@ def state_time_and_place(
         made = split_coordination(objects or [])
         if created and made and is_name(made[-1]):
             for part in made:
-                passage.triple("time", _picked(passage, part), f"{verb}时间", time.text, span)
+                made_name = _picked(passage, part)
+                passage.triple("time", made_name, f"{verb}时间", time.text, span, value=time.value)
         elif created or what or verb not in EMPTY_VERBS:
             for head in statement.heads:
                 relation = f"{action}时间"
-                passage.triple("time", head, relation, time.text, span, carried=statement.carried)
+                passage.triple(
+                    "time",
+                    head,
+                    relation,
+                    time.text,
+                    span,
+                    carried=statement.carried,
+                    value=time.value,
+                )
     place = clause.preposition("在", "于")
     if place and place.phrase[-1].tag != "time":
         phrase = place.phrase
@@ -361,10 +396,18 @@ def state_birth(passage: Passage, statement: Statement, event: str) -> None:
     where = clause.preposition("在", "于")
     if not place and where:
         place = where.phrase
+    if clause.temporal or any(token.tag == "v" for token in place):
+        place = []
     for head in statement.heads:
-        for date in dates[:1]:
+        for date in [d for d in dates if d.value and d.value.is_point][:1]:
             passage.triple(
-                "birth", head, f"{event}日期", date.text, span, carried=statement.carried
+                "birth",
+                head,
+                f"{event}日期",
+                date.text,
+                span,
+                carried=statement.carried,
+                value=date.value,
             )
         if place:
             tail = statement.tail(passage, place)

@@ -54,7 +54,8 @@ PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
 )
 
-PARTICLES = frozenset("了是为和与由于在的被把将从")
+PARTICLES = frozenset("了是为和与由于在的被把将从用")
+OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴")
 
 NOMINAL_TAGS = frozenset(
     [
@@ -114,11 +115,11 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     ]
     found += [Token(m[0], "time", m.start(), m.end()) for m in PARTIAL_DATE.finditer(text)]
     found += [Token(m[0], "quote", m.start(), m.end()) for m in QUOTED.finditer(text)]
-    for name in names:
-        found += [
-            Token(name, "name", m.start(), m.end()) for m in re.finditer(re.escape(name), text)
-        ]
+    title, *forms = names
+    found += _named(text, title)
     found += [Token(m[0], "name", m.start(), m.end()) for m in DOTTED.finditer(text)]
+    for form in forms:
+        found += _named(text, form)
     found += [Token(m[0], "latin", m.start(), m.end()) for m in LATIN.finditer(text)]
     marked: list[Token] = []
     taken = bytearray(len(text))
@@ -129,6 +130,10 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     marked.sort(key=lambda token: token.start)
     _date_partially(marked)
     return marked
+
+
+def _named(text: str, name: str) -> list[Token]:
+    return [Token(name, "name", m.start(), m.end()) for m in re.finditer(re.escape(name), text)]
 
 
 def _date_partially(marked: list[Token]) -> None:
@@ -166,7 +171,8 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
     position = start
     tags = dictionary_tags()
     for whole in segmenter().cut(text[start:end]):
-        for word in [whole] if whole in tags else _split(whole):
+        known = whole in tags and whole[0] != "赴"
+        for word in [whole] if known else _split(whole):
             stop = position + len(word)
             tag = TAGS.get(word) or tags.get(word) or _guess(word)
             tokens.append(Token(word, tag, position, stop))
@@ -178,8 +184,11 @@ def _split(word: str) -> list[str]:
     """A word the dictionary lacks without the particle it took in: 全长|约, 了|用, 青|是."""
     if word.endswith("约") and word[:-1] in MEASURES:
         return [word[:-1], "约"]
-    if len(word) == 2 and HAN.match(word) and (word[0] in PARTICLES or word[1] in PARTICLES):
-        return [word[0], word[1]]
+    if len(word) > 1 and HAN.match(word):
+        if word[0] in OPENERS:
+            return [word[0], *_split(word[1:])]
+        if word[-1] in PARTICLES:
+            return [*_split(word[:-1]), word[-1]]
     return [word]
 
 
@@ -229,7 +238,8 @@ def _continues_person(before: list[Token], token: Token) -> bool:
     if last.tag == "nr" and len(last.text) == 1:
         return token.tag[0] in "nagze" or (token.tag == "v" and len(token.text) == 1)
     if last.tag == "nr" and len(last.text) == 2 and last.text[0] in SURNAMES:
-        return token.tag in ("g", "zg", "ng", "e")
+        rare = last.text not in dictionary_tags() and len(token.text) == 1
+        return token.tag in ("g", "zg", "ng", "e") or (rare and token.tag in ("a", "n", "v"))
     # A surname and rare characters: 屠|呦|呦.
     if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
         return True
