@@ -14,6 +14,7 @@ _BREAK = re.compile(r"\n[ \t]*\n|  \n|\n(?=[ \t]*(?:[-*+•·][ \t]|\d{1,3}[.)][
 _LINE = re.compile(r"\n")
 _BEFORE = re.compile(r"[\w.&'’-]{1,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«(\[【（《『「〈*_]*")
+_GO_ON = frozenset(",;:)")  # what a mark may be followed by inside its sentence, as ":)"
 _WRAPPED = 50  # a line shorter than this was hardly broken to fit a page
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -24,11 +25,11 @@ def _words(text: str) -> frozenset[str]:
 
 # Never the end of a sentence.
 _TITLES = _words(
-    "mr mrs ms dr prof st sr sra mme mlle m gen col lt sgt capt cmdr adm maj rev hon gov sen rep "
-    "pres messrs mt ft fig figs eq eqs no nos vol vols pp p ch sec art ed eds trans cf ca c approx "
-    "vs v viz e.g i.e eg ie al jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu "
-    "fri sat sun est dept univ assn bros b d r fl nr bzw z.b d.h u.a str ggf evtl inkl usw "
-    "op cit op.cit ibid lat long km mi sq min max avg incl excl"
+    "mr mrs ms dr drs prof st sr sra mme mlle m gen col lt sgt capt cmdr adm maj rev hon gov sen "
+    "rep pres messrs mt ft fig figs eq eqs no nos vol vols pp p ch sec art ed eds trans cf ca c "
+    "approx vs v viz e.g i.e eg ie al jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed "
+    "thu fri sat sun est dept univ assn bros b d r fl nr bzw z.b d.h u.a str ggf evtl inkl usw "
+    "op cit op.cit ibid ext lat long km mi sq min max avg incl excl"
 )
 # "3. Mai" is a date, "12. 5." one too.
 _NOT_AFTER_ORDINAL = re.compile(
@@ -95,7 +96,7 @@ def _is_end(text: str, found: re.Match[str], begin: int, end: int) -> bool:
         return False
     place = _NEXT.match(text, found.end(), min(end, found.end() + 40)).end()  # type: ignore[union-attr]
     following = text[place : place + 24]
-    if following[:1].islower():
+    if following[:1].islower() or following[:1] in _GO_ON:
         return False
     if marks[0] != "." or len(marks.rstrip("\"'”’»)]")) > 1:
         return True

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,7 +19,8 @@ _TOKEN = re.compile(
 _WIDE_GAP = 24  # white space that counts as a token, so that no passage is mostly emptiness
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(\S.*)?)?$", re.MULTILINE)
 _SETEXT = re.compile(r"^(?![ \t]|[-*+>|#])(\S[^\n]{0,200})\n(={2,}|-{2,})[ \t]*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```|~~~)[^\n]*\n(?:.*?)^ {0,3}\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(```|~~~)([^\n]*)$", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A---\n.{0,5000}?\n(?:---|\.\.\.)(?=\n)", re.DOTALL)
 _CLAUSE = re.compile(r"[,;:，、；：—–][\"'”’」』]*|\s")
 _SEPARATOR = " > "
 
@@ -94,10 +96,7 @@ def _names(path: list[tuple[int, str]], title: str) -> tuple[str, ...]:
 
 
 def _headings(text: str) -> list[tuple[int, int, int, str]]:
-    """Return start, end, level and words of each Markdown heading outside of code fences."""
-    fences = (
-        [found.span() for found in _FENCE.finditer(text)] if "```" in text or "~~~" in text else []
-    )
+    """Return start, end, level and words of each Markdown heading, those in code left out."""
     found = [
         (match.start(), match.end(), len(match[1]), _heading_words(match[2] or ""))
         for match in _ATX.finditer(text)
@@ -108,7 +107,33 @@ def _headings(text: str) -> list[tuple[int, int, int, str]]:
             for match in _SETEXT.finditer(text)
         ]
         found.sort()
-    return [one for one in found if not any(start <= one[0] < end for start, end in fences)]
+    verbatim = _verbatim(text)
+    starts = [start for start, _ in verbatim]
+    places = [bisect_right(starts, one[0]) - 1 for one in found]
+    return [
+        one
+        for one, place in zip(found, places, strict=True)
+        if place < 0 or one[0] >= verbatim[place][1]
+    ]
+
+
+def _verbatim(text: str) -> list[tuple[int, int]]:
+    """Return the spans in which signs are no marks: front matter and fenced code.
+
+    A fence that is never closed lasts to the end, as in CommonMark.
+    """
+    front = _FRONT_MATTER.match(text)
+    spans = [front.span()] if front else []
+    opened: re.Match[str] | None = None
+    for found in _FENCE.finditer(text, front.end() if front else 0):
+        if opened is None:
+            opened = found
+        elif found[1] == opened[1] and not found[2].strip():
+            spans.append((opened.start(), found.end()))
+            opened = None
+    if opened is not None:
+        spans.append((opened.start(), len(text)))
+    return spans
 
 
 def _heading_words(text: str) -> str:

@@ -372,6 +372,23 @@ def test_dropping_hidden_markup_keeps_the_rest(parts: list[str]) -> None:
         assert kept == text
 
 
+REPEATED = [
+    "".join(f"<p{n} hidden>" for n in range(60_000)), "<p hidden></p>" * 60_000, "<!--" * 200_000,
+    "<p style='display:" * 40_000, "---\ntitle: " * 60_000, "# " * 400_000,
+    "\u202e" * 250_000 + "a",
+    "e" + "\u0301" * 300_000, "\u0644\u200d" * 250_000, "<" * 800_000,
+    "</p>" * 200_000, "a b " * 200_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REPEATED, ids=lambda text: ascii(text[:9]))
+def test_hostile_repetition_is_read_in_linear_time(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    started = time.process_time()
+    assert len(read_all(tmp_path, ReadSettings())) == 1
+    assert time.process_time() - started < 4
+
+
 # --- any bytes ----------------------------------------------------------------------------
 
 ENDINGS = ["txt", "md", "html", "pdf", "docx", "json", "jsonl", "csv", "tsv", "parquet", "xml",

@@ -75,6 +75,14 @@ def test_headings_make_the_path_and_bound_passages() -> None:
     ]
 
 
+def test_front_matter_is_no_heading() -> None:
+    pieces = cut("---\ntitle: A\ndate: 1900\n---\n\n# A\n\nText.", "A")
+    assert [(one["headings"], one["text"]) for one in pieces] == [
+        ("", "---\ntitle: A\ndate: 1900\n---"),
+        ("", "Text."),
+    ]
+
+
 def test_budget_holds_and_sentences_stay_whole() -> None:
     text = " ".join(f"This is sentence number {n} of the text." for n in range(100))
     pieces = cut(text, budget=40)
@@ -178,7 +186,9 @@ def test_sentences_cover_all_but_white_space(text: str, language: str) -> None:
     ["." * 500_000, "." * 500_000 + "a", "a" * 500_000, "\n" * 500_000, " " * 500_000 + "a",
      "#" * 500_000, "# " * 250_000, "```\n" * 100_000, "-\n" * 250_000, "=\n" * 250_000,
      "a. " * 150_000, "”" * 500_000, "。" * 500_000, ", " * 250_000, "| " * 250_000,
-     "A" + " " * 300_000 + "b. " * 100, "x\n" * 250_000, "\n- " * 150_000, "U.S. " * 100_000],
+     "A" + " " * 300_000 + "b. " * 100, "x\n" * 250_000, "\n- " * 150_000, "U.S. " * 100_000,
+         "```\nx\n```\n# h\nx\n" * 25_000, "```\n" * 50_000 + "~~~\n" * 50_000, "```a\n" * 100_000,
+         "x\n--- \n" * 80_000, "1.\n" * 150_000, "**" * 250_000],
     ids=lambda text: repr(text[:6]),
 )  # fmt: skip
 def test_hostile_repetition_takes_linear_time(text: str) -> None:

@@ -12,7 +12,7 @@ from tasks.reading.inputs import Reason, RefusalError
 from tasks.reading.records import Record, find_records, require_column, used_columns
 
 _ROWS = 64  # rows held at once
-_FREE = 10_000_000  # bytes of text before the ratio to the file counts
+_FREE = 2_000_000  # bytes of text before the ratio to the file counts
 
 
 def parse_parquet(file: BinaryIO, limits: Limits) -> Iterator[Found | None]:

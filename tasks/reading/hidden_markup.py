@@ -1,6 +1,7 @@
 """Markup that hides words from a reader's eye, in pages and inside other texts."""
 
 import re
+from bisect import bisect_right
 
 _UNSEEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)"
@@ -13,6 +14,7 @@ _WHITE = re.compile(
     r"(?<![\w-])color\s*:\s*(#fff(fff)?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)", re.IGNORECASE
 )
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]{0,500})>")
+_CLOSING = re.compile(r"</([A-Za-z][A-Za-z0-9]{0,15})>")
 _STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
 _HIDDEN = re.compile(r"(^|\s)hidden(\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.IGNORECASE)
 _HTML = re.compile(
@@ -47,19 +49,18 @@ def drop_hidden_markup(text: str) -> str:
         text = _drop_comments(text)
     if "<" not in text:
         return text
+    closings: dict[str, list[int]] = {}
+    for found in _CLOSING.finditer(text):
+        closings.setdefault(found[1].lower(), []).append(found.end())
     kept, place = [], 0
-    unclosed: set[str] = set()
-    lowered = text.lower()
     for found in _TAG.finditer(text):
-        tag = found[1].lower()
-        if found.start() < place or tag in unclosed or not _is_hidden(found[2]):
+        ends = closings.get(found[1].lower(), [])
+        if found.start() < place or not ends or not _is_hidden(found[2]):
             continue
-        end = lowered.find(f"</{tag}>", found.end())
-        if end < 0:
-            unclosed.add(tag)
-            continue
-        kept.append(text[place : found.start()])
-        place = end + len(tag) + 3
+        nearest = bisect_right(ends, found.end())
+        if nearest < len(ends):
+            kept.append(text[place : found.start()])
+            place = ends[nearest]
     return "".join((*kept, text[place:]))
 
 

@@ -54,9 +54,10 @@ def near_duplicates(contents: "pa.Table") -> dict[str, str]:
     index = MinHashLSH(threshold=NEAR - 0.1, num_perm=PERMUTATIONS)
     ids = contents["content_id"].to_pylist()
     places = {identity: place for place, identity in enumerate(ids)}
+    sketches = contents["minhash"].to_pylist()
     found: dict[str, str] = {}
     for place, identity in enumerate(ids):
-        minima = np.frombuffer(contents["minhash"][place].as_py(), dtype="<u4")
+        minima = np.frombuffer(sketches[place], dtype="<u4")
         sketch = MinHash(
             num_perm=PERMUTATIONS, hashvalues=minima.astype(np.uint64), scheme="legacy"
         )
