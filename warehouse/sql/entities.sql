@@ -36,15 +36,9 @@ select t.relation, t.graph, count(*) as triples,
 from triple_facts t left join used u using (relation)
 group by t.relation, t.graph;
 
+-- Resolution tells where every id no longer in use leads; the parent knows since when.
 create table redirect_facts as
-with chained as (
-    select p.old_entity_id, coalesce(n.entity_id, p.entity_id) as entity_id, p.since
-    from parent_entity_redirects p
-    left join new_redirects n on n.old_entity_id = p.entity_id
-    union all
-    select old_entity_id, entity_id, s.edition
-    from new_redirects, build_settings s
-    where old_entity_id not in (select old_entity_id from parent_entity_redirects)
-)
-select * from chained
-where old_entity_id not in (select entity_id from resolved_entities);
+select n.old_entity_id, n.entity_id, coalesce(p.since, s.edition) as since
+from new_redirects n
+cross join build_settings s
+left join parent_entity_redirects p using (old_entity_id, entity_id);
