@@ -8,74 +8,23 @@ clause's own verb by the 的 and the verb that follow it.
 from dataclasses import dataclass, field
 
 from tasks.rules.chinese.lexicon import (
+    AFTER_TIME,
     ALIAS_RELATIONS,
     AND,
+    COMPLEMENTS,
     COPULAS,
     NEGATIONS,
+    PLACE_ENDS,
     PREPOSITIONS,
     PRONOUNS,
+    WHILE,
 )
 from tasks.rules.chinese.tokens import Token
 
 BREAKS = frozenset("，,；;：:")
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
-COMPLEMENTS = frozenset(
-    ["于", "到", "为", "在", "出", "自", "给", "成", "至", "往", "入", "有", "向", "起", "满"]
-)
-ASPECT = frozenset(["了", "过", "着"])
-AFTER_TIME = frozenset(
-    [
-        "时",
-        "后",
-        "前",
-        "起",
-        "底",
-        "初",
-        "末",
-        "间",
-        "期间",
-        "以后",
-        "以前",
-        "之后",
-        "之前",
-        "年底",
-        "凌晨",
-        "清晨",
-        "夏季",
-        "春",
-        "秋",
-        "冬",
-        "夏",
-        "春天",
-    ]
-)
-PLACE_ENDS = frozenset(
-    [
-        "上",
-        "里",
-        "中",
-        "下",
-        "内",
-        "外",
-        "附近",
-        "期间",
-        "时",
-        "时期",
-        "境内",
-        "之间",
-        "之后",
-        "之前",
-        "以后",
-        "以前",
-        "旁",
-        "前",
-        "后",
-        "途中",
-        "方面",
-    ]
-)
-WHILE = frozenset(["时", "后", "以后", "之后", "时候", "之前", "以前", "期间"])
-LONGEST_RELATIVE = 14
+ASPECT = frozenset("了过着")
+LONGEST_RELATIVE = 14  # tokens
 
 
 @dataclass(slots=True)
@@ -166,7 +115,11 @@ def parse_clause(tokens: list[Token]) -> Clause:
             position += 1
         elif is_verb(tokens, position):
             _take_verb(clause, position)
-            break
+            # 成立时称为…: the first verb only says when.
+            if not (clause.rest and clause.rest[0].text in WHILE):
+                break
+            position = len(tokens) - len(clause.rest) + 1
+            clause.verb, clause.rest = "", []
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
@@ -368,40 +321,3 @@ def _goes_on(tokens: list[Token], position: int, verb: str) -> bool:
         and (tokens[position + 1].text in ASPECT or tokens[position + 1].nominal)
         and all(later.text != "的" for later in tokens[position:])
     )
-
-
-def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token], list[Token]]:
-    """Part the object from a second verb that follows it: 进入剑桥大学 | 学习.
-
-    A verb before a 的 belongs to the object, unless the first verb makes its object act (`pivot`).
-    """
-    for position in range(1, len(rest)):
-        if not is_verb(rest, position) or rest[position - 1].text in ("的", *AND):
-            continue
-        if position == 1 and rest[0].tag == "number":
-            continue
-        if pivot or not any(token.text == "的" for token in rest[position:]):
-            return rest[:position], rest[position:]
-    return rest, []
-
-
-def split_coordination(tokens: list[Token]) -> list[list[Token]]:
-    """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
-    parts: list[list[Token]] = [[]]
-    for position, token in enumerate(tokens):
-        if token.text in ("等", "等等"):
-            break
-        if token.text in AND and not any(t.text == "的" for t in tokens[position:]):
-            parts.append([])
-        elif token.tag == "work" and parts[-1] and parts[-1][-1].tag == "work":
-            parts.append([token])
-        else:
-            parts[-1].append(token)
-    parts = [part for part in parts if part]
-    # A、B两种元素, A和B九个省区: what counts the members is none.
-    if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
-        counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
-        parts[-1] = parts[-1][: next(counted, len(parts[-1]))]
-    if len(parts) > 1 and not all(p[-1].nominal or p[-1].tag == "time" for p in parts):
-        return [tokens]
-    return parts

@@ -1,225 +1,25 @@
-"""What clauses of each make say: copulas, measures, passives, and verbs with their objects."""
+"""Clauses in which something is done: objects, passives, times and places, births."""
 
-from dataclasses import dataclass
-
-from tasks.rules.chinese.clauses import Clause, split_coordination, split_serial
-from tasks.rules.chinese.lexicon import (
-    CREATION,
-    EMPTY_VERBS,
-    GOING,
-    MEASURES,
-    PIVOTS,
-    ROLES,
-)
-from tasks.rules.chinese.naming import Name, is_name, is_native
+from tasks.rules.chinese.clauses import parse_clause
+from tasks.rules.chinese.lexicon import CREATION, EMPTY_VERBS, GIVING, GOING, LASTING, PIVOTS
+from tasks.rules.chinese.naming import Name, is_name
 from tasks.rules.chinese.passage import Passage
+from tasks.rules.chinese.phrases import (
+    split_coordination,
+    split_serial,
+    without_indefinite,
+    words,
+)
+from tasks.rules.chinese.statement import Statement
+from tasks.rules.chinese.subjects import pick_name
 from tasks.rules.chinese.tokens import Token
-from tasks.values import Value
 
-INDEFINITE = (
-    "一种",
-    "一个",
-    "一位",
-    "一所",
-    "一座",
-    "一名",
-    "一部",
-    "一条",
-    "一家",
-    "一本",
-    "一篇",
-    "一项",
-    "一支",
-    "一块",
-    "一",
-)
-BIRTH = {
-    "出生": "出生",
-    "出生于": "出生",
-    "生于": "出生",
-    "诞生于": "出生",
-    "逝世于": "逝世",
-    "逝世": "逝世",
-    "去世": "逝世",
-}
-TOGETHER = frozenset(["与", "和", "同", "跟"])
-GIVING = frozenset(["授予", "颁发", "赠予", "颁给", "授"])
-LONGEST_DEFINITION = 200  # characters
+BIRTH = {"出生": "出生", "出生于": "出生", "生于": "出生", "诞生于": "出生"}
+BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
+TOGETHER = ("与", "和", "同", "跟")
+HANDLING = ("把", "将")
+# What is said of a verb that is a word's stem: 写于 makes 写作时间.
 STEMS = {"写": "写作", "建": "建造", "始": "开始"}
-HANDLING = frozenset(["把", "将"])
-# Verbs after which a date says since when something holds.
-LASTING = frozenset(
-    [
-        "任",
-        "担任",
-        "出任",
-        "就任",
-        "任职于",
-        "任教",
-        "任职",
-        "定居",
-        "定居于",
-        "属于",
-        "隶属",
-        "迁",
-        "迁到",
-        "迁入",
-        "迁往",
-        "成为",
-        "加入",
-        "改名",
-        "改为",
-    ]
-)
-
-
-@dataclass(slots=True)
-class Statement:
-    """A clause with its subject known: whose, and which attribute of theirs if it is about one."""
-
-    clause: Clause
-    heads: list[Name]
-    attribute: str
-    span: tuple[int, int]
-    carried: bool
-
-    @property
-    def when(self) -> Value | None:
-        """The date the clause gives."""
-        return self.clause.times[0].value if self.clause.times else None
-
-    def tail(self, passage: Passage, part: list[Token], picked: Name | None = None) -> str | Name:
-        """The tail a phrase makes: a name where it is one, else its words."""
-        part = without_indefinite(part)
-        if not part:
-            return ""
-        text = words(part)
-        if text in passage.forms or text == passage.title.text:
-            return passage.title
-        if (generic := passage.pronoun(text)) is not None:
-            return generic
-        if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
-            return picked
-        if part[-1].tag in ("time", "number") or part[0].value is not None and len(part) == 1:
-            return text
-        return passage.name_phrase(part) if is_name(part) else text
-
-
-def without_indefinite(part: list[Token]) -> list[Token]:
-    """A phrase without its 一种, 一个."""
-    while len(part) > 1 and part[0].text in INDEFINITE:
-        part = part[2:] if part[0].text == "一" and part[1].tag == "q" else part[1:]
-    while part and (part[-1].tag in ("c", "u", "y", "d", "x", "p") and part[-1].text != "之一"):
-        part = part[:-1]
-    while part and part[0].tag in ("d", "x", "c", "u"):
-        part = part[1:]
-    return part
-
-
-def words(tokens: list[Token]) -> str:
-    """The words of a phrase, a work without its brackets."""
-    return "".join(t.text.strip("《》") if t.tag == "work" else t.text for t in tokens)
-
-
-def state_measure(passage: Passage, statement: Statement) -> bool:
-    """面积约16410平方公里, 高632米, 常住人口为2189万; whether the clause is of this form."""
-    clause = statement.clause
-    numbers = [t for t in clause.tokens if t.tag == "number"]
-    if not numbers:
-        return False
-    number = numbers[0]
-    before = [
-        t for t in clause.tokens if t.end <= number.start and t.tag not in ("time", "d", "p", "x")
-    ]
-    while before and before[-1].text in (
-        "为",
-        "是",
-        "达",
-        "达到",
-        "约",
-        "有",
-        "超过",
-        "共",
-        "近",
-        "至",
-    ):
-        before = before[:-1]
-    if not before:
-        return False
-    word = before[-1].text
-    attribute = MEASURES.get(word) or (word if word.endswith(tuple(MEASURES)) else "")
-    after = [
-        t for t in clause.tokens if t.start >= number.end and t.text not in ("左右", "以上", "多")
-    ]
-    if not attribute or len(word) > 6 and word not in MEASURES or len(after) > 1:
-        return False
-    heads = statement.heads
-    owner = [t for t in before[:-1] if t.text not in ("的", "总", "全市", "全国", "其")]
-    if before[-2:-1] and before[-2].text == "总":
-        attribute = "总" + attribute
-    if owner and clause.subject and owner[0].start >= clause.subject[0].start:
-        heads = [_picked(passage, owner)]
-    elif not clause.subject or clause.subject[0] in before[-1:]:
-        heads = statement.heads
-    for head in heads:
-        passage.triple(
-            "measure",
-            head,
-            attribute,
-            words([number]),
-            statement.span,
-            carried=not owner,
-            when=statement.when,
-        )
-    return True
-
-
-def state_copula(passage: Passage, statement: Statement) -> None:
-    """X是Y, X是A的首都, X成为Y."""
-    clause = statement.clause
-    relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
-    for part in split_coordination(clause.rest):
-        tail = statement.tail(passage, part)
-        text = words(part)
-        for head in statement.heads:
-            if is_native(part) and head.kind in ("person", "unknown"):
-                passage.triple("native", head, "籍贯", text[:-1], statement.span)
-                continue
-            passage.triple(
-                "copula",
-                head,
-                relation,
-                tail,
-                statement.span,
-                carried=statement.carried,
-                when=statement.when,
-            )
-            state_role(passage, statement, head, part)
-    if relation == "是" and not statement.attribute and len(words(clause.rest)) > 3:
-        state_definition(passage, statement)
-
-
-def state_definition(passage: Passage, statement: Statement) -> None:
-    """The first sentence that says what something is describes it."""
-    sentence, head = passage.sentence, statement.heads[0]
-    if sentence is None or sentence.end - sentence.start > LONGEST_DEFINITION:
-        return
-    text = passage.text[sentence.start : sentence.end]
-    named = statement.clause.subject or (head == passage.title and text.startswith(head.text))
-    if named and all(row["entity"] != head.text for row in passage.found.descriptions):
-        passage.description(head, text, (sentence.start, sentence.end), "definition")
-
-
-def state_role(passage: Passage, statement: Statement, head: Name, part: list[Token]) -> None:
-    """北京是中国的首都 also says (中国, 首都, 北京)."""
-    places = [i for i, token in enumerate(part) if token.text == "的"]
-    if not places:
-        return
-    role = words(part[places[-1] + 1 :]).removesuffix("之一")
-    before = part[: places[0]]
-    if len(places) == 1 and role in ROLES and before and is_name(before):
-        owner = passage.name_phrase(before)
-        passage.triple("role", owner, role, head, statement.span, carried=statement.carried)
 
 
 def state_passive(passage: Passage, statement: Statement) -> None:
@@ -251,7 +51,7 @@ def state_passive(passage: Passage, statement: Statement) -> None:
     moved = stem.startswith("迁") and preposition.word == "由"
     if agents and stem not in EMPTY_VERBS and not moved:
         for part in split_coordination(without_indefinite(agents)):
-            agent = passage.name_phrase(part)
+            agent = pick_name(passage, part)
             relation = "组成部分" if stem == "组成" else stem
             for head in statement.heads:
                 if stem == "组成":
@@ -288,10 +88,10 @@ def state_verb(passage: Passage, statement: Statement) -> None:
     if together and not objects:
         for part in split_coordination(together.phrase):
             for head in heads:
-                name = _picked(passage, part)
+                name = pick_name(passage, part)
                 passage.triple("with", head, verb, name, statement.span, carried=statement.carried)
     elif together and clause.tokens and any(t.text in ("一起", "共同") for t in clause.tokens):
-        heads += [_picked(passage, part) for part in split_coordination(together.phrase)]
+        heads += [pick_name(passage, part) for part in split_coordination(together.phrase)]
     if handled and objects:
         heads = [passage.name_phrase(handled.phrase)]
     elif handled:
@@ -304,14 +104,8 @@ def state_verb(passage: Passage, statement: Statement) -> None:
         passage.introduced = passage.object if new else None
     state_time_and_place(passage, statement, verb, objects)
     if serial:
-        actors = [_picked(passage, part) for part in split_coordination(objects)]
+        actors = [pick_name(passage, part) for part in split_coordination(objects)]
         state_serial(passage, statement, actors if verb in PIVOTS else heads, serial, objects)
-
-
-def _picked(passage: Passage, part: list[Token]) -> Name:
-    from tasks.rules.chinese.facts import pick_name
-
-    return pick_name(passage, part)
 
 
 def state_object(
@@ -334,7 +128,7 @@ def state_object(
                 value=part[0].value,
             )
         return
-    tail = statement.tail(passage, part, _picked(passage, part))
+    tail = statement.tail(passage, part, pick_name(passage, part))
     lasting = when if verb in LASTING else None
     for head in heads:
         passage.triple("object", head, verb, tail, span, carried=statement.carried, when=lasting)
@@ -353,7 +147,7 @@ def state_time_and_place(
         made = split_coordination(objects or [])
         if created and made and is_name(made[-1]):
             for part in made:
-                made_name = _picked(passage, part)
+                made_name = pick_name(passage, part)
                 passage.triple("time", made_name, f"{verb}时间", time.text, span, value=time.value)
         elif created or what or verb not in EMPTY_VERBS:
             for head in statement.heads:
@@ -422,8 +216,6 @@ def state_serial(
     objects: list[Token],
 ) -> None:
     """The verb after an object: 赴日本 | 留学, 聘请梁启超 | 为导师."""
-    from tasks.rules.chinese.clauses import parse_clause
-
     clause = parse_clause(serial)
     if not clause.verb or clause.verb in EMPTY_VERBS or clause.negated:
         return
@@ -433,6 +225,6 @@ def state_serial(
             relation = f"在…{clause.verb}"
             passage.triple("serial", head, relation, tail, statement.span, carried=True)
     for part in split_coordination(without_indefinite(clause.rest)):
-        tail = statement.tail(passage, part, _picked(passage, part))
+        tail = statement.tail(passage, part, pick_name(passage, part))
         for head in heads:
             passage.triple("serial", head, clause.verb, tail, statement.span, carried=True)
