@@ -1,22 +1,38 @@
 """Answers a question from an edition, with the places it rests on, or says that it is not known."""
 
 import time
+from dataclasses import dataclass, replace
+from typing import Any
 from uuid import uuid4
 
 import duckdb
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
+from tasks.comparison import Comparison, find_comparison, winner
 from tasks.embed import load_encoder
-from tasks.evidence import Sentence, gather
-from tasks.expectation import expect
+from tasks.evidence import gather
+from tasks.expectation import Expectation, expect
+from tasks.question import content_words
 from tasks.reader import Reading, prepare, read
+from tasks.sameness import Sameness, find_sameness, places_shared
 from tasks.search import Searcher
+from tasks.stems import stems_of
 from warehouse.editions import Edition
 
 PASSAGES = 10
 KNOWN = 0.55  # a reading below this score is not an answer
+PART_KNOWN = 0.4  # the same for one side of a comparison, whose question is put together here
 NEARLY = 0.9  # other answers have at least this share of the best one's score
+UNKNOWN = "The almanac does not know."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An answer before it is put into its record."""
+
+    answers: list[str]
+    evidence: list[Evidence]
 
 
 class Answerer:
@@ -36,45 +52,94 @@ class Answerer:
     def answer(self, question: str) -> Answer:
         """Return the answer with its evidence; `answerable` is false if nothing supports one."""
         began = time.perf_counter()
-        readings = self._readings(question)
-        best = readings[0] if readings and readings[0].score >= KNOWN else None
-        near = [r for r in readings if best and r.score >= NEARLY * best.score]
+        found = self._find(question)
         return Answer(
             question_id=uuid4().hex,
             question=question,
-            answer=best.phrase.text if best else None,
-            answers=[reading.phrase.text for reading in near],
-            answerable=best is not None,
-            route="text" if best else "none",
-            evidence=[_evidence(sentence, best.score) for sentence in (best.chain if best else ())],
+            answer=found.answers[0] if found else None,
+            answers=found.answers if found else [],
+            answerable=found is not None,
+            route="text" if found else "none",
+            evidence=found.evidence if found else [],
             edition=self.edition.id,
             seconds=round(time.perf_counter() - began, 3),
         )
 
-    def _readings(self, question: str) -> list[Reading]:
+    def _find(self, question: str) -> _Found | None:
+        comparison = find_comparison(question, self._searcher.link(question))
+        if comparison:
+            return self._compare(comparison)
+        sameness = find_sameness(question, self._searcher.link(question))
+        if sameness:
+            return self._same(sameness)
+        readings = [r for r in self.read(question, expect(question)) if r.score >= KNOWN]
+        if not readings:
+            return None
+        near = [r.phrase.text for r in readings if r.score >= NEARLY * readings[0].score]
+        return _Found(near, _evidence(readings[0]))
+
+    def read(self, question: str, expectation: Expectation) -> list[Reading]:
+        """Return what the passages found for a question say in the form expected, best first."""
         searcher = self._searcher
         found = gather(searcher.passages(question, PASSAGES), searcher, self._con)
         likeness = searcher.compare(question, [sentence.text for sentence in found])
         for sentence, value in zip(found, likeness, strict=True):
             sentence.likeness = value
-        asked = prepare(question, expect(question), searcher.link(question), searcher.rarity)
+        asked = prepare(question, expectation, searcher.link(question), searcher.rarity)
         return read(asked, found, searcher.kind_of)
+
+    def _compare(self, comparison: Comparison) -> _Found | None:
+        """Ask about both things; the one with the winning value is the answer."""
+        parts = [
+            self._read_about(question, comparison.expectation, option)
+            for question, option in zip(comparison.questions, comparison.options, strict=True)
+        ]
+        if parts[0] is None or parts[1] is None:
+            return None
+        won = winner(comparison, parts[0].phrase.text, parts[1].phrase.text)
+        if won is None:
+            return None
+        return _Found([comparison.options[won]], [*_evidence(parts[0]), *_evidence(parts[1])])
+
+    def _same(self, sameness: Sameness) -> _Found | None:
+        """Ask about both things; say whether the answers are of the same place."""
+        parts = [
+            self._read_about(question, sameness.expectation, option)
+            for question, option in zip(sameness.questions, sameness.options, strict=True)
+        ]
+        if parts[0] is None or parts[1] is None:
+            return None
+        same = places_shared(parts[0], parts[1], self._searcher)
+        evidence = [*_evidence(parts[0]), *_evidence(parts[1])]
+        return None if same is None else _Found(["yes" if same else "no"], evidence)
+
+    def _read_about(self, question: str, expectation: Expectation, about: str) -> Reading | None:
+        """Return the best reading from a sentence on a thing itself, not on its neighbours."""
+        name = {word for _, _, word in stems_of(content_words(about) or about)}
+        for reading in self.read(question, expectation):
+            sentence = reading.chain[0]
+            if reading.score >= PART_KNOWN and name <= sentence.stems | sentence.title_stems:
+                return replace(reading, chain=(sentence,))
+        return None
 
 
 def ask_edition(
     edition: Edition, question: str, settings: EngineSettings | None = None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Answer one question; return the JSON object that `almanac ask --json` prints."""
     return Answerer(edition, settings).answer(question).model_dump()
 
 
-def _evidence(sentence: Sentence, score: float) -> Evidence:
-    return Evidence(
-        text=sentence.text,
-        kind="passage",
-        document_id=sentence.document_id,
-        uri=sentence.uri,
-        span_start=sentence.start,
-        span_end=sentence.start + len(sentence.text),
-        score=round(score, 4),
-    )
+def _evidence(reading: Reading) -> list[Evidence]:
+    return [
+        Evidence(
+            text=sentence.text,
+            kind="passage",
+            document_id=sentence.document_id,
+            uri=sentence.uri,
+            span_start=sentence.start,
+            span_end=sentence.start + len(sentence.text),
+            score=round(reading.score, 4),
+        )
+        for sentence in reading.chain
+    ]

@@ -1,5 +1,6 @@
 """The stretches of a sentence that have the form a question asks for."""
 
+import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from tasks.names import is_pronoun
 from tasks.stems import stems_of
 
 MAX_PHRASE = 120  # characters
+_FIGURES = re.compile(r"(?<![\w.-])\d{1,9}(?:[.,]\d{1,9})*(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ def _numbers(sentence: Sentence, expectation: Expectation) -> Iterator[Phrase]:
             exact = expectation.noun or expectation.units
             fit = 1.0 if exact else 0.8 if value.unit else 0.7
             yield Phrase(sentence.text[start:end].strip(), start, end, fit)
+    if not expectation.noun and not expectation.units:
+        for match in _FIGURES.finditer(sentence.text):
+            if not any(start <= match.start() < end for start, end, _ in sentence.values):
+                yield Phrase(match.group(), *match.span(), 0.8)
 
 
 def _names(

@@ -73,8 +73,8 @@ def _function_stems() -> frozenset[str]:
 
 
 _CHINESE_FUNCTION_WORDS = (
-    "哪里 哪儿 什么 谁 多少 哪 哪一年 哪年 是 的 在 于 了 吗 和 与 何时 何处 什么时候 几 一 哪个 位 年 名 叫 曾 "
-    "被 由 有"
+    "哪里 哪儿 什么 谁 多少 哪 哪一年 哪年 是 的 在 于 了 吗 和 与 何时 何处 什么时候 几 一 哪个 位 "
+    "年 名 叫 曾 被 由 有"
 )
 
 
@@ -95,7 +95,7 @@ def prepare(
 
 
 def read(
-    asked: Asked, found: list[Sentence], kind_of: Callable[[int], str], limit: int = 5
+    asked: Asked, found: list[Sentence], kind_of: Callable[[int], str], limit: int = 20
 ) -> list[Reading]:
     """Return the best readings, best first, one a phrase."""
     best: dict[str, Reading] = {}

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 import schemas
 from tasks.embed import Encoder
+from tasks.names import normalise_name
 from tasks.passage_graph import PassageGraph, Walker
 from tasks.question import LinkedName, content_words, link_names
 from tasks.search_texts import open_texts
@@ -92,6 +93,16 @@ class Searcher:
     def notes(self, question: str, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most like the question, best first."""
         return self._hits("notes", self._likeness("notes", question), k)
+
+    def about(self, name: str) -> Hit | None:
+        """Return the first passage of a document whose title is the name, if there is one."""
+        titled = self._walker.graph.titled
+        for bearer in self.names.bearers(normalise_name(name)):
+            places = np.flatnonzero(titled[:, 0] == bearer.entity)
+            if len(places):
+                row = int(titled[places[0], 1])
+                return Hit(row, self._texts["passages"].slice(row, 1).to_pylist()[0], 1.0)
+        return None
 
     def compare(self, question: str, texts: list[str]) -> list[float]:
         """Return the cosine of each text with the question; 0 where no encoder serves both."""
