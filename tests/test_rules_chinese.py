@@ -1,0 +1,238 @@
+"""Chinese rules: the facts of short texts, true spans, and calm about any text."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.chinese import score
+from schemas.observations import (
+    AliasMention,
+    AspectMention,
+    DescriptionMention,
+    NameMention,
+    TripleMention,
+)
+from schemas.row import Row
+from tasks.chinese_words import STOP_WORDS, chinese_words, content_words
+from tasks.rules.chinese import extract_chinese
+from tasks.rules.extracted import Extracted
+
+GOLD = json.loads(Path(__file__).with_name("chinese_gold.json").read_text("utf-8"))
+ROWS: dict[str, type[Row]] = {
+    "names": NameMention,
+    "triples": TripleMention,
+    "descriptions": DescriptionMention,
+    "aspects": AspectMention,
+    "aliases": AliasMention,
+}
+STAMPS = {"passage_id", "engine", "prompt_sha"}
+LIFE = (
+    "苏东坡（1037年1月8日—1101年8月24日），本名苏轼，四川眉山人，是北宋文学家。"
+    "他出生于眉山，1057年考中进士。1079年，他被贬到黄州。\n"
+    "苏东坡的弟弟是苏辙。两人关系很好，经常互相写诗。"
+)
+
+
+def extract(text: str, title: str, headings: str = "") -> Extracted:
+    piece = {"passage_id": "p", "text": text, "title": title, "headings": headings}
+    return next(iter(extract_chinese([piece | {"language": "zh"}])))
+
+
+def triples(text: str, title: str) -> set[tuple[str, str, str]]:
+    return {(t["head"], t["relation"], t["tail"]) for t in extract(text, title).triples}
+
+
+# form | title | text | triples that must be found
+CASES = """
+definition | 天坛 | 天坛是北京的公园。 | 天坛,是,北京的公园
+list | 天坛 | 天坛和地坛都位于北京市。 | 天坛,位于,北京市; 地坛,位于,北京市
+measure | 天坛 | 天坛面积约273万平方米。 | 天坛,面积,273万平方米
+topic dropped | 天坛 | 天坛位于北京，建成于1420年。 | 天坛,建成时间,1420年
+passive | 天坛 | 天坛由永乐皇帝建造。 | 永乐皇帝,建造,天坛
+result | 天坛 | 天坛被列入世界遗产名录。 | 天坛,被列入,世界遗产名录
+possessor | 天坛 | 天坛的前身是天地坛。 | 天坛,前身,天地坛
+role | 巴黎 | 巴黎是法国的首都。 | 法国,首都,巴黎
+other names | 天坛 | 天坛原名天地坛，简称坛。 | 天坛,原名,天地坛; 天坛,简称,坛
+in parentheses | 天坛 | 天坛（英文名Temple of Heaven）很大。 | 天坛,英文名,Temple of Heaven
+pronoun | 天坛 | 天坛是公园。它位于北京。 | 天坛,位于,北京
+serial | 周恩来 | 1920年，周恩来赴法国留学。 | 周恩来,在…留学,法国
+together | 吴健雄 | 1942年，吴健雄与物理学家袁家骝结婚。 | 吴健雄,结婚,袁家骝; 袁家骝,是,物理学家
+apposition | 北京 | 作家老舍出生于北京。 | 老舍,是,作家; 老舍,出生地,北京
+work | 鲁迅 | 鲁迅发表了小说《孔乙己》。 | 鲁迅,发表,孔乙己; 孔乙己,是,小说
+first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
+"""
+
+
+@pytest.mark.parametrize("case", CASES.strip().splitlines(), ids=lambda case: case.split(" |")[0])
+def test_common_forms(case: str) -> None:
+    _, title, text, expected = case.split(" | ")
+    for triple in expected.split("; "):
+        assert tuple(triple.split(",")) in triples(text, title)
+
+
+def test_negation_states_nothing() -> None:
+    assert triples("王选没有出国留学。", "王选") == set()
+
+
+def test_life_of_a_person() -> None:
+    found = triples(LIFE, "苏东坡")
+    assert {
+        ("苏东坡", "出生日期", "1037年1月8日"),
+        ("苏东坡", "逝世日期", "1101年8月24日"),
+        ("苏东坡", "本名", "苏轼"),
+        ("苏东坡", "籍贯", "四川眉山"),
+        ("苏东坡", "是", "北宋文学家"),
+        ("苏东坡", "出生地", "眉山"),
+        ("苏东坡", "弟弟", "苏辙"),
+    } <= found
+
+
+def test_tails_are_typed_and_dated() -> None:
+    rows = {
+        t["relation"]: t
+        for t in extract("长城全长21196.18千米。1987年12月，长城开放。", "长城").triples
+    }
+    assert (rows["全长"]["value_type"], rows["全长"]["number"], rows["全长"]["unit"]) == (
+        "quantity",
+        21196.18,
+        "km",
+    )
+    assert rows["开放时间"]["date"] == "1987-12"
+
+
+def test_dates_without_a_year_take_the_one_before() -> None:
+    text = "2020年11月24日，嫦娥五号发射。12月17日，返回器着陆。"
+    dates = {t["relation"]: t["date"] for t in extract(text, "嫦娥五号").triples}
+    assert dates == {"发射时间": "2020-11-24", "着陆时间": "2020-12-17"}
+
+
+def test_kinds() -> None:
+    found = extract("物理学家杨振宁在清华大学工作，著有《曙光集》，住在北京市。", "杨振宁")
+    kinds = {row["name"]: row["kind"] for row in found.names}
+    assert kinds["杨振宁"] == "person"
+    assert kinds["清华大学"] == "organisation"
+    assert kinds["曙光集"] == "work"
+    assert kinds["北京市"] == "place"
+
+
+def test_short_forms_of_the_title_are_the_title() -> None:
+    found = extract("图灵提出了图灵机。", "艾伦·图灵")
+    assert [(t["head"], t["tail"]) for t in found.triples] == [("艾伦·图灵", "图灵机")]
+    assert [(a["name"], a["alias"]) for a in found.aliases] == [("艾伦·图灵", "图灵")]
+
+
+def test_notes_stand_under_their_heading_with_a_question() -> None:
+    text = "校园里樱花很多。每年春天游人如织，车站也要加开列车。图书馆向市民开放。"
+    notes = extract(text, "武汉大学", "武汉大学 > 校园").aspects
+    assert notes
+    assert notes[0]["aspect"] == "校园"
+    assert notes[0]["question"] == "武汉大学的校园是什么？"
+
+
+def test_every_row_has_the_columns_of_its_table_and_a_true_span() -> None:
+    found = extract(LIFE, "苏东坡")
+    for name, row_class in ROWS.items():
+        rows: list[dict[str, Any]] = getattr(found, name)
+        assert rows, name
+        for row in rows:
+            assert set(row) == set(row_class.model_fields) - STAMPS
+            assert 0 <= row["span_start"] < row["span_end"] <= len(LIFE)
+            span = LIFE[row["span_start"] : row["span_end"]]
+            if name in ("descriptions", "aspects"):
+                assert row["text"] == span
+            if name == "triples":
+                assert row["tail"] in span
+            if "confidence" in row:
+                assert 0.3 < row["confidence"] < 1
+
+
+def test_a_piece_is_read_without_its_neighbours() -> None:
+    texts = [(item["title"], item["text"]) for item in GOLD[:12]]
+    pieces = [
+        {"passage_id": str(i), "title": title, "text": text, "headings": "", "language": "zh"}
+        for i, (title, text) in enumerate(texts)
+    ]
+    together = list(extract_chinese(pieces))
+    alone = [next(iter(extract_chinese([piece]))) for piece in reversed(pieces)]
+    assert together == alone[::-1]
+
+
+@pytest.mark.parametrize(("part", "least"), [("dev", 0.95), ("final", 0.88)])
+def test_gold_texts(part: str, least: float) -> None:
+    figures = score([item for item in GOLD if item["part"] == part], show=False)
+    assert figures["f1"] >= least
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "。。。",
+        "（（（",
+        "《",
+        "的的的的",
+        "是",
+        "魯迅是中國現代文學的奠基人之一。",
+        "a b c",
+        "，，是，",
+    ],
+)
+def test_odd_texts_are_no_trouble(text: str) -> None:
+    assert extract(text, "").failed is None
+
+
+FRAGMENTS = """
+鲁迅 北京 他 它 其 是 为 由 被 在 于 的 了 和 、 ， 。 （ ） 《 》 “ ” 1912年 三百 公里 出生于 位于
+原名 学校 时 后 以 把 与 小说 作家 成立 · - # 等 没有 一种 首都 面积 12月1日 次年
+"""
+PARTS = st.sampled_from([*FRAGMENTS.split(), "\n", " "])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.one_of(PARTS, st.characters()), max_size=30).map("".join), st.text(max_size=5))
+def test_any_text_gives_rows_inside_it(text: str, title: str) -> None:
+    found = extract(text, title)
+    for name in ROWS:
+        for row in getattr(found, name):
+            assert 0 <= row["span_start"] < row["span_end"] <= len(text)
+
+
+def test_long_texts_take_linear_time() -> None:
+    started = process_time()
+    for text in ("是" * 20_000, "（" * 20_000, "北京、" * 7_000, "他的" * 10_000, "1912年" * 5_000):
+        extract(text, "北京")
+    assert process_time() - started < 20
+
+
+def test_words_to_search_by() -> None:
+    assert {"中华", "人民", "共和国"} <= set(chinese_words("中华人民共和国"))
+    assert chinese_words("IBM公司") == ["ibm", "公司"]
+    assert content_words("他是北京的作家") == {"北京", "作家"}
+    assert "的" in STOP_WORDS
+
+
+def test_the_segmenter_is_loaded_late_and_writes_nothing(tmp_path: Path) -> None:
+    program = (
+        "import sys; import tasks.rules.chinese, tasks.chinese_words as w; "
+        "assert 'jieba' not in sys.modules; w.chinese_words('北京'); assert 'jieba' in sys.modules"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=root,
+        env=environment | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""
+    assert list(tmp_path.iterdir()) == []
