@@ -401,7 +401,9 @@ def test_glob(tmp_path: Path, pattern: str, uris: list[str]) -> None:
 def test_single_file_and_file_url(tmp_path: Path) -> None:
     write_tree(tmp_path)
     assert [item.uri for item in scan(str(tmp_path / "b.md")).items] == ["b.md"]
+    (tmp_path / "b c.md").write_text("spaced")
     assert texts(f"file://{tmp_path}/b.md") == {"b.md": "text of b.md"}
+    assert texts(f"file://{tmp_path}/b%20c.md") == {"b c.md": "spaced"}
 
 
 def test_same_file_same_uri_and_fingerprint_until_it_changes(tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ _FUNCTION_WORDS = {
     "vi": "của và là các có trong được cho một những với không người đã từ này khi đến",
     "id": "yang dan di dari untuk dengan pada ini adalah dalam tidak oleh sebagai ke itu",
 }
-_PROFILES = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_SPEAKERS: dict[str, list[str]] = {}  # the languages that a function word belongs to
+for _language, _words in _FUNCTION_WORDS.items():
+    for _word in set(_words.split()):
+        _SPEAKERS.setdefault(_word, []).append(_language)
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 6_000  # characters looked at: from the start, the middle and the end
 _LEAST_SHARE = 0.12  # of words that are function words; running text has 0.3 and more
@@ -44,6 +47,8 @@ _LEAST_MARGIN = 1.25  # how much likelier the best language must be than the sec
 def detect_language(text: str) -> str:
     """Return the ISO 639-1 code of the text's main language, or `und`."""
     sample = _take_sample(text)
+    if sample.isascii():
+        return _latin_language(sample)
     counts = {name: len(pattern.findall(sample)) for name, pattern in _SCRIPT.items()}
     # One Han character says as much as a short word of an alphabet.
     counts["han"], counts["kana"] = 3 * counts["han"], 3 * counts["kana"]
@@ -62,13 +67,14 @@ def detect_language(text: str) -> str:
 
 def _latin_language(sample: str) -> str:
     words = Counter(_WORD.findall(sample.lower()))
-    total = sum(words.values())
-    shares = sorted(
-        (sum(words[word] for word in profile) / total, language)
-        for language, profile in _PROFILES.items()
-    )
-    (second, _), (best, language) = shares[-2:]
-    return language if best >= max(_LEAST_SHARE, second * _LEAST_MARGIN) else "und"
+    total = words.total()
+    shares = dict.fromkeys(_FUNCTION_WORDS, 0.0)
+    for word, count in words.items():
+        for language in _SPEAKERS.get(word, ()):
+            shares[language] += count / total
+    *_, second, best = sorted(shares, key=shares.__getitem__)
+    clear = shares[best] >= max(_LEAST_SHARE, shares[second] * _LEAST_MARGIN)
+    return best if clear else "und"
 
 
 def _take_sample(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 from tasks.reading import local_files
 from tasks.reading.inputs import Item, Listing, Reason, RefusalError
@@ -28,9 +29,9 @@ def scan(source: str) -> Listing:
     """
     if not source.strip():
         raise ValueError("The source is empty; give a file, a folder, a glob or a URL.")
-    if _URL.match(source) and not source.startswith(("file://", "local://")):
-        return _scan_remote(source)
-    return _scan_local(source.removeprefix("file://").removeprefix("local://"))
+    if source.startswith(("file://", "local://")):
+        return _scan_local(unquote(source.partition("://")[2]))
+    return _scan_remote(source) if _URL.match(source) else _scan_local(source)
 
 
 def open_item(item: Item) -> BinaryIO:
