@@ -66,8 +66,9 @@ def _sources_sha(pipeline: str | None) -> str:
     tasks = Path(__file__).parent.parent
     sha = hashlib.sha256((pipeline or "").encode())
     meta = (Path(pipeline) if pipeline else tasks / "parser" / "model") / "meta.json"
-    rules = sorted(p for p in (tasks / "rules").rglob("*") if p.suffix in (".py", ".json", ".txt"))
-    for path in [*rules, tasks / "values.py", tasks / "names.py", meta]:
+    sources = [*(tasks / "rules").rglob("*"), *(tasks / "values").rglob("*")]
+    rules = sorted(p for p in sources if p.suffix in (".py", ".json", ".txt", ".toml"))
+    for path in [*rules, tasks / "chinese_words.py", tasks / "names.py", meta]:
         if path.is_file():
             sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return sha.hexdigest()[:16]
