@@ -11,6 +11,7 @@ from schemas.settings import Settings
 from tasks.observe import Observations
 from tasks.reading import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
 from tasks.reading.inputs import Item, Outcome
+from tasks.reading.records import version_order
 from warehouse.home import Home
 
 # The outside failed, not the input: what it said before still holds, and it is tried again.
@@ -59,7 +60,7 @@ class Ingestion:
     def changed(self) -> list[Item]:
         """The files that are new or not as they were."""
         known = self.known.fingerprints
-        return [item for item in self.listing.items if known.get(item.container) != item.fingerprint]
+        return [i for i in self.listing.items if known.get(i.container) != i.fingerprint]
 
     @property
     def gone(self) -> list[str]:
@@ -163,12 +164,8 @@ class Ingestion:
 
 
 def _older(version: str, than: str) -> bool:
-    """Tell whether a version that a source gave comes before another; numbers count as such."""
-    if not version or not than:
-        return False
-    if version.isdigit() and than.isdigit():
-        return int(version) < int(than)
-    return version < than
+    """Tell whether a version that a source gave comes before another."""
+    return bool(version and than) and version_order(version) < version_order(than)
 
 
 def _known(home: Home, source: str) -> Known:
