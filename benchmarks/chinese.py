@@ -2,12 +2,22 @@
 
     python benchmarks/chinese.py [--part dev|final|all] [--show]
 
-The gold set (tests/chinese_gold.json) has 40 short texts written for it, each with all the facts a
-reader would take from it; `also` are right but not required. The rules were developed on `dev`;
-`final` was looked at once they were finished. A triple is right if its head is the gold head, its
-tail is the gold tail (or one holds the other and is at least half of it), and the relations share
-a word. Coverage is the share of a document's different words that the extraction has, function
-words left out (algorithms.md 1.10, with jieba for NLTK). Writes benchmarks/results/chinese.json.
+Gold: tests/chinese_gold.json has 40 short texts written for it, each with the facts a reader would
+take from it; `also` are right but not required. The rules were developed on `dev` and on the
+sample corpus. `final` was looked at once they were finished: FIRST_LOOK has that run, and is the
+figure to quote; a few general faults that it showed were mended afterwards. A triple is right if
+its head is the gold head, its tail is the gold tail (or one holds the other and is at least half
+of it), and the relations share a word.
+
+Confidence: tasks/rules/chinese/precision.json has, by pattern, [right, judged] of a sample from the
+sample corpus, judged by hand against the passages: up to 24 triples a pattern (seed 7, 293 in all),
+all 26 defining sentences, all 93 notes (is it about that side of its subject?) and all short forms.
+As the rules had been developed on these documents this is kind to them; over the unseen `final`
+texts the share of right triples was 0.933, the sample's is 0.92.
+
+Coverage: the share of a document's different words that the extraction has, function words left
+out (algorithms.md 1.10, with jieba for NLTK). With `--part all` it writes
+benchmarks/results/chinese.json.
 """
 
 import argparse
@@ -25,6 +35,8 @@ ROOT = Path(__file__).parent.parent
 GOLD = ROOT / "tests" / "chinese_gold.json"
 SAMPLES = ROOT / "examples" / "corpus" / "zh"
 RESULTS = ROOT / "benchmarks" / "results" / "chinese.json"
+
+FIRST_LOOK = {"texts": 20, "precision": 0.933, "recall": 0.869, "f1": 0.900}
 
 Triple = tuple[str, str, str]
 
@@ -118,9 +130,11 @@ def coverage(passages: list[Passage]) -> dict[str, float]:
 def cover_samples() -> dict[str, Any]:
     """Macro means of coverage over the Chinese sample documents, and counts and speed."""
     documents = [list(sample_pieces(path)) for path in sorted(SAMPLES.glob("*.md"))]
-    started = time.perf_counter()
-    read = [[read_piece(row) for row in rows] for rows in documents]
-    seconds = time.perf_counter() - started
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        read = [[read_piece(row) for row in rows] for rows in documents]
+        seconds.append(time.process_time() - started)
     size = sum(len(row["text"].encode()) for rows in documents for row in rows)
     figures = [coverage(passages) for passages in read]
     counts = Counter(pattern for ps in read for p in ps for pattern in p.patterns)
@@ -128,7 +142,7 @@ def cover_samples() -> dict[str, Any]:
     return {
         "documents": len(documents),
         **means,
-        "kilobytes_per_second": round(size / 1000 / seconds),
+        "kilobytes_per_cpu_second": round(size / 1000 / min(seconds)),
         "triples_found": sum(counts.values()),
         "triples_by_pattern": dict(counts.most_common()),
     }
@@ -144,7 +158,7 @@ def main() -> None:
     parts = ["dev", "final"] if options.part == "all" else [options.part]
     # Warm up: the segmenter's dictionary takes a second to load.
     read_piece(piece("北京", "", "北京是中国的首都。"))
-    results: dict[str, Any] = {"coverage": cover_samples()}
+    results: dict[str, Any] = {"coverage": cover_samples(), "final_first_look": FIRST_LOOK}
     for part in parts:
         items = [item for item in gold if item["part"] == part]
         results[part] = score(items, show=options.show)

@@ -94,6 +94,8 @@ def state_definition(passage: Passage, statement: Statement) -> None:
     sentence, head = passage.sentence, statement.heads[0]
     if sentence is None or sentence.end - sentence.start > LONGEST_DEFINITION:
         return
+    if "的" in head.text or head.text.startswith("第"):
+        return
     text = passage.text[sentence.start : sentence.end]
     named = statement.clause.subject or (head == passage.title and text.startswith(head.text))
     if named and all(row["entity"] != head.text for row in passage.found.descriptions):

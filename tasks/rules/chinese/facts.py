@@ -77,7 +77,7 @@ def _read_tokens(passage: Passage, thread: Thread, tokens: list[Token], *, first
 def _hand_on(passage: Passage, thread: Thread, clause: Clause, named: list[Name]) -> None:
     """Make a clause's subject that of the clauses and sentences after it."""
     thread.subjects = named
-    if clause.subject and is_name(clause.subject):
+    if clause.subject and (is_name(clause.subject) or clause.subject[0].text in PRONOUNS):
         passage.subjects.setdefault(thread.sentence.start, named[0])
     theirs = len(clause.subject) > 1 and clause.subject[0].text in PRONOUNS
     if not theirs and speaks(passage, clause, named[0], thread.met):
