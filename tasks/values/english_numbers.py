@@ -61,7 +61,7 @@ FEET_AND_INCHES = re.compile(
 # Words before a number that make it a label.
 LABELS = frozenset(
     listed(
-        "no number nr version page pages p pp chapter volume vol part phase grade level room "
+        "no note number nr version page pages p pp chapter volume vol part phase grade level room "
         "section article figure fig table type model line platform highway route interstate "
         "isbn issn doi area district psalm verse episode season unit channel gate op opus "
         "build release"

@@ -1,5 +1,7 @@
 """The units of measurement known, each with its short form and its spellings."""
 
+from functools import cache
+
 from tasks.values.value import listed
 
 # short form, English spellings, Chinese spellings. Spellings of up to three letters are matched
@@ -57,6 +59,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("g", "g|gram|gramme", "克"),
     ("mg", "mg|milligram", "毫克"),
     ("t", "t|tonne|ton|metric ton|metric tonne", "吨|公吨"),
+    ("kt", "kt|kiloton|kilotonne", "千吨"),
+    ("Mt", "Mt|megaton|megatonne", ""),
     ("lb", "lb|lbs|pound", "磅"),
     ("oz", "oz|ounce", "盎司"),
     ("jin", "", "斤|市斤"),
@@ -143,6 +147,7 @@ CLASSIFIERS = listed(
 )
 
 
+@cache
 def english_units() -> dict[str, str]:
     """Spelling to short form; a key is lower case unless it has at most three letters."""
     units: dict[str, str] = {}
@@ -161,6 +166,7 @@ def plurals(spelling: str) -> tuple[str, ...]:
     return (spelling + "s",)
 
 
+@cache
 def chinese_units() -> dict[str, str]:
     """Spelling to short form, those of English letters included."""
     units = {

@@ -1,8 +1,8 @@
-"""What stands in parentheses after a name: other names, life dates, abbreviations."""
+"""A sentence's clauses, and what its parentheses say: other names, life dates, abbreviations."""
 
 import re
+from dataclasses import dataclass
 
-from tasks.rules.chinese.clauses import Aside
 from tasks.rules.chinese.lexicon import ALIAS_RELATIONS
 from tasks.rules.chinese.naming import Name, is_name
 from tasks.rules.chinese.passage import Passage
@@ -11,6 +11,38 @@ from tasks.rules.chinese.tokens import Sentence, Token
 # "Alan Turing" after a name is its other spelling, without a word that says so.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
 LABELS = sorted(ALIAS_RELATIONS, key=len, reverse=True)
+
+
+BREAKS = frozenset("，,；;：:")
+OPENING, CLOSING = frozenset("（("), frozenset("）)")
+
+
+@dataclass(slots=True)
+class Aside:
+    """What a pair of parentheses holds, and the tokens of the clause before it."""
+
+    before: list[Token]
+    tokens: list[Token]
+
+
+def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
+    """Cut a sentence's tokens at its commas; parentheses are taken out."""
+    clauses: list[list[Token]] = [[]]
+    asides: list[Aside] = []
+    aside: Aside | None = None
+    for token in tokens:
+        if token.text in OPENING and aside is None:
+            aside = Aside(list(clauses[-1]), [])
+        elif token.text in CLOSING and aside is not None:
+            asides.append(aside)
+            aside = None
+        elif aside is not None:
+            aside.tokens.append(token)
+        elif token.text in BREAKS:
+            clauses.append([])
+        elif token.text not in "。！？!?":
+            clauses[-1].append(token)
+    return [clause for clause in clauses if clause], asides
 
 
 def read_asides(passage: Passage, asides: list[Aside], sentence: Sentence) -> None:

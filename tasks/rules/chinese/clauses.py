@@ -21,8 +21,6 @@ from tasks.rules.chinese.lexicon import (
 )
 from tasks.rules.chinese.tokens import Token
 
-BREAKS = frozenset("，,；;：:")
-OPENING, CLOSING = frozenset("（("), frozenset("）)")
 ASPECT = frozenset("了过着")
 LONGEST_RELATIVE = 14  # tokens
 
@@ -63,34 +61,6 @@ class Clause:
     def preposition(self, *words: str) -> Preposition | None:
         """The first prepositional phrase with one of these words."""
         return next((p for p in self.prepositions if p.word in words), None)
-
-
-@dataclass(slots=True)
-class Aside:
-    """What a pair of parentheses holds, and the tokens of the clause before it."""
-
-    before: list[Token]
-    tokens: list[Token]
-
-
-def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
-    """Cut a sentence's tokens at its commas; parentheses are taken out."""
-    clauses: list[list[Token]] = [[]]
-    asides: list[Aside] = []
-    aside: Aside | None = None
-    for token in tokens:
-        if token.text in OPENING and aside is None:
-            aside = Aside(list(clauses[-1]), [])
-        elif token.text in CLOSING and aside is not None:
-            asides.append(aside)
-            aside = None
-        elif aside is not None:
-            aside.tokens.append(token)
-        elif token.text in BREAKS:
-            clauses.append([])
-        elif token.text not in "。！？!?":
-            clauses[-1].append(token)
-    return [clause for clause in clauses if clause], asides
 
 
 def parse_clause(tokens: list[Token]) -> Clause:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from tasks.rules.chinese.asides import read_asides
-from tasks.rules.chinese.clauses import Clause, parse_clause, split_clauses
+from tasks.rules.chinese.asides import read_asides, split_clauses
+from tasks.rules.chinese.clauses import Clause, parse_clause
 from tasks.rules.chinese.copulas import state_copula, state_measure
 from tasks.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
