@@ -1,6 +1,7 @@
 """What `almanac doctor` looks at: the environment, the models, the home, one finding a check."""
 
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -64,10 +65,7 @@ def _settings(home: Home) -> tuple[Settings, Finding]:
 
 
 def _python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info < (3, 11):
-        return Finding("python", "fail", f"{version}; install Python 3.11 or later")
-    return Finding("python", "ok", version)
+    return Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
 
 
 def _packages() -> Finding:

@@ -1,0 +1,87 @@
+"""`almanac demo`: the whole main job on the sample corpus, then a look at what it gave."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from flows import terminal
+from flows.commands.ask import ask, show_answer
+from flows.commands.refresh import run_flow, show_report
+from flows.home import edition_of, home_of, settings_of
+from schemas.errors import UsageError
+from warehouse.home import Home
+from warehouse.sql_session import run_sql
+
+DEMO_HOME = "demo-home"
+# One hop, two hops across documents, and Chinese.
+QUESTIONS = ("one-01", "two-03", "zh-one-01")
+LOOKS = {
+    "Entities that many documents speak of": (
+        "select name, kind, documents, mentions from entities "
+        "where kind <> 'unknown' order by documents desc, mentions desc, name limit 8"
+    ),
+    "Facts of the best supported relations": (
+        "select head, relation, tail, support, round(confidence, 2) as confidence from triples "
+        "order by support desc, confidence desc, triple_id limit 8"
+    ),
+    "Facts that disagree": (
+        "select head, relation, tail, document_id from conflicts "
+        "order by head, relation, tail limit 6"
+    ),
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Refresh from the sample corpus, show what was found, ask three questions."""
+    arguments.home = arguments.home or DEMO_HOME
+    examples = _examples(arguments.examples)
+    home = home_of(arguments)
+    report = run_flow(
+        debug=arguments.debug,
+        home=str(home.path),
+        sources=[str(examples / "corpus")],
+        settings=settings_of(home),
+    )
+    questions = _questions(examples)
+    answers = [ask(home, question) for question in questions]
+    if arguments.json:
+        shown = [answer.model_dump(mode="json") for answer in answers]
+        terminal.show_json({"refresh": report, "answers": shown})
+        return 0
+    show_report(report)
+    _look_around(home)
+    for answer in answers:
+        terminal.show(f"\n$ almanac ask {json.dumps(answer.question, ensure_ascii=False)}")
+        show_answer(answer)
+    terminal.show(
+        f"\nThe almanac lies in {home.path}. Ask and query it yourself, for example:\n"
+        f'  almanac --home {home.path} ask "Who designed the ship Fram?"\n'
+        f'  almanac --home {home.path} sql "select * from entities limit 10"'
+    )
+    return 0
+
+
+def _examples(given: str | None) -> Path:
+    """Return the folder with the sample corpus: given, or that of the checkout."""
+    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "examples"
+    if not (folder / "corpus").is_dir():
+        raise UsageError(f"There is no corpus in {folder}; --examples says where it lies.")
+    return folder
+
+
+def _questions(examples: Path) -> list[str]:
+    rows: list[dict[str, Any]] = [
+        json.loads(line)
+        for line in (examples / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    by_id = {row["id"]: str(row["question"]) for row in rows}
+    return [by_id[wanted] for wanted in QUESTIONS]
+
+
+def _look_around(home: Home) -> None:
+    edition = edition_of(home, None)
+    for title, query in LOOKS.items():
+        result = run_sql(edition.database, {}, query)
+        terminal.show(f"\n{title}:")
+        terminal.table(result.columns, result.rows())
