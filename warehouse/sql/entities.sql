@@ -4,9 +4,11 @@ select e.entity_id, e.name, e.kind, e.language, 'corpus' as graph, e.mentions, e
        d.description
 from resolved_entities e
 left join (
-    -- A document about the entity describes it best; then the surest, the fuller, the first.
-    select f.entity_id, arg_max(f.text, (lower(c.title) = lower(f.entity), f.confidence,
-        length(f.text), f.description_id)) as description
+    -- A document about the entity describes it best, and first of all; elsewhere the surest one.
+    select f.entity_id, arg_max(f.text, (
+        lower(c.title) = lower(f.entity),
+        case when lower(c.title) = lower(f.entity) then -f.span_start else 0 end,
+        f.confidence, length(f.text), f.description_id)) as description
     from description_facts f join documents c using (document_id)
     group by all
 ) d using (entity_id);
