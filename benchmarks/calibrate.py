@@ -16,6 +16,8 @@ from tasks.parser import load_english
 from tasks.rules.clauses import find_clauses
 from tasks.rules.confidence import WEIGHTS, features
 from tasks.rules.open_tuples import open_triples
+from tasks.rules.parsing import parse
+from tasks.rules.repairs import repair
 from tasks.rules.tree import tree_of
 from tasks.scoring.openie import Extractions, OpenTuple, match, read_gold, score
 
@@ -30,8 +32,9 @@ Sample = tuple[str, OpenTuple, dict[str, float], bool]
 def judged(gold: Extractions) -> list[Sample]:
     """Return each extraction with its sentence, features, and whether it is right."""
     samples: list[Sample] = []
-    for doc in load_english().pipe(gold, batch_size=64):
+    for doc in parse(load_english(), gold):
         tree = tree_of(doc)
+        repair(tree)
         for triple in open_triples(tree, find_clauses(tree)):
             relation, arguments = triple.words(tree)
             extraction = OpenTuple(relation, tuple(arguments))

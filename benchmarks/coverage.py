@@ -16,6 +16,7 @@ from statistics import mean
 from tasks.parser import load_english
 from tasks.rules import Extracted, RulesEngine
 from tasks.scoring.coverage import content_lemmas, coverage, ungrounded
+from tasks.sentence_ends import sentences
 from tasks.split import split
 
 DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data"))
@@ -60,7 +61,7 @@ def measure(engine: RulesEngine, title: str, text: str) -> dict[str, float]:
         "descriptions": coverage(words, said + texts["descriptions"]),
         "aspects": coverage(words, [*said, *texts["descriptions"], *texts["aspects"]]),
         "note_share": sum(len(a["text"].split()) for _, a in notes) / max(1, len(text.split())),
-        "longest_note": max((len(list(nlp(a["text"]).sents)) for _, a in notes), default=0),
+        "longest_note": max((len(sentences(a["text"], "en")) for _, a in notes), default=0),
         "ungrounded": len(strange) + (not exact),
         "facts": len(said),
     }

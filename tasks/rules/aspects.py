@@ -85,8 +85,10 @@ def _word_count(passage: Passage, number: int) -> int:
 
 
 def _entity(passage: Passage, number: int) -> str:
-    """Return who or what a sentence is about: its main subject's name, else the title."""
+    """Return what a sentence is about: the title under a heading, else its subject's name."""
     tree = passage.tree
+    if passage.title and passage.piece["headings"]:
+        return passage.title
     start, end = tree.sentences[number]
     for token in range(start, end):
         if tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT":
@@ -106,11 +108,15 @@ def _note(passage: Passage, entity: str, group: list[int]) -> Note:
     first, last = tree.sentences[group[0]][0], tree.sentences[group[-1]][1]
     heading = passage.piece["headings"].rsplit(" > ", 1)[-1].strip()
     aspect = heading or _topic(passage, entity, first, last)
-    article = "" if heading or aspect == "history" else "the "
     lowered = aspect if any(c.isupper() for c in aspect[1:]) else aspect.lower()
-    question = f"What is known about {article}{lowered} of {entity}?"
+    question = question_of(lowered, entity, article=not heading and aspect != "history")
     confidence = 0.85 if heading else 0.7
     return Note(entity, passage.kind(entity), lowered, question, first, last, confidence)
+
+
+def question_of(aspect: str, entity: str, *, article: bool) -> str:
+    """Return the question that a note on an aspect answers."""
+    return f"What is known about {'the ' if article else ''}{aspect} of {entity}?"
 
 
 def _topic(passage: Passage, entity: str, first: int, last: int) -> str:

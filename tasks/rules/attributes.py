@@ -19,7 +19,6 @@ WORD_LIST = re.compile(r"[,;\n]")
 TABLE_RULE = re.compile(r"[\s|:-]+")
 SENTENCE_END = re.compile(r"(?<!\best)[.!?][\"'”’]*(?:\s+[A-Z]|\s*$)")
 LONGEST_LABEL = 14
-LONGEST_VALUE = 200
 LONGEST_PLAIN_VALUE = 160
 LONGEST_FRAGMENT = 200
 MOST_ITEMS = 60
@@ -105,7 +104,7 @@ def _items(head: str, relation: str, text: str, start: int, end: int) -> Iterato
         item = value[at:item_end]
         first = at + len(item) - len(item.lstrip())
         last = at + len(item.rstrip())
-        if 0 < last - first <= LONGEST_VALUE:
+        if first < last:
             yield Attribute.stated(head, relation, text, start + first, start + last)
         at = next_start
 
@@ -136,7 +135,7 @@ def _of_tables(text: str) -> Iterator[Attribute]:
             header = cells
             continue
         for column, cell in list(zip(header, cells, strict=False))[1:MOST_ITEMS]:
-            if column and cell and cells[0] and len(cell) <= LONGEST_VALUE:
+            if column and cell and cells[0]:
                 value = parse_value(cell, "en")
                 relation = column.lower()
                 yield Attribute(cells[0], relation, cell, row.start(), row.end(), value)

@@ -25,7 +25,9 @@ class Description:
 def find_descriptions(passage: Passage, clauses: list[Clause]) -> list[Description]:
     """Return at most one description an entity: a definition, else an apposition."""
     best: dict[str, Description] = {}
-    ways = [*_definitions(passage, clauses), *_appositions(passage), *_openings(passage)]
+    ways = [*_definitions(passage, clauses), *_appositions(passage)]
+    if not any(found.first == 0 for found in ways):
+        ways.extend(_openings(passage))
     for found in ways:
         known = best.get(found.entity.name)
         if known is None or found.confidence > known.confidence:

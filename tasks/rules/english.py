@@ -14,9 +14,12 @@ from tasks.rules.extracted import Extracted
 from tasks.rules.find_names import TITLE_NOTE, find_names
 from tasks.rules.lifespans import find_life_dates
 from tasks.rules.parentheses import Reduced
+from tasks.rules.parsing import parse
 from tasks.rules.passage import Passage
+from tasks.rules.repairs import repair
 from tasks.rules.rows import (
     alias_row,
+    attribute_note,
     attribute_row,
     description_row,
     life_row,
@@ -27,7 +30,7 @@ from tasks.rules.rows import (
 from tasks.rules.tree import Tree, tree_of
 from tasks.rules.triples import find_triples
 
-BATCH = 64
+LONGEST_TAIL = 200
 Piece = dict[str, Any]
 
 
@@ -35,13 +38,12 @@ def extract_english(pieces: list[Piece], pipeline: str | None) -> Iterator[Extra
     """Yield what each piece says, in order; only running text is parsed."""
     nlp = load_english(pipeline)
     read = [_attributes_of(piece) for piece in pieces]
-    docs = nlp.pipe((prose.text for _, prose in read if prose.text.strip()), batch_size=BATCH)
+    docs = parse(nlp, (prose.text for _, prose in read if prose.text.strip()))
     for piece, (attributes, prose) in zip(pieces, read, strict=True):
         found = Extracted(piece["passage_id"])
         if prose.text.strip():
             _read_prose(found, piece, tree_of(next(docs), prose))
-        for attribute in attributes:
-            found.triples.append(attribute_row(attribute, len(found.triples)))
+        _add_attributes(found, piece, attributes)
         yield found
 
 
@@ -53,6 +55,7 @@ def _attributes_of(piece: Piece) -> tuple[list[Attribute], Reduced]:
 
 def _read_prose(found: Extracted, piece: Piece, tree: Tree) -> None:
     """Add everything that a parsed passage says."""
+    repair(tree)
     title = TITLE_NOTE.sub("", piece["title"])
     passage = Passage(piece, tree, find_names(tree, piece["title"]), title)
     learn_kinds(passage)
@@ -65,6 +68,16 @@ def _read_prose(found: Extracted, piece: Piece, tree: Tree) -> None:
     said = _said(tree, found)
     found.aspects = [note_row(passage, note, n) for n, note in enumerate(find_notes(passage, said))]
     found.aliases = [alias_row(alias, n) for n, alias in enumerate(find_aliases(passage))]
+
+
+def _add_attributes(found: Extracted, piece: Piece, attributes: list[Attribute]) -> None:
+    """Add short values as triples and long ones as notes."""
+    for attribute in attributes:
+        if len(attribute.tail) <= LONGEST_TAIL:
+            found.triples.append(attribute_row(attribute, len(found.triples)))
+        else:
+            note = attribute_note(attribute, piece["text"], len(found.aspects))
+            found.aspects.append(note)
 
 
 def _add_triples(found: Extracted, passage: Passage, clauses: list[Clause]) -> None:

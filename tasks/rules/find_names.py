@@ -28,6 +28,7 @@ def find_names(tree: Tree, title: str) -> list[Name]:
     ]
     spans += [(first, last, "unknown") for first, last in _capitalised_runs(tree)]
     spans += [(first, last, "unknown") for first, last in _title_spans(tree, title)]
+    spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     names: list[Name] = []
     taken = [False] * len(tree.words)
     for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
@@ -76,8 +77,22 @@ def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
         return False
     if tree.pos[token] == "PROPN":
         return True
-    # A capital at the start of a sentence tells nothing.
-    return token > sentence and tree.pos[token] in ("NOUN", "ADJ") and tree.lower[token] != "i"
+    if token == sentence:
+        return _is_bare_subject(tree, token)
+    return tree.pos[token] in ("NOUN", "ADJ") and tree.lower[token] != "i"
+
+
+def _is_bare_subject(tree: Tree, token: int) -> bool:
+    """Whether a sentence opens with a singular subject without article: most often a name.
+
+    The capital at the start of a sentence tells nothing, and taggers err on rare names.
+    """
+    labels = {tree.dep[child] for child in tree.children[token]}
+    return (
+        tree.dep[token] in ("nsubj", "nsubj:pass")
+        and tree.tag[token] in ("NN", "JJ", "VB", "VBN", "VBD", "FW")
+        and labels <= {"compound", "flat", "punct", "appos", "acl:relcl", "conj", "cc"}
+    )
 
 
 def _run_end(tree: Tree, token: int, end: int) -> int:
@@ -93,6 +108,16 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break
         last = ahead + 1
     return last
+
+
+def _lone_surnames(tree: Tree) -> list[int]:
+    """Return tokens that repeat the last word of a person's full name."""
+    last_words = {
+        tree.words[last - 1]
+        for first, last, label in tree.names
+        if KIND_OF_LABEL.get(label) == "person" and last - first > 1
+    }
+    return [token for token, word in enumerate(tree.words) if word in last_words]
 
 
 def _continues(tree: Tree, token: int) -> bool:

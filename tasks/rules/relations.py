@@ -11,11 +11,10 @@ from tasks.values.value import listed
 
 SILENT = frozenset(listed("be have do will would shall"))
 VAGUE = frozenset(
-    listed(
-        "have be do get go involve relate concern say tell think believe know see seem appear want "
-        "try need mean"
-    )
+    listed("have be do get go say tell think believe know see seem appear want try need mean")
 )
+ALWAYS_VAGUE = frozenset(["involve", "relate", "concern", "associate", "regard", "affect"])
+VAGUE_ADJECTIVES = frozenset(["related", "associated", "concerned", "involved", "due", "able"])
 # With one of these a vague verb says something after all: "come from", "known as".
 TELLING = frozenset(listed("from as by for into with in at to of on after against"))
 
@@ -45,6 +44,9 @@ def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
     if clause.kind != "verb":
         return False
     verbs = [t for t in clause.verb if tree.pos[t] == "VERB"]
-    if not verbs or tree.lemma[verbs[-1]].lower() not in VAGUE:
+    lemma = tree.lemma[verbs[-1]].lower() if verbs else ""
+    if lemma in ALWAYS_VAGUE:
+        return True
+    if lemma not in VAGUE:
         return False
     return not any(tree.lower[mark] in TELLING for mark in marks)

@@ -1,14 +1,15 @@
 """Facts of the English rules as rows of the journal's mention tables."""
 
 from tasks.rules.aliases import Alias
-from tasks.rules.aspects import Note
+from tasks.rules.aspects import MOST_SENTENCES, Note, question_of
 from tasks.rules.attributes import Attribute
 from tasks.rules.confidence import features, probability
 from tasks.rules.descriptions import Description
 from tasks.rules.extracted import Mention
 from tasks.rules.lifespans import LifeDate
 from tasks.rules.passage import Name, Passage
-from tasks.rules.triples import Triple
+from tasks.rules.triple import Triple
+from tasks.sentence_ends import sentences
 from tasks.values import Value
 
 # What is stated by form rather than by grammar has no judged sample to fit a confidence to.
@@ -102,6 +103,23 @@ def _stretch(passage: Passage, first: int, last: int) -> tuple[int, int]:
     start, end = tree.start[first], tree.end[last - 1]
     words = tree.text[start:end]
     return end - len(words.lstrip()), start + len(words.rstrip())
+
+
+def attribute_note(attribute: Attribute, text: str, ordinal: int) -> Mention:
+    """Return an attribute that is too long for a triple as a note of its first sentences."""
+    first = sentences(text[attribute.start : attribute.end], "en")[:MOST_SENTENCES]
+    end = attribute.start + first[-1][1]
+    return {
+        "ordinal": ordinal,
+        "entity": attribute.head,
+        "kind": "unknown",
+        "aspect": attribute.relation,
+        "text": text[attribute.start : end],
+        "question": question_of(attribute.relation, attribute.head, article=True),
+        "span_start": attribute.start,
+        "span_end": end,
+        "confidence": STATED,
+    }
 
 
 def description_row(passage: Passage, description: Description, ordinal: int) -> Mention:

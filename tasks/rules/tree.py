@@ -33,7 +33,11 @@ class Tree:
     children: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Turn the heads round."""
+        """Index the heads."""
+        self.index()
+
+    def index(self) -> None:
+        """Turn the heads round; to be called when one was changed."""
         self.children = [[] for _ in self.words]
         for token, head in enumerate(self.head):
             if head != token:

@@ -1,0 +1,262 @@
+"""What the English rules read out of text: a sentence, and the facts that it states."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.rules import Extracted, RulesEngine
+
+ENGINE = RulesEngine()
+
+
+def piece(text: str, title: str = "", headings: str = "", language: str = "en") -> dict[str, Any]:
+    return {
+        "passage_id": "p",
+        "text": text,
+        "title": title,
+        "headings": headings,
+        "language": language,
+    }
+
+
+def read(text: str, title: str = "", headings: str = "") -> Extracted:
+    return next(ENGINE.extract([piece(text, title, headings)]))
+
+
+def facts(found: Extracted) -> set[tuple[str, str, str]]:
+    return {(t["head"], t["relation"], t["tail"]) for t in found.triples}
+
+
+SENTENCES = [
+    # active, passive, agent
+    ("Ada Lovelace met Charles Babbage.", ("Ada Lovelace", "meet", "Charles Babbage")),
+    ("Amazon was founded by Jeff Bezos in 1994.", ("Amazon", "founded by", "Jeff Bezos")),
+    ("Amazon was founded by Jeff Bezos in 1994.", ("Amazon", "founded in", "1994")),
+    ("Albert Einstein was born in Ulm.", ("Albert Einstein", "born in", "Ulm")),
+    # prepositions, with and without an object in between
+    ("Niels Bohr worked at Cambridge.", ("Niels Bohr", "work at", "Cambridge")),
+    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "win", "Nobel Prize")),
+    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "win Nobel Prize in", "1922")),
+    # chains of verbs, particles, negation, modals
+    ("Marie Curie began to work at Paris.", ("Marie Curie", "begin to work at", "Paris")),
+    ("Robert Bosch set up a workshop.", ("Robert Bosch", "set up", "workshop")),
+    ("Arm does not make chips.", ("Arm", "not make", "chips")),
+    ("Aspirin may cause headaches.", ("Aspirin", "may cause", "headaches")),
+    # copulas
+    ("Paris is the capital of France.", ("Paris", "capital of", "France")),
+    ("Galileo was an Italian astronomer.", ("Galileo", "is a", "Italian astronomer")),
+    (
+        "The museum is in Berlin and Rome is famous for its churches.",
+        ("Rome", "famous for", "churches"),
+    ),
+    ("The capital of France is Paris.", ("France", "capital", "Paris")),
+    # coordination
+    ("Lovelace wrote letters and poems.", ("Lovelace", "write", "poems")),
+    ("Marie and Pierre discovered radium.", ("Pierre", "discover", "radium")),
+    # apposition, relative clauses, participles
+    ("Vienna, the capital of Austria, lies on the Danube.", ("Vienna", "capital of", "Austria")),
+    ("She met Niels Bohr, who lived in Bern.", ("Niels Bohr", "live in", "Bern")),
+    ("Gladiator is a film directed by Ridley Scott.", ("Gladiator", "directed by", "Ridley Scott")),
+    # possession
+    ("Mars has two moons.", ("Mars", "number of moons", "two moons")),
+    # dates of life
+    ("Ada Lovelace (1815–1852) was a mathematician.", ("Ada Lovelace", "born in", "1815")),
+    ("Ada Lovelace (1815–1852) was a mathematician.", ("Ada Lovelace", "died in", "1852")),
+]
+
+
+@pytest.mark.parametrize(("sentence", "fact"), SENTENCES)
+def test_a_sentence_yields_its_fact(sentence: str, fact: tuple[str, str, str]):
+    assert fact in facts(read(sentence))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Mars has a problem.",
+        "This concerns Rome.",
+        "Rome is related to Ostia.",
+        "She left it there.",
+    ],
+)
+def test_vague_predicates_and_bare_pronouns_yield_no_triple(sentence: str):
+    assert not read(sentence).triples
+
+
+def test_a_quantity_carries_its_number_and_unit():
+    (triple,) = [t for t in read("The Rhine is 1,230 km long.").triples if t["head"] == "Rhine"]
+    assert (triple["relation"], triple["value_type"]) == ("length", "quantity")
+    assert (triple["number"], triple["unit"]) == (1230.0, "km")
+
+
+def test_a_date_is_read_as_a_date():
+    found = read("Albert Einstein was born on 14 March 1879.")
+    (triple,) = [t for t in found.triples if t["relation"] == "born on"]
+    assert (triple["value_type"], triple["date"]) == ("date", "1879-03-14")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "period"),
+    [
+        ("Bohr worked at Copenhagen from 1916 to 1943.", ("1916", "1943")),
+        ("Bohr has lived in Denmark since 1916.", ("1916", None)),
+        ("Bohr lived in Denmark until 1943.", (None, "1943")),
+    ],
+)
+def test_a_stated_period_is_when_the_fact_holds(
+    sentence: str, period: tuple[str | None, str | None]
+):
+    triples = [t for t in read(sentence).triples if t["head"] == "Bohr"]
+    assert [(t["valid_from"], t["valid_to"]) for t in triples] == [period]
+
+
+def test_a_pronoun_stands_for_the_title_or_the_last_subject():
+    text = "Niels Bohr was a Danish physicist. He studied in Copenhagen."
+    assert ("Niels Bohr", "study in", "Copenhagen") in facts(read(text, "Niels Bohr"))
+
+
+def test_a_pronoun_that_nothing_safe_stands_for_yields_nothing():
+    assert not read("He studied in Copenhagen.").triples
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("The European Space Agency (ESA) built Giotto.", ("European Space Agency", "ESA")),
+        ("NASA (National Aeronautics and Space Administration) sent it.",
+         ("National Aeronautics and Space Administration", "NASA")),
+        ("Edson Arantes, also known as Pelé, played there.", ("Edson Arantes", "Pelé")),
+        ("Marie Curie (née Skłodowska) lived in Paris.", ("Marie Curie", "Skłodowska")),
+        ("Sir Isaac Newton lived in London.", ("Isaac Newton", "Sir Isaac Newton")),
+        ("Alan Turing lived in London. Turing died in 1954.", ("Alan Turing", "Turing")),
+        ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
+    ],
+)  # fmt: skip
+def test_a_passage_states_its_aliases(text: str, pair: tuple[str, str]):
+    assert pair in {(a["name"], a["alias"]) for a in read(text).aliases}
+
+
+def test_a_surname_of_two_people_is_nobodys_alias():
+    text = "Marie Curie met Irène Curie. Curie died in Paris."
+    assert "Curie" not in {a["alias"] for a in read(text).aliases}
+
+
+def test_a_definition_becomes_the_description():
+    text = "Turin is a city in Italy. It lies on the Po."
+    (description,) = read(text, "Turin").descriptions
+    assert (description["entity"], description["text"]) == ("Turin", "Turin is a city in Italy.")
+
+
+def test_a_headed_section_gives_its_aspect_and_question():
+    text = (
+        "Money ran out, and hope was all that remained of so much confidence. Friends stayed away. "
+        "Physicians came and went without a remedy."
+    )
+    notes = read(text, "Ada Lovelace", "Life > Last years").aspects
+    assert {note["aspect"] for note in notes} == {"last years"}
+    assert notes[0]["question"] == "What is known about last years of Ada Lovelace?"
+
+
+FACTS = """**total:** 2,381,740 sq km
+
+**land:** 2,381,740 sq km
+
+- capital: Algiers
+"""
+
+
+def test_labelled_lines_are_attributes_of_the_title():
+    found = read(FACTS, "Algeria", "Geography > Area")
+    assert ("Algeria", "area total", "2,381,740 sq km") in facts(found)
+    assert ("Algeria", "area capital", "Algiers") in facts(found)
+    assert found.triples[0]["number"] == 2381740.0
+
+
+def test_a_fragment_under_a_heading_is_an_attribute():
+    found = read("lithium, tin, natural gas, zinc", "Bolivia", "Geography > Natural resources")
+    assert ("Bolivia", "natural resources", "natural gas") in facts(found)
+
+
+def test_a_year_in_parentheses_tells_when_a_value_held():
+    (triple,) = read("71.2% (2023 est.)", "Bolivia", "Literacy").triples
+    assert (triple["number"], triple["valid_from"], triple["valid_to"]) == (71.2, "2023", "2023")
+
+
+def test_a_table_row_gives_a_fact_a_cell():
+    table = "| Planet | Moons |\n| --- | --- |\n| Mars | 2 |\n"
+    assert facts(read(table, "Planets")) == {("Mars", "moons", "2")}
+
+
+STORY = (
+    "Marie Curie (née Skłodowska) was a physicist who lived in Paris. She was born in Warsaw, the "
+    "capital of Poland, in 1867. With her husband she discovered polonium, which was named after "
+    "Poland. In later years she was ill, and hardly anybody outside the laboratory was told."
+)
+
+
+def rows_of(found: Extracted) -> list[dict[str, Any]]:
+    return [
+        *found.names,
+        *found.triples,
+        *found.descriptions,
+        *found.aspects,
+        *found.aliases,
+    ]
+
+
+def check_bounds(text: str, found: Extracted) -> None:
+    for row in rows_of(found):
+        assert 0 <= row["span_start"] < row["span_end"] <= len(text)
+        assert 0.0 <= row.get("confidence", 0.5) <= 1.0
+    for row in [*found.descriptions, *found.aspects]:
+        assert text[row["span_start"] : row["span_end"]] == row["text"]
+
+
+def test_notes_and_descriptions_are_stretches_of_the_passage():
+    found = read(STORY, "Marie Curie")
+    assert found.descriptions
+    assert found.aspects
+    check_bounds(STORY, found)
+
+
+def test_notes_are_short():
+    text = " ".join([STORY, STORY.replace("Curie", "Bohr"), STORY.replace("Paris", "Rome")])
+    notes = read(text, "Marie Curie").aspects
+    assert sum(len(note["text"].split()) for note in notes) <= 0.6 * len(text.split())
+
+
+def test_confidence_is_no_constant():
+    confidences = {t["confidence"] for t in read(STORY, "Marie Curie").triples}
+    assert len(confidences) > 2
+
+
+def test_a_result_depends_on_its_piece_alone():
+    pieces = [piece(sentence, "Some title") for sentence, _ in SENTENCES] + [piece(STORY)]
+    together = list(ENGINE.extract(pieces))
+    alone = [next(ENGINE.extract([one])) for one in pieces]
+    backwards = list(ENGINE.extract(pieces[::-1]))[::-1]
+    assert together == alone == backwards
+
+
+def test_other_languages_are_passed_over_with_a_reason():
+    found = next(ENGINE.extract([piece("Ceci est une phrase.", language="fr")]))
+    assert (found.failed, found.empty_because) == (None, "unsupported_language")
+    assert not rows_of(found)
+
+
+PIECES_OF_TEXT = st.lists(
+    st.one_of(
+        st.text(max_size=20),
+        st.sampled_from(["**a:** ", "| x | y |\n", "(", ")", "[", "Rome ", " is ", "a ", "\n\n"]),
+        st.sampled_from(["born in 1867", "Mr. ", " also known as ", "“", "- b: c\n", " who ", "."]),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=PIECES_OF_TEXT, title=st.text(max_size=12), headings=st.text(max_size=12))
+def test_any_text_is_read_within_its_bounds(text: str, title: str, headings: str):
+    check_bounds(text, read(text, title, headings))
