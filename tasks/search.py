@@ -21,7 +21,7 @@ from tasks.word_search import NameIndex, WordIndex
 WORD_SHARE = 0.5  # weight of words beside meaning, whose best scores are 1 and about 0.7
 CANDIDATES = 1000  # texts whose word score is looked at
 SEEDS = 20  # passages that the walk starts from
-SEED_WEIGHT = 0.15  # of all passages together, beside 1 for all names together
+SEED_WEIGHT = 0.3  # of all passages together, beside 1 for all names together
 CHUNK = 16_384  # vectors compared at a time
 
 
@@ -89,6 +89,10 @@ class Searcher:
         time = self._walker.walk(self._start_entities(question), _start_passages(found))
         scores = time if time.any() else found
         return self._hits("passages", scores, k)
+
+    def alike(self, question: str, k: int = 8) -> list[Hit]:
+        """Return the k passages most like the question in words and meaning, without the graph."""
+        return self._hits("passages", self._likeness("passages", question), k)
 
     def notes(self, question: str, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most like the question, best first."""

