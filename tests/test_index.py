@@ -1,0 +1,105 @@
+"""The search folder is made from the tables alone, and says the same each time."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from small_edition import make_edition
+
+from tasks.index import build_index
+from tasks.passage_graph import PassageGraph, Walker
+from tasks.search_texts import open_texts
+from tasks.word_search import NameIndex, WordIndex
+
+TEXTS = {
+    "Marie Curie": "Marie Curie discovered polonium in Paris.",
+    "Polonium": "Polonium is a chemical element named after Poland.",
+    "清华大学": "清华大学位于北京市海淀区。",
+}
+ENTITIES = {
+    "Marie Curie": ("person", ["Curie"]),
+    "Poland": ("place", []),
+    "polonium": ("thing", ["Polonium"]),
+    "清华大学": ("organisation", ["清华"]),
+}
+FACTS = [("Marie Curie", "Marie Curie", "discovered", "polonium")]
+
+
+class CountingEncoder:
+    """Turns a text into a vector that shows which one it is."""
+
+    id, dimensions = "counting", 4
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        vectors = np.array([[len(text), text.count("o"), 1, 0] for text in texts], np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def indexed(folder: Path) -> Path:
+    make_edition(folder, TEXTS, ENTITIES, FACTS)
+    build_index(folder, CountingEncoder())
+    return folder / "search"
+
+
+def test_texts_keep_their_order_and_places(tmp_path: Path) -> None:
+    passages = open_texts(indexed(tmp_path) / "passages.arrow").to_pylist()
+    assert [row["title"] for row in passages] == list(TEXTS)
+    assert all(row["text"] == TEXTS[row["title"]] for row in passages)
+
+
+def test_english_is_found_in_any_inflection_and_chinese_by_its_words(tmp_path: Path) -> None:
+    words = WordIndex(indexed(tmp_path) / "words" / "passages")
+    assert list(words.search("discovering elements", 5)[0]) == [0, 1]
+    assert list(words.search("北京的大学", 5)[0]) == [2]
+    assert list(words.search('"(*~^ AND', 5)[0]) == []
+
+
+def test_names_are_looked_up_whole(tmp_path: Path) -> None:
+    names = NameIndex(indexed(tmp_path) / "words" / "names")
+    assert [name.entity for name in names.bearers("curie")] == [0]
+    assert names.bearers("marie") == []
+
+
+def test_chinese_gets_no_vector_from_an_english_encoder(tmp_path: Path) -> None:
+    folder = indexed(tmp_path)
+    rows = np.load(folder / "vectors.rows.npy")
+    vectors = np.load(folder / "vectors.npy")
+    assert list(rows) == [0, 1]
+    assert vectors.shape == (2, 4)
+    assert vectors.dtype == np.float16
+    assert not (folder / "chinese_vectors.npy").exists()
+
+
+def test_titles_names_and_facts_make_the_graph(tmp_path: Path) -> None:
+    graph = PassageGraph.load(indexed(tmp_path) / "graph.npz")
+    assert [0, 0] in graph.titled.tolist()
+    assert len(graph.related) == 1
+    assert {tuple(pair) for pair in graph.named[:, :2]} >= {(0, 0), (1, 1)}
+
+
+def test_a_walk_reaches_the_passage_of_a_linked_thing(tmp_path: Path) -> None:
+    graph = PassageGraph.load(indexed(tmp_path) / "graph.npz")
+    time = Walker(graph).walk({0: 1.0}, {})
+    assert time[0] > time[1] > time[2] == 0
+    assert not Walker(graph).walk({}, {}).any()
+
+
+def test_the_same_tables_give_the_same_folder(tmp_path: Path) -> None:
+    first, second = indexed(tmp_path / "a"), indexed(tmp_path / "b")
+    for name in ("passages.arrow", "notes.arrow", "vectors.npy", "vectors.rows.npy", "graph.npz"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    assert json.loads((first / "search.json").read_text()) == {
+        "encoder": "counting",
+        "chinese_encoder": None,
+        "passages": 3,
+        "notes": 0,
+        "entities": 4,
+    }
+
+
+def test_an_empty_edition_can_be_indexed_and_searched(tmp_path: Path) -> None:
+    make_edition(tmp_path, {}, {})
+    build_index(tmp_path, CountingEncoder())
+    assert (
+        list(WordIndex(tmp_path / "search" / "words" / "passages").search("anything", 5)[0]) == []
+    )
