@@ -58,20 +58,40 @@ def _of_clause(tree: Tree, clause: Clause, subject: list[int]) -> OpenTriple:
     extra = [c for c in clause.complements if c.role == "indirect"] + clausal
     aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
     implied = "is" if clause.how == "participle" and clause.passive else ""
+    verb = _with_adverbs(tree, clause)
     if mains:
         marks, phrase = mains[0].marks, _phrase(tree, mains[0])[len(mains[0].marks) :]
-        rule, relation = mains[0].role, clause.verb + marks
+        rule, relation = mains[0].role, verb + marks
         arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside)]
     elif aside:
         first = _first_step(clause, aside)
         others = [_phrase(tree, c) for c in aside if c is not first]
-        rule, relation = "oblique", clause.verb + first.marks
+        rule, relation = "oblique", verb + first.marks
         arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others]
     else:
-        adverbs = [c for c in clause.complements if c.role in ("adverb", "adverbial")]
-        rule, relation = "bare", clause.verb
+        adverbs = [
+            c
+            for c in clause.complements
+            if c.role in ("adverb", "adverbial") and c.head not in verb
+        ]
+        rule, relation = "bare", verb
         arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else []]
     return OpenTriple(rule, clause, relation, arguments, implied)
+
+
+def _with_adverbs(tree: Tree, clause: Clause) -> list[int]:
+    """Return the verb group with single adverbs inside it or right before it."""
+    verb = clause.verb
+    if not verb:
+        return verb
+    adverbs = [
+        child
+        for child in tree.children[clause.predicate]
+        if tree.dep[child] == "advmod"
+        and not tree.children[child]
+        and (verb[0] < child < verb[-1] or (child == verb[0] - 1 and tree.tag[child] == "RB"))
+    ]
+    return sorted({*verb, *adverbs})
 
 
 def _is_aside(clause: Clause, complement: Complement) -> bool:
