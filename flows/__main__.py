@@ -12,7 +12,9 @@ from flows.commands import COMMANDS
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0 done, 1 the work failed, 2 the call was wrong."""
-    arguments = build_parser().parse_args(argv)
+    # Not the parser's defaults: those would overwrite what stands before the command.
+    unset = argparse.Namespace(home=None, json=False, debug=False)
+    arguments = build_parser().parse_args(argv, unset)
     try:
         command = import_module(f"flows.commands.{arguments.module}")
         return int(command.run(arguments))
@@ -55,7 +57,6 @@ def build_parser() -> argparse.ArgumentParser:
         parents=[shared],
         allow_abbrev=False,
     )
-    parser.set_defaults(debug=False, home=None, json=False)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for module, add in COMMANDS.items():
         add(commands, shared, module)

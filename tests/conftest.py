@@ -1,6 +1,7 @@
-"""What several test files share: the benchmark data, and profiles for hypothesis."""
+"""What several test files share: the benchmark data, a small almanac, hypothesis' profile."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,34 @@ settings.register_profile(
 )
 settings.load_profile("almanac")
 
+CORPUS = {
+    "ada.md": """# Ada Lovelace
+
+Ada Lovelace was an English mathematician. She was born in London in 1815. Ada Lovelace worked
+with Charles Babbage. She died on 27 November 1852.
+
+## Education
+
+Her mother hired tutors in mathematics. Augustus De Morgan taught Ada Lovelace from 1840.
+""",
+    "babbage.md": """# Charles Babbage
+
+Charles Babbage was an English inventor. He designed the Analytical Engine. Charles Babbage was
+born in London in 1791.
+""",
+    "engine.md": """# Analytical Engine
+
+The Analytical Engine was a mechanical computer. It was designed by Charles Babbage in 1837.
+""",
+    "london.md": "# London\n\nLondon is the capital of England. London lies on the Thames.\n",
+    "gale-one.md": "# Anna Gale\n\nAnna Gale was a painter. She was born in Bergen in 1901.\n",
+    "gale-two.md": "# Painters\n\nAnna Gale was born in Oslo in 1903. Anna Gale painted ships.\n",
+    "hostile.md": "# Mallory\n\nMallory \x1b[31mwas a\x07 sailor. Mallory was born in Perth.\n",
+    "changjiang.md": "# 长江\n\n长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。\n",
+    "luxun.md": "# 鲁迅\n\n鲁迅是中国作家。鲁迅出生于浙江绍兴。\n",
+    "binary.txt": "\x00\x01\x02\x00",
+}
+
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
@@ -26,3 +55,37 @@ def almanac_data() -> Path:
     if not data.is_dir():
         pytest.skip(f"no benchmark data in {data}; set ALMANAC_DATA")
     return data
+
+
+@pytest.fixture(scope="session")
+def tiny_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten small documents: some refer to each other, two disagree, two are in Chinese."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, text in CORPUS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_home(tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two editions of the tiny corpus; read it, or work on a copy of it."""
+    from schemas.settings import load_settings
+    from tasks.refresh import refresh
+    from warehouse.home import Home
+
+    home = Home(tmp_path_factory.mktemp("small") / "home")
+    home.path.mkdir()
+    text = 'workers = 1\n\n[engine]\nencoder = "none"\n'
+    (home.path / "settings.toml").write_text(text, encoding="utf-8")
+    corpus = tmp_path_factory.mktemp("versions") / "corpus"
+    shutil.copytree(tiny_corpus, corpus)
+    refresh(home, [str(corpus)], load_settings(home.path))
+    (corpus / "london.md").write_text("# London\n\nLondon lies on the Thames.\n", encoding="utf-8")
+    refresh(home, [str(corpus)], load_settings(home.path))
+    return home.path
+
+
+@pytest.fixture
+def own_home(small_home: Path, tmp_path: Path) -> Path:
+    """A copy of the small home, to be changed."""
+    return Path(shutil.copytree(small_home, tmp_path / "home"))

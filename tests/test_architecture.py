@@ -1,0 +1,104 @@
+"""The house rules: layers, names, sizes, light imports, and documents that match the code."""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import schemas
+from schemas.dictionary import dictionary
+from schemas.observations import JOURNAL
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("schemas", "warehouse", "tasks", "flows")
+FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+LONGEST = 320
+HEAVY = {
+    "torch", "transformers", "spacy", "sentence_transformers", "onnxruntime", "tantivy", "jieba",
+    "prefect", "dask", "distributed", "duckdb", "pyarrow", "pydantic", "rich", "openai",
+}  # fmt: skip
+
+
+def test_layers_hold() -> None:
+    found = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_is_ours(package: str) -> None:
+    spec = importlib.util.find_spec(package)
+    assert spec and spec.origin
+    assert Path(spec.origin).is_relative_to(ROOT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_file_has_a_name_of_its_own_and_one_subject(path: Path) -> None:
+    if path.stem not in ("__init__", "__main__"):
+        assert path.stem not in sys.stdlib_module_names
+        assert path.stem not in ("utils", "helpers", "common", "misc")
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def modules_after(statement: str) -> set[str]:
+    """Return what is loaded once a fresh interpreter has run the statement."""
+    program = f"{statement}; import sys; print('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_command_line_is_light() -> None:
+    loaded = modules_after("import flows.__main__; flows.__main__.build_parser()")
+    assert not loaded & HEAVY
+
+
+def test_sql_starts_no_server_and_loads_no_model() -> None:
+    loaded = modules_after("import flows.commands.sql, flows.home, warehouse.sql_session")
+    assert not loaded & (HEAVY - {"duckdb", "pyarrow", "pydantic", "rich"})
+
+
+@pytest.mark.parametrize("module", ["tasks.answer", "tasks.refresh", "flows.commands.ask"])
+def test_work_loads_models_only_when_they_are_used(module: str) -> None:
+    loaded = modules_after(f"import {module}")
+    heavy = {"torch", "transformers", "spacy", "sentence_transformers", "prefect", "dask"}
+    assert not loaded & heavy
+
+
+def test_every_table_and_column_is_explained() -> None:
+    for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *JOURNAL):
+        assert row.__doc__, row
+        assert row.key, row
+        for name, info in row.model_fields.items():
+            assert info.description, f"{row.table}.{name}"
+
+
+def test_dictionary_is_up_to_date() -> None:
+    written = (ROOT / "schemas" / "README.md").read_text(encoding="utf-8")
+    assert written == dictionary(), "run `make dictionary`"
+
+
+def test_deployments_lead_to_flows() -> None:
+    from prefect import Flow
+
+    config = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
+    for deployment in config["deployments"]:
+        module, _, name = deployment["entrypoint"].rpartition(".")
+        assert "/" not in module
+        flow = getattr(importlib.import_module(module), name)
+        assert isinstance(flow, Flow)
+        assert set(deployment["parameters"]) <= set(flow.parameters.properties)
+        assert deployment["schedules"]
+
+
+def test_constraints_hold_names_and_versions_only() -> None:
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        name, _, version = line.partition("==")
+        assert name and version, line
+        assert "/" not in line and "@" not in line and "+" not in line

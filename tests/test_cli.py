@@ -1,0 +1,295 @@
+"""The command line: what it prints where, its exit codes, and that no server is started."""
+
+import csv
+import io
+import json
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import terminal
+from flows.__main__ import main
+from warehouse.home import Home
+
+
+def almanac(*arguments: str) -> int:
+    """Run a command in this process; argparse leaves by SystemExit."""
+    try:
+        return main(list(arguments))
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+@pytest.mark.parametrize("arguments", [[], ["sql"], ["nonsense"], ["refresh"], ["sql", "a", "b"]])
+def test_wrong_call_is_exit_code_two(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert almanac(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert "usage: almanac" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sql", "select 1"],
+        ["ask", "Who?"],
+        ["editions", "diff"],
+        ["editions", "rollback"],
+        ["editions", "prune"],
+        ["override", "reject", "x"],
+    ],
+)
+def test_empty_home_is_explained_and_left_alone(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "nothing"
+    assert almanac(*arguments, "--home", str(home)) in (1, 2)
+    out, err = capsys.readouterr()
+    assert not out
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert not home.exists()
+
+
+def test_home_before_after_and_from_the_environment(
+    small_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "select count(*) as documents from documents"
+    calls = [
+        ["--home", str(small_home), "sql", query, "--format", "json"],
+        ["sql", query, "--format", "json", "--home", str(small_home)],
+    ]
+    for call in calls:
+        assert almanac(*call) == 0
+        assert json.loads(capsys.readouterr().out) == [{"documents": 9}]
+    monkeypatch.setenv("ALMANAC_HOME", str(small_home))
+    assert almanac("--json", "sql", query) == 0
+    assert json.loads(capsys.readouterr().out) == [{"documents": 9}]
+
+
+def test_json_holds_every_row_whole(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "select * from documents order by uri"
+    assert almanac("sql", query, "--format", "json", "--home", str(small_home)) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["uri"] for row in rows] == sorted(row["uri"] for row in rows)
+    assert rows[0]["duplicates"] == []
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", rows[0]["read_at"])
+    assert almanac("sql", "select 1 where false", "--json", "--home", str(small_home)) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_csv_is_read_back_as_it_was(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = 'select \'a,"b"\nc\' as "x,y", null as n, [1, 2] as l'
+    assert almanac("sql", query, "--format", "csv", "--home", str(small_home)) == 0
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert rows == [["x,y", "n", "l"], ['a,"b"\nc', "", "[1, 2]"]]
+
+
+def test_table_counts_rows_and_cuts_long_cells(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "select range as number, repeat('x', 5000) as long from range(700)"
+    assert almanac("sql", query, "--home", str(small_home)) == 0
+    out = capsys.readouterr().out
+    assert "700 rows; the first 500 are shown" in out
+    assert len(out) < 500 * 300
+
+
+def test_escape_sequences_reach_no_terminal(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = "select chr(27) || ']0;owned' || chr(7) || chr(155) || '31m' || chr(8238) as evil"
+    assert almanac("sql", hostile, "--home", str(small_home)) == 0
+    assert almanac("sql", hostile, "--format", "json", "--home", str(small_home)) == 0
+    assert almanac("sql", f'{hostile}, 1 as "\x1b[2J"', "--home", str(small_home)) == 0
+    assert almanac("sql", "selekt \x1b[31m", "--home", str(small_home)) == 2
+    out, err = capsys.readouterr()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", out + err)
+    assert "]0;owned" in out
+
+
+def test_harmless_keeps_what_is_harmless() -> None:
+    text = "tab\tline\nümlaut 长江 👍🏽"
+    assert terminal.harmless(text) == text
+    assert (
+        json.loads(terminal.json_line(json.dumps("\x9b\u202e", ensure_ascii=False))) == "\x9b\u202e"
+    )
+
+
+def test_wrong_query_is_one_sentence(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert almanac("sql", "select nme from entities", "--home", str(small_home)) == 2
+    assert almanac("sql", "drop table triples", "--home", str(small_home)) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert len(err.splitlines()) == 2
+
+
+def test_older_edition_can_be_queried(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = Home(small_home).editions.all()
+    query = "select text from documents where uri = 'london.md'"
+    texts = []
+    for edition in (first.id, second.id[:6]):
+        assert almanac("sql", query, "--json", "--edition", edition, "--home", str(small_home)) == 0
+        texts.append(json.loads(capsys.readouterr().out)[0]["text"])
+    assert "capital" in texts[0]
+    assert "capital" not in texts[1]
+    assert almanac("sql", query, "--edition", "nope", "--home", str(small_home)) == 2
+
+
+def test_editions_are_listed_and_compared(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert almanac("editions", "--json", "--home", str(small_home)) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [row["state"] for row in listed] == ["published", "current"]
+    assert listed[1]["parent"] == listed[0]["edition"]
+    assert almanac("editions", "diff", "--json", "--home", str(small_home)) == 0
+    tables = {t["table"]: t for t in json.loads(capsys.readouterr().out)["tables"]}
+    assert tables["documents"]["added"] == tables["documents"]["gone"] == 1
+    assert any("capital" in said for said in tables["triples"]["examples_gone"])
+    assert almanac("editions", "diff", "--home", str(small_home)) == 0
+    assert "triples, gone:" in capsys.readouterr().out
+
+
+def test_rollback_holds_until_published(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = [edition.id for edition in Home(own_home).editions.all()]
+    assert almanac("editions", "rollback", "--reason", "wrong", "--home", str(own_home)) == 0
+    pointer = Home(own_home).editions.pointer()
+    assert pointer["edition"] == first
+    assert pointer["hold"]["reason"] == "wrong"
+    assert almanac("editions", "list", "--home", str(own_home)) == 0
+    assert "held since" in capsys.readouterr().out
+    assert almanac("editions", "publish", "--json", "--home", str(own_home)) == 0
+    assert json.loads(capsys.readouterr().out) == {"edition": second, "hold": None}
+
+
+def test_prune_says_what_it_removes(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = [edition.id for edition in Home(own_home).editions.all()]
+    prune = ["editions", "prune", "--keep", "1", "--home", str(own_home)]
+    assert almanac(*prune, "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == [first]
+    assert almanac(*prune) == 0
+    assert [edition.id for edition in Home(own_home).editions.all()] == [second]
+
+
+def test_override_by_name_is_listed_and_withdrawn(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(own_home)]
+    assert almanac("override", "merge", "Ada Lovelace", "Charles Babbage", "--json", *home) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert almanac("override", "list", "--json", *home) == 0
+    assert [row["override_id"] for row in json.loads(capsys.readouterr().out)] == [
+        made["override_id"]
+    ]
+    assert almanac("override", "withdraw", made["override_id"], *home) == 0
+    capsys.readouterr()
+    assert almanac("override", "list", "--json", *home) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    for wrong in (["merge", "Nobody", "Ada Lovelace"], ["reject", "x"], ["exclude", "x"]):
+        assert almanac("override", *wrong, *home) == 2
+
+
+def test_ask_prints_the_promised_json_and_keeps_a_record(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = "Who designed the Analytical Engine?"
+    assert almanac("ask", question, "--json", "--home", str(own_home)) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["answer"] == "Charles Babbage"
+    assert {
+        "question_id",
+        "answers",
+        "answerable",
+        "route",
+        "thrust",
+        "program",
+        "evidence",
+    } <= set(answer)
+    assert {
+        "text",
+        "kind",
+        "graph",
+        "document_id",
+        "uri",
+        "span_start",
+        "span_end",
+        "score",
+    } <= set(answer["evidence"][0])
+    assert almanac("ask", question, "--explain", "--home", str(own_home)) == 0
+    assert "Charles Babbage" in capsys.readouterr().out
+    query = "select question from answers"
+    assert almanac("sql", query, "--json", "--home", str(own_home)) == 0
+    assert json.loads(capsys.readouterr().out) == [{"question": question}] * 2
+
+
+def test_broken_settings_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "settings.toml").write_text("[engine]\nencodr = 'none'\n")
+    assert almanac("refresh", str(tmp_path), "--home", str(tmp_path)) == 2
+    err = capsys.readouterr().err
+    assert "encodr" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_unexpected_errors_hide_their_traceback_but_for_debug(
+    small_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("flows.home.home_of", fail)
+    assert almanac("sql", "select 1", "--home", str(small_home)) == 1
+    err = capsys.readouterr().err
+    assert "boom" in err
+    assert "--debug" in err
+    assert "Traceback" not in err
+    with pytest.raises(RuntimeError):
+        almanac("sql", "select 1", "--debug", "--home", str(small_home))
+
+
+def test_reader_that_leaves_early_is_no_error(small_home: Path) -> None:
+    program = [sys.executable, "-m", "flows", "--home", str(small_home), "sql", "--format", "csv"]
+    query = "select repeat('x', 1000) from range(20000)"
+    with subprocess.Popen(
+        [*program, query], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
+def test_doctor_finds_a_healthy_home(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert almanac("doctor", "--json", "--home", str(small_home)) == 0
+    findings = {row["check"]: row for row in json.loads(capsys.readouterr().out)}
+    assert findings["edition"]["state"] == findings["journal"]["state"] == "ok"
+    assert findings["engine"]["state"] == "ok"
+
+
+def test_doctor_finds_damage(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edition = Home(own_home).editions.current()
+    assert edition
+    table = edition.path / "triples.parquet"
+    table.chmod(0o644)
+    table.write_bytes(table.read_bytes()[:-1])
+    assert almanac("doctor", "--home", str(own_home)) == 1
+    assert re.search(r"^fail +edition.*triples\.parquet", capsys.readouterr().out, re.M)
+
+
+def test_sql_starts_quickly(small_home: Path) -> None:
+    """The promise is a second on the clock; processor time says so on a busy machine too."""
+    command = [sys.executable, "-m", "flows", "--home", str(small_home), "sql", "select 1"]
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(spent) < 1

@@ -1,0 +1,29 @@
+"""The documentation's queries work and find something."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from schemas import LIVE
+from warehouse.home import Home
+from warehouse.sql_session import run_sql
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "queries.md"
+QUERIES = dict(re.findall(r"^## (\d+\..*?)\n.*?```sql\n(.*?)```", PAGE.read_text(), re.M | re.S))
+
+
+def test_there_are_ten() -> None:
+    assert len(QUERIES) == 10
+
+
+@pytest.mark.parametrize("title", QUERIES)
+def test_query_of_the_documentation(title: str, small_home: Path) -> None:
+    home = Home(small_home)
+    edition = home.editions.current()
+    assert edition
+    live = {row.table: [home.live.path(part) for part in home.live.parts(row)] for row in LIVE}
+    result = run_sql(edition.database, live, QUERIES[title])
+    rows = list(result.rows())
+    assert rows
+    assert any(value is not None for value in rows[0])
