@@ -130,7 +130,8 @@ def _topic(passage: Passage, entity: str, first: int, last: int) -> str:
         topic = topic_of_lemma(lemma)
         if topic:
             votes[topic] += 1
-        if tree.pos[token] == "NOUN" and lemma not in own and token not in passage.entities:
+        common = tree.pos[token] == "NOUN" and tree.words[token].islower()
+        if common and lemma not in own and token not in passage.entities:
             closeness = 2 if tree.dep[token] in (*SUBJECTS, "obj", "ROOT") else 1
             nouns[lemma] += closeness
     if votes:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tasks.rules.assertion import is_asserted
 from tasks.rules.clauses import Clause
 from tasks.rules.mentions import Called, call
 from tasks.rules.noun_phrases import argument_phrase
@@ -41,7 +42,7 @@ def _definitions(passage: Passage, clauses: list[Clause]) -> Iterator[Descriptio
     for clause in clauses:
         if clause.kind != "copula" or clause.negated or clause.how not in ("own", "shared"):
             continue
-        if not _is_definition(passage, clause.predicate):
+        if not (is_asserted(tree, clause.predicate) and _is_definition(passage, clause.predicate)):
             continue
         entity = call(passage, clause.subject)
         if entity is None or not entity.named:

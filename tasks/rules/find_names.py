@@ -18,6 +18,8 @@ CALENDAR = frozenset(
     )
 )
 LONGEST_NAME = 12
+QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
+SMALL_WORDS = frozenset(listed("a an and or to in on at for with from by as is"))
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 
 
@@ -29,6 +31,7 @@ def find_names(tree: Tree, title: str) -> list[Name]:
     spans += [(first, last, "unknown") for first, last in _capitalised_runs(tree)]
     spans += [(first, last, "unknown") for first, last in _title_spans(tree, title)]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
+    spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[Name] = []
     taken = [False] * len(tree.words)
     for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
@@ -108,6 +111,21 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break
         last = ahead + 1
     return last
+
+
+def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
+    """Return quotations of two words and more that are written like the title of a work."""
+    by_start = {start: token for token, start in enumerate(tree.start)}
+    by_end = {end: token + 1 for token, end in enumerate(tree.end)}
+    found: list[tuple[int, int]] = []
+    for quotation in QUOTATION.finditer(tree.text):
+        words = quotation[1].split()
+        big = [w for w in words if w[:1].isupper() or w.lower() in LINKS | SMALL_WORDS]
+        first, last = by_start.get(quotation.start(1)), by_end.get(quotation.end(1))
+        titled = len(words) > 1 and len(big) == len(words) and words[0][:1].isupper()
+        if titled and first is not None and last is not None:
+            found.append((first, last))
+    return found
 
 
 def _lone_surnames(tree: Tree) -> list[int]:

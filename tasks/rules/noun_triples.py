@@ -116,7 +116,7 @@ def of_attribute(passage: Passage, clause: Clause, subject: int, noun: int) -> I
         core = [t for t in core_phrase(tree, subject) if t not in tree.subtree(child)]
         core = without_determiner(passage, core)
         if owner is not None and owner.named and tail is not None and 0 < len(core) <= 4:
-            yield triple_of("predicative", passage, clause, owner, tree.join(core), tail)
+            yield triple_of(_rule(clause), passage, clause, owner, tree.join(core), tail)
 
 
 def of_phrases(passage: Passage) -> Iterator[Triple]:
@@ -127,7 +127,9 @@ def of_phrases(passage: Passage) -> Iterator[Triple]:
             yield from _of_apposition(passage, tree.head[token], token)
         elif label == "nmod:desc" and tree.pos[token] == "NOUN":
             head = call(passage, tree.head[token])
-            if head is not None and head.named and token not in head.tokens:
+            if tree.child(token, "nmod:poss") is not None:
+                yield from _of_apposition(passage, tree.head[token], token)
+            elif head is not None and head.named and token not in head.tokens:
                 tail = Called(tree.lower[token], "", [token], named=False)
                 clause = _without_verb(token, tree.head[token])
                 yield triple_of("apposition", passage, clause, head, "is a", tail)
@@ -140,6 +142,10 @@ def _of_apposition(passage: Passage, first: int, second: int) -> Iterator[Triple
     name, noun = (first, second) if first in passage.entities else (second, first)
     head = call(passage, name)
     if head is None or tree.pos[noun] != "NOUN":
+        return
+    owner = tree.child(noun, "nmod:poss")
+    if owner is not None:
+        yield from of_attribute(passage, _without_verb(noun, name), noun, name)
         return
     yield from _of_class(passage, _without_verb(noun, name), head, noun)
 

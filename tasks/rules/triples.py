@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tasks.rules.assertion import is_asserted
 from tasks.rules.clauses import Clause
 from tasks.rules.noun_phrases import conjuncts
 from tasks.rules.noun_triples import of_copula, of_phrases
@@ -14,6 +15,8 @@ from tasks.rules.verb_triples import of_enumeration, of_verb
 def find_triples(passage: Passage, clauses: list[Clause]) -> Iterator[Triple]:
     """Yield the triples of a passage, clause by clause."""
     for clause in clauses:
+        if not is_asserted(passage.tree, clause.predicate):
+            continue
         yield from with_period(passage, clause, list(_of_clause(passage, clause)))
     yield from of_phrases(passage)
 
