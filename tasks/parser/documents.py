@@ -14,26 +14,27 @@ if TYPE_CHECKING:
 
 _QUOTE_STYLES = (("“", "”"), ('"', '"'), ("``", "''"), ("‘", "’"), ("«", "»"))
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-"}
+_ALONE = 0.4
 _DASHES = ("-", "--", "–", "—")
 _LAYERS = ("tags", "pos", "morphs", "lemmas", "deps", "names")
 
 
 def group_sentences(
-    sentences: list[Sentence], random: Random, most: int = 8
+    sentences: list[Sentence], random: Random, most: int = 5
 ) -> list[list[Sentence]]:
-    """Cut every document into runs of 1 to `most` consecutive sentences, at random lengths."""
+    """Cut every document into runs of 1 to `most` consecutive sentences; many stand alone."""
     groups: list[list[Sentence]] = []
     for _, members in groupby(sentences, key=lambda s: s.document):
         rest = list(members)
         while rest:
-            size = random.randint(1, most)
+            size = 1 if random.random() < _ALONE else random.randint(2, most)
             groups.append(rest[:size])
             rest = rest[size:]
     return groups
 
 
 def augment(sentence: Sentence, random: Random) -> Sentence:
-    """Vary quotes, brackets, dashes, case and the last full stop; most sentences stay as they are."""
+    """Vary quotes, brackets, dashes, case and the last full stop of some sentences."""
     if random.random() < 0.25:
         sentence = _restyle_marks(sentence, random)
     draw = random.random()

@@ -256,7 +256,7 @@ def _entropy(scores: Tensor, target: Tensor) -> Tensor:
 def train_teacher(
     model: Teacher, items: list[Encoded], minutes: float, epochs: int, pieces: int, seed: int = 0
 ) -> None:
-    """Fine-tune for `epochs`, or as far as `minutes` allow; the learning rate falls with whichever ends first."""
+    """Fine-tune for `epochs` or `minutes`, whichever ends first; the learning rate falls to 0."""
     random = Random(seed)
     encoder = [p for n, p in model.named_parameters() if n.startswith("bert") and p.requires_grad]
     rest = [p for n, p in model.named_parameters() if not n.startswith("bert")]

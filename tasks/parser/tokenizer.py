@@ -13,7 +13,7 @@ _GLUED = [r"[“”„«»]", r"(?<=[:;,.!?])[\"']", r"[\"'](?=[(\[])"]
 
 
 def set_tokenizer_rules(nlp: "Language") -> None:
-    """Keep `-LRB-` and ` `` ` whole (normed as the marks they stand for), split glued quotes off."""
+    """Keep `-LRB-` and double backticks whole, normed as plain marks; split glued quotes off."""
     from spacy.util import compile_infix_regex, compile_prefix_regex
 
     for mark, norm in _TREEBANK_MARKS.items():

@@ -1,165 +1,105 @@
-"""Train the embedded English pipeline: `python -m tasks.parser.train --data DIR --out DIR`."""
+"""Train the English pipeline: `python -m tasks.parser.train --data DIR --encoder DIR --out DIR`.
+
+Three stages, each skipped where its output is already in the output folder: fine-tune the teacher
+(`teacher/`), label raw prose with it (`silver/`), train the small pipeline on gold and silver
+(`model/`). The stages' lengths are bounded in minutes, so that a slow machine ends too.
+"""
 
 import argparse
 import json
 import logging
-import time
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
-from random import Random
-from typing import TYPE_CHECKING, Any
 
-from tasks.parser.documents import join, training_documents
-from tasks.parser.sentences import (
-    Sentence,
-    read_names,
-    read_treebank,
-    rename_document,
-    split_wikigold,
+import numpy as np
+import spacy
+from numpy.typing import NDArray
+
+from tasks.parser.refine import fill_lemmas, join_hyphenated_persons, known_lemmas
+from tasks.parser.sentences import read_treebank
+from tasks.parser.silver import (
+    WordVectors,
+    label,
+    prose_sentences,
+    read_sentences,
+    write_sentences,
 )
-from tasks.parser.tokenizer import set_tokenizer_rules
-
-if TYPE_CHECKING:
-    from spacy import Language
-    from spacy.tokens import Doc
+from tasks.parser.student import Budget, Source, initialize, new_pipeline, train_student
+from tasks.parser.teach import load_teacher, read_name_corpora, teach
 
 log = logging.getLogger(__name__)
-CONFIG = Path(__file__).with_name("config.cfg")
-_INITIAL_DOCUMENTS = 4000
+_PROSE_SHARE = 0.25
+_VECTOR_WORDS = 20_000
+_VECTOR_WIDTH = 64
+# How often one round of training goes through each source.
+_TIMES = {"treebank": 2.0, "wikigold": 3.0, "wnut17": 0.5, "conll04": 0.5, "prose": 0.8}
 
 
-def read_gold(data: Path) -> tuple[list[Sentence], list[Sentence]]:
-    """Read the training sentences of the treebank and of the name corpora."""
-    treebank = read_treebank(data / "ud_ewt/train.conllu.gz")
-    names, _ = split_wikigold(read_names(data / "ner/wikigold.conll.gz"))
-    for file in ("wnut17.train.conll.gz", "wnut17.dev.conll"):
-        names += rename_document(read_names(data / "ner" / file), file)
-    return treebank, names
+def label_everything(data: Path, encoder: Path, teacher: Path, out: Path) -> None:
+    """Complete the gold sentences and label the prose; write them and the word vectors to `out`."""
+    model, encode, labels = load_teacher(encoder, teacher)
+    vectors = WordVectors()
+    sources = {"treebank": read_treebank(data / "ud_ewt/train.conllu.gz")}
+    sources |= read_name_corpora(data)
+    sources["prose"] = prose_sentences(data, _PROSE_SHARE, new_pipeline(None))
+    out.mkdir(parents=True, exist_ok=True)
+    for name, sentences in sources.items():
+        log.info("labelling %s: %d sentences", name, len(sentences))
+        write_sentences(out / f"{name}.jsonl.gz", label(model, encode, labels, sentences, vectors))
+    words = vectors.reduced(_VECTOR_WORDS, _VECTOR_WIDTH)
+    np.save(out / "vectors.npy", np.stack(list(words.values())), allow_pickle=False)
+    (out / "words.json").write_text(json.dumps(list(words)), encoding="utf-8")
 
 
-def new_pipeline(vectors: Path | None) -> "Language":
-    """Make the untrained pipeline that config.cfg describes."""
-    import spacy
-    from spacy.util import load_config
-
-    config = load_config(CONFIG)
-    if vectors is not None:
-        config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = True
-        config["initialize"] = {"vectors": str(vectors)}
-    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
-    set_tokenizer_rules(nlp)
-    return nlp
+def read_vectors(folder: Path) -> dict[str, NDArray[np.float32]]:
+    """Read the word vectors that `label_everything` wrote."""
+    words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+    return dict(zip(words, np.load(folder / "vectors.npy", allow_pickle=False), strict=True))
 
 
-def batches(documents: Iterator["Doc"], words: int) -> Iterator[list["Doc"]]:
-    """Yield lists of documents that hold about `words` tokens."""
-    batch: list[Doc] = []
-    size = 0
-    for document in documents:
-        batch.append(document)
-        size += len(document)
-        if size >= words:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def examples(documents: list["Doc"]) -> list[Any]:
-    """Pair each annotated Doc with a bare copy for the pipeline to annotate."""
-    from spacy.tokens import Doc
-    from spacy.training import Example
-
-    return [
-        Example(Doc(d.vocab, words=[t.text for t in d], spaces=[bool(t.whitespace_) for t in d]), d)
-        for d in documents
-    ]
-
-
-def learning_rate(progress: float, peak: float) -> float:
-    """Warm up over the first 2 %, then fall linearly to a hundredth of the peak."""
-    if progress < 0.02:
-        return peak * progress / 0.02
-    return peak * max(0.01, (1 - progress) / 0.98)
-
-
-def train(
-    nlp: "Language",
-    sources: list[tuple[list[Sentence], float]],
-    out: Path,
-    minutes: float,
-    words: int,
-    dropout: float,
-    seed: int = 0,
-) -> dict[str, float]:
-    """Train for `minutes` of wall time and save the averaged weights; each source is a list of sentences and how
-    often an epoch repeats it.
-    """
-    import spacy
-    from thinc.api import Adam
-
-    spacy.util.fix_random_seed(seed)
-    random = Random(seed)
-    sample = [
-        d
-        for part, _ in sources
-        for d in list(training_documents(part, nlp.vocab, random))[:_INITIAL_DOCUMENTS]
-    ]
-    nlp.initialize(lambda: examples(sample))
-    optimizer = Adam(0.001, beta1=0.9, beta2=0.999, L2=0.01, grad_clip=1.0, use_averages=True)
-    begin = time.monotonic()
-    seen, report = 0, begin
-    losses: dict[str, float] = {}
-    for step, batch in enumerate(batches(endless(sources, nlp, random), words)):
-        progress = (time.monotonic() - begin) / (minutes * 60)
-        if progress >= 1:
-            break
-        optimizer.learn_rate = learning_rate(progress, 0.0015)
-        nlp.update(examples(batch), sgd=optimizer, drop=dropout, losses=losses)
-        seen += sum(len(d) for d in batch)
-        if time.monotonic() - report > 60:
-            report = time.monotonic()
-            rounded = {k: round(v, 1) for k, v in losses.items()}
-            log.info("step %d, %d words, %.0f s, %s", step, seen, report - begin, rounded)
-            losses.clear()
-    with nlp.use_params(optimizer.averages):
-        nlp.to_disk(out)
-    return {"words": seen, "seconds": time.monotonic() - begin}
-
-
-def endless(
-    sources: list[tuple[list[Sentence], float]], nlp: "Language", random: Random
-) -> Iterator["Doc"]:
-    """Yield augmented documents for ever; the sources are mixed in proportion."""
-    for _ in count():
-        pool: list[Doc] = []
-        for part, times in sources:
-            for turn in range(int(times) + 1):
-                documents = list(training_documents(part, nlp.vocab, random))
-                pool += (
-                    documents
-                    if turn < int(times)
-                    else documents[: int(len(documents) * (times % 1))]
-                )
-        random.shuffle(pool)
-        yield from pool
+def read_sources(folder: Path) -> list[Source]:
+    """Read the completed gold and the silver sentences, corrected, with their weights."""
+    lemmas = known_lemmas(read_sentences(folder / "treebank.jsonl.gz"))
+    sources: list[Source] = []
+    for name, times in _TIMES.items():
+        sentences = [
+            join_hyphenated_persons(fill_lemmas(s, lemmas))
+            for s in read_sentences(folder / f"{name}.jsonl.gz")
+        ]
+        sources.append(Source(sentences, times))
+    return sources
 
 
 def main() -> None:
-    """Parse the command line, train, and print what was done."""
+    """Parse the command line, run the stages that are missing, and print what was done."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True, help="folder with ud_ewt, ner, ...")
+    parser.add_argument("--encoder", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=8)
-    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--teacher-minutes", type=float, default=60)
+    parser.add_argument("--teacher-epochs", type=int, default=3)
+    parser.add_argument("--words", type=int, default=6_000_000, help="words the student sees")
+    parser.add_argument("--minutes", type=float, default=60, help="at most, for the student")
+    parser.add_argument("--rate", type=float, default=0.0015, help="the student's learning rate")
+    parser.add_argument("--resume", type=Path, help="train this pipeline further, not a new one")
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    treebank, names = read_gold(options.data)
-    nlp = new_pipeline(options.vectors)
-    done = train(
-        nlp, [(treebank, 1), (names, 1)], options.out, options.minutes, words=1200, dropout=0.1
-    )
+    teacher, silver = options.out / "teacher", options.out / "silver"
+    if not (teacher / "labels.json").exists():
+        teach(
+            options.data, options.encoder, teacher, options.teacher_minutes, options.teacher_epochs
+        )
+    if not (silver / "words.json").exists():
+        label_everything(options.data, options.encoder, teacher, silver)
+    sources = read_sources(silver)
+    spacy.util.fix_random_seed(options.seed)
+    if options.resume is None:
+        nlp = new_pipeline(read_vectors(silver))
+        initialize(nlp, sources, options.seed)
+    else:
+        nlp = spacy.load(options.resume)
+    budget = Budget(options.words, options.minutes, options.rate)
+    done = train_student(nlp, sources, budget, options.out / "model", options.seed)
     log.info("done: %s", json.dumps(done))
 
 

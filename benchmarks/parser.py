@@ -1,0 +1,66 @@
+"""Scores, size and speed of the embedded English pipeline: `python -m benchmarks.parser`."""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+
+from tasks.parser import load_english
+from tasks.parser.load import SHIPPED_MODEL
+from tasks.parser.score import score_all
+from tasks.parser.sentences import open_text
+
+RESULTS = Path(__file__).with_name("results") / "parser.json"
+_SPEED_TEXTS = 120
+
+
+def factbook_texts(data: Path, most: int = _SPEED_TEXTS) -> list[str]:
+    """Long paragraphs of the World Factbook, one per country."""
+    texts: list[str] = []
+    for file in sorted((data / "factbook").rglob("*.md"))[:most]:
+        paragraphs = [line for line in open_text(file) if len(line.split()) > 40]
+        texts.append("\n\n".join(paragraphs[:6]))
+    return texts
+
+
+def measure_speed(name: str | None, texts: list[str]) -> dict[str, float]:
+    """Tokens per second of the whole pipeline, and without names, on one core.
+
+    CPU seconds are what a quiet machine would need; wall seconds include waiting for others.
+    """
+    speeds: dict[str, float] = {}
+    for title, disable in (("all", ()), ("without ner", ("ner",))):
+        nlp = load_english(name, disable=disable)
+        list(nlp.pipe(texts[:5]))
+        cpu, wall = time.process_time(), time.perf_counter()
+        tokens = sum(len(doc) for doc in nlp.pipe(texts, batch_size=32))
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        speeds[f"{title}, tokens per cpu second"] = round(tokens / cpu)
+        speeds[f"{title}, tokens per wall second"] = round(tokens / wall)
+    return speeds
+
+
+def main() -> None:
+    """Measure, print, and write the results file (for the shipped pipeline only)."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = os.environ.get("ALMANAC_DATA", "../shared/data")
+    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--model", help="another pipeline to measure; nothing is written then")
+    options = parser.parse_args()
+    folder = Path(options.model) if options.model else SHIPPED_MODEL
+    size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    results = {
+        "scores": score_all(load_english(options.model), options.data),
+        "speed": measure_speed(options.model, factbook_texts(options.data)),
+        "megabytes": round(size / 1e6, 2),
+    }
+    text = json.dumps(results, indent=2)
+    print(text)
+    if not options.model:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
