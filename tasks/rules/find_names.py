@@ -53,11 +53,15 @@ def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int
         if kind != "unknown":
             continue
         inner = [s for s in spans if s[2] != "unknown" and first <= s[0] and s[1] <= last]
-        whole = [s for s in inner if s[1] == last or tree.lower[s[1]] in LINKS]
-        if len(inner) == 1 and whole:
-            merged.append((first, last, whole[0][2]))
+        outer = [s for s in inner if not any(_within(s, other) for other in inner)]
+        if len(outer) == 1 and (outer[0][1] == last or tree.lower[outer[0][1]] in LINKS):
+            merged.append((first, last, outer[0][2]))
     # Of equal spans the one with a kind comes first.
     return sorted(set(merged), key=lambda s: (s[0], s[1], s[2] == "unknown"))
+
+
+def _within(span: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+    return span[:2] != other[:2] and other[0] <= span[0] and span[1] <= other[1]
 
 
 def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:

@@ -35,7 +35,7 @@ def of_copula(passage: Passage, clause: Clause, subject: int) -> Iterator[Triple
             if tail is not None:
                 words = " ".join(tree.lower[m] for m in marks)
                 yield triple_of("predicative", passage, clause, head, f"is {words}", tail)
-        elif tree.pos[noun] == "ADJ" and tree.child(noun, "det") is None:
+        elif tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:
             yield from _of_adjective(passage, clause, head, noun)
         elif tree.pos[noun] in ("NOUN", "PROPN", "NUM", "ADJ"):
             yield from _of_class(passage, clause, head, noun)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tasks.rules.parentheses import Reduced
+from tasks.rules.verb_lemmas import verb_lemma
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -89,6 +90,11 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
                 known[key] = strings[key] if key else ""
         return [known[key] for key in keys]
 
+    pos, tag, lemma, lower = named(2), named(3), named(1), named(0)
+    lemma = [
+        verb_lemma(lower[token], tag[token]) if kind in ("VERB", "AUX") else lemma[token]
+        for token, kind in enumerate(pos)
+    ]
     heads = columns[:, 5].astype("int64").tolist()
     starts = columns[:, 6].tolist()
     ends = (columns[:, 6] + columns[:, 7]).tolist()
@@ -98,10 +104,10 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
     return Tree(
         text=reduced.whole if reduced else doc.text,
         words=[token.text for token in doc],
-        lower=named(0),
-        lemma=named(1),
-        pos=named(2),
-        tag=named(3),
+        lower=lower,
+        lemma=lemma,
+        pos=pos,
+        tag=tag,
         dep=named(4),
         head=[token + offset for token, offset in enumerate(heads)],
         start=starts,
