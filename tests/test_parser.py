@@ -1,10 +1,13 @@
 """The embedded English pipeline and the parts of its recipe."""
 
+import itertools
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,16 +15,23 @@ from hypothesis import strategies as st
 from tasks.parser import load_english
 from tasks.parser.documents import augment, drop_final_stop, group_sentences, join
 from tasks.parser.load import SHIPPED_MODEL
+from tasks.parser.prose import cut_sentences
+from tasks.parser.refine import fill_lemmas, join_hyphenated_persons, known_lemmas
+from tasks.parser.score import score_names, score_treebank, treebank_documents
 from tasks.parser.sentences import (
     NAME_LABELS,
     Sentence,
     read_names,
     read_relation_names,
+    read_sentences,
     read_treebank,
     restore_spaces,
     split_wikigold,
     to_bio,
+    write_sentences,
 )
+from tasks.parser.student import Budget, Source, initialize, new_pipeline, train_student
+from tasks.parser.trees import best_tree
 
 TREEBANK = """\
 # newdoc id = d1
@@ -185,3 +195,86 @@ def test_shipped_model_is_small() -> None:
 def test_importing_the_package_is_light() -> None:
     code = "import sys, tasks.parser; sys.exit('spacy' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def all_trees(n: int) -> list[tuple[int, ...]]:
+    """Every single-rooted tree over n words, as heads (0 = root)."""
+    found = []
+    for heads in itertools.product(range(n + 1), repeat=n):
+        reached = {0}
+        for _ in range(n):
+            reached |= {i + 1 for i, head in enumerate(heads) if head in reached}
+        if heads.count(0) == 1 and len(reached) == n + 1:
+            found.append(heads)
+    return found
+
+
+@given(st.integers(1, 4), st.integers(0, 10_000))
+def test_best_tree_is_a_tree_and_never_beaten_up_to_three_words(n: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(size=(n, n + 1))
+    mine = tuple(best_tree(scores))
+    totals = {t: sum(scores[i, h] for i, h in enumerate(t)) for t in all_trees(n)}
+    assert mine in totals
+    if n <= 3:
+        assert totals[mine] == pytest.approx(max(totals.values()))
+
+
+def test_prose_is_cut_outside_brackets_and_after_abbreviations() -> None:
+    import spacy
+
+    text = 'Dr. Ada (b. 1815. In London) met J. R. Smith. "Go." He left the U.S. The end came.'
+    cut = [" ".join(s.words) for s in cut_sentences(text, "d", spacy.blank("en"))]
+    assert cut[0].endswith("Smith .")
+    assert cut[-2:] == ["He left the U.S.", "The end came ."]
+
+
+def test_silver_lemmas_come_from_the_treebank_or_stay_unknown(treebank: list[Sentence]) -> None:
+    table = known_lemmas(treebank)
+    silver = Sentence(
+        "d",
+        ("Bob", "laughed", "loudly", "."),
+        (True,) * 4,
+        tags=("NNP", "VBD", "RB", "."),
+        pos=("PROPN", "VERB", "ADV", "PUNCT"),
+    )
+    assert fill_lemmas(silver, table).lemmas == ("Bob", "laugh", "", ".")
+    assert fill_lemmas(treebank[0], table) is treebank[0]
+
+
+def test_persons_are_joined_over_a_glued_hyphen_only() -> None:
+    names = ("B-PERSON", "O", "B-PERSON")
+    glued = Sentence("d", ("Lévi", "-", "Strauss"), (False, False, True), names=names)
+    assert join_hyphenated_persons(glued).names == ("B-PERSON", "I-PERSON", "I-PERSON")
+    apart = replace(glued, spaces=(True, True, True))
+    assert join_hyphenated_persons(apart).names == names
+
+
+def test_sentences_survive_a_file(treebank: list[Sentence], tmp_path: Path) -> None:
+    write_sentences(tmp_path / "s.jsonl.gz", treebank)
+    assert read_sentences(tmp_path / "s.jsonl.gz") == treebank
+
+
+def test_student_trains_saves_and_loads(treebank: list[Sentence], tmp_path: Path) -> None:
+    gold = [
+        replace(s, document=f"d{i}", names=("B-PERSON", *("O",) * (len(s.words) - 1)))
+        for i, s in enumerate(treebank * 40)
+    ]
+    vectors = {"Ada": np.ones(4, np.float32), "go": np.zeros(4, np.float32)}
+    nlp = new_pipeline(vectors)
+    initialize(nlp, [Source(gold, 1)])
+    done = train_student(nlp, [Source(gold, 1)], Budget(2000, 0.2), tmp_path / "model")
+    assert done["words"] >= 900
+    again = load_english(str(tmp_path / "model"))
+    assert again.vocab.vectors.shape == (2, 4)
+    assert [t.tag_ for t in again("Ada laughed")] == ["NNP", "VBD"]
+
+
+def test_dev_scores_hold(almanac_data: Path) -> None:
+    nlp = load_english()
+    dev = read_treebank(almanac_data / "ud_ewt/dev.conllu.gz")[:300]
+    scores = score_treebank(nlp, treebank_documents(dev, nlp, "sentence"), raw=False)
+    assert scores["uas"] > 84
+    assert scores["las"] > 80
+    _, held_out = split_wikigold(read_names(almanac_data / "ner/wikigold.conll.gz"))
+    names = score_names(nlp, treebank_documents(held_out, nlp, "document"), raw=False)
+    assert names["f1"] > 62

@@ -1,9 +1,11 @@
 """Annotated sentences, read from CoNLL-U treebanks and from CoNLL name files."""
 
 import gzip
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 NAME_LABELS = ("PERSON", "LOC", "ORG", "MISC")
 _NAME_MAP = {
@@ -196,3 +198,20 @@ def split_wikigold(sentences: list[Sentence]) -> tuple[list[Sentence], list[Sent
 def rename_document(sentences: list[Sentence], prefix: str) -> list[Sentence]:
     """Give every sentence a document of its own (messages that do not belong together)."""
     return [replace(s, document=f"{prefix}-{i}") for i, s in enumerate(sentences)]
+
+
+def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write sentences as gzipped JSON lines."""
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for sentence in sentences:
+            file.write(json.dumps(asdict(sentence), ensure_ascii=False) + "\n")
+
+
+def read_sentences(path: Path) -> list[Sentence]:
+    """Read what `write_sentences` wrote."""
+    found: list[Sentence] = []
+    for line in open_text(path):
+        raw: dict[str, Any] = json.loads(line)
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
+        found.append(Sentence(**values))
+    return found

@@ -14,15 +14,10 @@ import numpy as np
 import spacy
 from numpy.typing import NDArray
 
+from tasks.parser.prose import prose_sentences
 from tasks.parser.refine import fill_lemmas, join_hyphenated_persons, known_lemmas
-from tasks.parser.sentences import read_treebank
-from tasks.parser.silver import (
-    WordVectors,
-    label,
-    prose_sentences,
-    read_sentences,
-    write_sentences,
-)
+from tasks.parser.sentences import read_sentences, read_treebank, write_sentences
+from tasks.parser.silver import WordVectors, label
 from tasks.parser.student import Budget, Source, initialize, new_pipeline, train_student
 from tasks.parser.teach import load_teacher, read_name_corpora, teach
 

@@ -51,8 +51,8 @@ def _arborescence(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Heads of the maximum arborescence rooted at node 0; `scores[dependent, head]` is square."""
     heads = scores.argmax(1)
     heads[0] = 0
-    cycle = _find_cycle(heads)
-    if not cycle:
+    cycle = np.array(_find_cycle(heads), dtype=np.int64)
+    if not len(cycle):
         return heads
     inside = np.zeros(len(heads), dtype=bool)
     inside[cycle] = True
