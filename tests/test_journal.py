@@ -8,6 +8,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,10 +23,8 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def scans(*names: str) -> pa.Table:
-    return Scan.to_table(
-        {"scan_id": n, "run_id": "r", "source": "s", "complete": True, "items": 1, "scanned_at": NOW}
-        for n in names
-    )
+    same = {"run_id": "r", "source": "s", "complete": True, "items": 1, "scanned_at": NOW}
+    return Scan.to_table({"scan_id": name, **same} for name in names)
 
 
 def overrides(*names: str) -> pa.Table:
@@ -125,7 +124,7 @@ while True:
 
 
 def test_a_killed_writer_loses_no_acknowledged_commit_and_leaves_no_half(tmp_path):
-    code = WRITER.format(tests=os.path.dirname(__file__))
+    code = WRITER.format(tests=str(Path(__file__).parent))
     acknowledged, chance = -1, random.Random(7)
     for _ in range(5):
         start = Journal(tmp_path).table(Scan)["scan_id"].to_pylist()

@@ -56,7 +56,11 @@ class Derivation:
 
     def __init__(self, journal: Journal, position: int, temporary: Path) -> None:
         """Open the journal up to a position; large steps spill to the temporary folder."""
-        config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2", "temp_directory": str(temporary)}
+        config: dict[str, Any] = {
+            "memory_limit": "1GB",
+            "threads": "2",
+            "temp_directory": str(temporary),
+        }
         self.con = duckdb.connect(":memory:", config=config)
         register(journal, observations.JOURNAL, self.con, position)
 
