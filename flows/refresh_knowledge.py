@@ -5,7 +5,6 @@ The work is `tasks.refresh`; here it gets Prefect's tasks, retries, schedule and
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from contextvars import ContextVar
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.utilities.annotations import quote
 
+from flows import progress
 from flows.orchestration import hush_at_exit
 from flows.runners import TaskForEachBatch
 from flows.summary import as_markdown
@@ -26,8 +26,6 @@ from warehouse.home import Home
 READ_RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]
 LOGGED_TIMES = 10  # progress lines of a stage in Prefect's log
-
-progress: ContextVar[Report | None] = ContextVar("progress", default=None)
 
 
 @flow(name="refresh-knowledge", persist_result=False)
@@ -54,7 +52,7 @@ def refresh_knowledge(
         max_delete=max_delete,
         sensitive=sensitive,
         wait_seconds=wait_seconds,
-        report=progress.get() or _log_progress(),
+        report=progress.listener() or _log_progress(),
         each=TaskForEachBatch(extract_passages, settings),
         stage=_stages(remote=any("://" in source for source in sources)),
     )
@@ -76,11 +74,9 @@ def run_stage(work: Any) -> Any:
     cache_policy=NO_CACHE,
     persist_result=False,
 )
-def extract_passages(
-    number: int, work: Callable[..., Any], batch: tuple[Any, ...], pool: Executor | None
-) -> Any:
+def extract_passages(number: int, work: Callable[[], Any], pool: Executor | None) -> Any:
     """Return the journal rows of one batch of passages."""
-    return pool.submit(work, *batch).result() if pool else work(*batch)
+    return pool.submit(work).result() if pool else work()
 
 
 def _stages(*, remote: bool) -> Callable[[str, Callable[[], Any]], Any]:

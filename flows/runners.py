@@ -1,15 +1,16 @@
 """Where batches are worked on: threads that drive processes of this machine, or Dask workers."""
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
 from prefect import Task
 from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
-from prefect.utilities.annotations import quote
 
 from schemas.settings import Settings
 from tasks.extract import worker_pool
@@ -21,6 +22,8 @@ def dask_runner(settings: Settings) -> TaskRunner[Any]:
     """Return a runner on the cluster at the address, or on one of this machine's own processes."""
     from prefect_dask import DaskTaskRunner
 
+    # Dask's words at opening and closing are many and mean nothing.
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     if settings.dask_address:
         return DaskTaskRunner(address=settings.dask_address)
     return DaskTaskRunner(
@@ -28,7 +31,7 @@ def dask_runner(settings: Settings) -> TaskRunner[Any]:
             "n_workers": settings.workers,
             "threads_per_worker": 1,
             "dashboard_address": None,
-            "silence_logs": 50,  # Dask's closing words are many and mean nothing
+            "silence_logs": logging.CRITICAL,
         }
     )
 
@@ -36,8 +39,8 @@ def dask_runner(settings: Settings) -> TaskRunner[Any]:
 class TaskForEachBatch:
     """Runs one Prefect task a batch, where the settings say; results come in order.
 
-    `task` is called with (number, work, batch, pool) and returns `work(*batch)`, in the pool if
-    there is one.
+    `task` is called with number, work and pool, and returns `work()`, done in the pool if there
+    is one.
     """
 
     def __init__(self, task: Task[..., Any], settings: Settings) -> None:
@@ -69,8 +72,8 @@ class TaskForEachBatch:
         flying: deque[PrefectFuture[Any]] = deque()
         with runner:
             for number, batch in enumerate(batches, 1):
-                # Quoted, because Prefect would search the texts for futures.
-                parameters = {"number": number, "work": work, "batch": quote(batch), "pool": pool}
+                # A partial, because Prefect and Dask would search bare texts for futures.
+                parameters = {"number": number, "work": partial(work, *batch), "pool": pool}
                 flying.append(runner.submit(self.task, parameters))
                 if len(flying) >= 2 * self.settings.workers:
                     yield flying.popleft().result()

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flows import orchestration, terminal
+from flows import orchestration, progress, terminal
 from flows.home import home_of, settings_of
 from schemas.settings import Settings
 
@@ -48,14 +48,15 @@ def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
 
 def run_flow(*, debug: bool, home: str, **parameters: Any) -> dict[str, Any]:
     """Run refresh_knowledge with a server to talk to and progress on standard error."""
-    from flows import progress
-
     orchestration.configure(debug=debug)
-    with orchestration.orchestrated(Path(home)), progress.shown() as report:
-        from flows import refresh_knowledge as story
+    with (
+        orchestration.orchestrated(Path(home)),
+        progress.shown() as report,
+        progress.heard_by(report),
+    ):
+        from flows.refresh_knowledge import refresh_knowledge
 
-        story.progress.set(report)
-        return story.refresh_knowledge(home=home, **parameters)
+        return refresh_knowledge(home=home, **parameters)
 
 
 def show_report(report: dict[str, Any]) -> None:
