@@ -65,10 +65,20 @@ def _sources_sha(pipeline: str | None) -> str:
     """Return a hash of all that decides a result: the rules, their data and the pipeline."""
     tasks = Path(__file__).parent.parent
     sha = hashlib.sha256((pipeline or "").encode())
-    meta = (Path(pipeline) if pipeline else tasks / "parser" / "model") / "meta.json"
-    sources = [*(tasks / "rules").rglob("*"), *(tasks / "values").rglob("*")]
-    rules = sorted(p for p in sources if p.suffix in (".py", ".json", ".txt", ".toml"))
-    for path in [*rules, tasks / "chinese_words.py", tasks / "names.py", meta]:
-        if path.is_file():
-            sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in [
+        *_files(tasks / "rules"),
+        *_files(tasks / "values"),
+        tasks / "names.py",
+        tasks / "sentence_ends.py",
+        *_files(Path(pipeline) if pipeline else tasks / "parser" / "model"),
+    ]:
+        sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return sha.hexdigest()[:16]
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files below a folder in order, without what Python compiles; none for a name."""
+    if not folder.is_dir():
+        return []
+    found = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return sorted(path for path in found if path.is_file())

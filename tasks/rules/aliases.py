@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tasks.names import is_acronym_of, normalise_name, strip_titles
 from tasks.rules.passage import Name, Passage
+from tasks.values.value import listed
 
 NAME = r"(?P<alias>[^\W_][^\n,;:()\"“”]{0,78}?[^\W_.]|[^\W_])"
 QUOTED = r"[\"“”'‘]{1,2}(?P<quoted>[^\n\"“”]{1,60}?)[\"“”'’]{1,2}"
@@ -21,6 +22,7 @@ AFTER = re.compile(
     rf"(?P<sign>{SAYING}|{MARKED})\s+(?:the\s+|as\s+)?(?:{QUOTED}|{NAME})(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
+NO_NAME_START = frozenset(listed("in at on by to from as into near of for with and or c. around"))
 # A call by any of these may be a description ("is called the red planet"), so capitals must show.
 SURE = 0.9
 LIKELY = 0.75
@@ -80,7 +82,9 @@ def _alias(passage: Passage, name: Name, alias: str, end: int, confidence: float
 def _looks_like_name(alias: str) -> bool:
     words = alias.split()
     capitals = [word for word in words if word[:1].isupper()]
-    return 0 < len(words) <= 8 and len(capitals) * 2 >= len(words) and words[-1][:1].isupper()
+    if not 0 < len(words) <= 8 or not words[-1][:1].isupper():
+        return False
+    return len(capitals) * 2 >= len(words) and words[0].lower() not in NO_NAME_START
 
 
 def _titled(passage: Passage, name: Name) -> Iterator[Alias]:

@@ -96,7 +96,9 @@ def _appositions(passage: Passage) -> Iterator[Description]:
             continue
         if tree.pos[token] != "NOUN" or tree.child(token, "det") is None:
             continue
-        tokens = tree.subtree(token)
+        tokens = argument_phrase(tree, token)
+        if not tokens:
+            continue
         if SHORTEST <= len(tokens) + name.last - name.first <= LONGEST:
             entity = Called(name.name, passage.kind(name.name), [above], named=True)
             yield Description(entity, name.first, tokens[-1] + 1, 0.65)

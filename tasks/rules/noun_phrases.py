@@ -85,6 +85,8 @@ def _trimmed(tree: Tree, tokens: list[int]) -> list[int]:
 
 
 def _is_loose(tree: Tree, token: int) -> bool:
+    if tree.pos[token] == "SPACE" or tree.words[token] in (".", ",", ";", ":"):
+        return True
     return tree.dep[token] == "punct" and tree.words[token] not in ("''", '"', "``", "%", "'", ")")
 
 
@@ -94,6 +96,8 @@ def _without_lone_signs(tree: Tree, tokens: list[int]) -> list[int]:
     present = set(tokens)
     for token in tokens:
         lonely = tree.dep[token] == "punct" and not (token - 1 in present and token + 1 in present)
+        if tree.pos[token] == "SPACE":
+            continue
         if not (lonely and tree.words[token] in (",", ";", ":", "--", "-", "(", "-LRB-")):
             kept.append(token)
     return kept

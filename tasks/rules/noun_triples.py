@@ -25,9 +25,10 @@ def of_copula(passage: Passage, clause: Clause, subject: int) -> Iterator[Triple
     if clause.negated:
         return
     for noun in conjuncts(tree, predicative.head):
-        yield from of_attribute(passage, clause, subject, noun)
+        attributes = list(of_attribute(passage, clause, subject, noun))
+        yield from attributes
         head = head_of(passage, subject)
-        if head is None:
+        if head is None or (attributes and not head.named):
             continue
         marks = predicative.marks if noun == predicative.head else []
         if marks:

@@ -8,6 +8,7 @@ from tasks.rules.triple import Triple
 from tasks.values import Value, find_values
 
 PERIOD_MARKS = frozenset(["from", "since", "until", "till", "between", "through"])
+BOUNDS = frozenset(["since", "until", "till"])
 LONGEST_PERIOD = 60
 
 
@@ -17,6 +18,13 @@ def is_period(passage: Passage, complement: Complement) -> bool:
     if not complement.marks or tree.lower[complement.marks[0]] not in PERIOD_MARKS:
         return False
     return any(tree.pos[t] == "NUM" for t in tree.subtree(complement.head))
+
+
+def tells_when(passage: Passage, complement: Complement) -> bool:
+    """Whether a complement only bounds the time, by a date ("since 1999") or not ("until then")."""
+    if is_period(passage, complement):
+        return True
+    return bool(complement.marks) and passage.tree.lower[complement.marks[0]] in BOUNDS
 
 
 def with_period(passage: Passage, clause: Clause, triples: list[Triple]) -> Iterator[Triple]:

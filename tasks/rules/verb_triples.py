@@ -7,7 +7,7 @@ from tasks.rules.mentions import Called, call, without_determiner
 from tasks.rules.noun_phrases import conjuncts, core_phrase
 from tasks.rules.noun_triples import of_attribute
 from tasks.rules.passage import Passage
-from tasks.rules.periods import is_period
+from tasks.rules.periods import tells_when
 from tasks.rules.relations import is_vague, relation_of
 from tasks.rules.triple import LONGEST_HEAD, Triple, tail_of, triple_of
 
@@ -31,7 +31,7 @@ def of_verb(passage: Passage, clause: Clause, head: Called) -> Iterator[Triple]:
         if len(between) > LONGEST_BETWEEN or tree.pos[mains[0].head] == "PRON":
             return
     for complement in clause.complements:
-        if complement.role in ("oblique", "agent") and not is_period(passage, complement):
+        if complement.role in ("oblique", "agent") and not tells_when(passage, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
 
 
@@ -57,10 +57,12 @@ def _of_oblique(
     tree = passage.tree
     if is_vague(tree, clause, complement.marks) and not between:
         return
-    relation = relation_of(tree, clause, complement.marks, between)
     for thing in conjuncts(tree, complement.head):
         tail = tail_of(passage, thing)
+        own = [c for c in tree.children[thing] if tree.dep[c] == "case" and c < thing]
+        marks = own if thing != complement.head and own else complement.marks
         if tail is not None:
+            relation = relation_of(tree, clause, marks, between)
             yield triple_of("oblique", passage, clause, head, relation, tail)
 
 
