@@ -1,0 +1,78 @@
+"""How long `almanac sql` and `almanac ask` take from the shell on the sample corpus' edition.
+
+    python -m benchmarks.startup [--home demo-home]
+
+Without a home one is made. Each command is a process of its own; the first of each kind runs after
+the system's file cache was emptied, where that is allowed, and is reported as cold.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results_file import write_results
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TIMES = 7
+COMMANDS = {
+    "sql": ["sql", "select kind, count(*) from entities group by all order by all"],
+    "ask": ["ask", "Who founded Amazon?"],
+    "ask_zh": ["ask", "清华大学位于哪里？"],
+    "editions": ["editions", "list"],
+}
+
+
+def almanac(home: Path, *words: str) -> float:
+    """Run one command and return its seconds."""
+    command = [sys.executable, "-m", "flows", "--home", str(home), *words]
+    started = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def empty_file_cache() -> bool:
+    """Make the next reads come from the disk; tell whether that was allowed."""
+    os.sync()
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    except OSError:
+        return False
+    return True
+
+
+def measure(home: Path) -> dict[str, Any]:
+    """Return cold and median warm seconds of each command."""
+    figures: dict[str, Any] = {}
+    for name, words in COMMANDS.items():
+        cold = empty_file_cache()
+        first = almanac(home, *words)
+        warm = [almanac(home, *words) for _ in range(TIMES)]
+        figures[name] = {
+            "cold_seconds" if cold else "first_seconds": round(first, 2),
+            "warm_seconds": round(statistics.median(warm), 2),
+        }
+    return figures
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="almanac-startup-") as made:
+        home = arguments.home or Path(made)
+        if not arguments.home:
+            almanac(home, "refresh", str(EXAMPLES / "corpus"))
+        figures = measure(home)
+    write_results("startup", "python -m benchmarks.startup", figures)
+    print(figures)
+
+
+if __name__ == "__main__":
+    main()
