@@ -42,7 +42,8 @@ def call(passage: Passage, head: int) -> Called | None:
 def concise_phrase(passage: Passage, head: int) -> list[int]:
     """Return a phrase with its "of" part, or the bare noun phrase if that is too long."""
     tokens = plain_phrase(passage.tree, head)
-    if len(tokens) > LONGEST_PHRASE or tokens != list(range(tokens[0], tokens[-1] + 1)):
+    gapless = bool(tokens) and len(tokens) == tokens[-1] + 1 - tokens[0]
+    if len(tokens) > LONGEST_PHRASE or not gapless:
         tokens = core_phrase(passage.tree, head)
     return tokens if len(tokens) <= LONGEST_PHRASE else []
 
