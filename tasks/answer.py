@@ -1,7 +1,7 @@
 """Answers a question from an edition, with the places it rests on, or says that it is not known."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -14,14 +14,15 @@ from tasks.embed import load_encoder
 from tasks.evidence import gather
 from tasks.expectation import Expectation, expect
 from tasks.question import content_words
-from tasks.reader import Reading, prepare, read
+from tasks.reader import LONGEST_CHAIN, Reading, prepare, read
 from tasks.sameness import Sameness, find_sameness, places_shared
 from tasks.search import Searcher
 from tasks.stems import stems_of
 from warehouse.editions import Edition
 
-PASSAGES = 10
-KNOWN = 0.55  # a reading below this score is not an answer
+PASSAGES = 16
+KNOWN = 0.53  # a reading below this score is not an answer
+COVERED = 0.64  # nor is one whose evidence speaks of less than this share of the question's words
 PART_KNOWN = 0.4  # the same for one side of a comparison, whose question is put together here
 NEARLY = 0.9  # other answers have at least this share of the best one's score
 UNKNOWN = "The almanac does not know."
@@ -72,20 +73,19 @@ class Answerer:
         sameness = find_sameness(question, self._searcher.link(question))
         if sameness:
             return self._same(sameness)
-        readings = [r for r in self.read(question, expect(question)) if r.score >= KNOWN]
+        readings = [r for r in self.read(question, expect(question)) if _is_known(r)]
         if not readings:
             return None
         near = [r.phrase.text for r in readings if r.score >= NEARLY * readings[0].score]
         return _Found(near, _evidence(readings[0]))
 
-    def read(self, question: str, expectation: Expectation) -> list[Reading]:
+    def read(
+        self, question: str, expectation: Expectation, chain: int = LONGEST_CHAIN
+    ) -> list[Reading]:
         """Return what the passages found for a question say in the form expected, best first."""
         searcher = self._searcher
         found = gather(searcher.passages(question, PASSAGES), searcher, self._con)
-        likeness = searcher.compare(question, [sentence.text for sentence in found])
-        for sentence, value in zip(found, likeness, strict=True):
-            sentence.likeness = value
-        asked = prepare(question, expectation, searcher.link(question), searcher.rarity)
+        asked = prepare(question, expectation, searcher.link(question), searcher.rarity, chain)
         return read(asked, found, searcher.kind_of)
 
     def _compare(self, comparison: Comparison) -> _Found | None:
@@ -114,13 +114,15 @@ class Answerer:
         return None if same is None else _Found(["yes" if same else "no"], evidence)
 
     def _read_about(self, question: str, expectation: Expectation, about: str) -> Reading | None:
-        """Return the best reading from a sentence on a thing itself, not on its neighbours."""
+        """Return the best reading from a sentence on a thing itself, not on its neighbours.
+
+        Sentences of a document about the thing come before others that name it.
+        """
         name = {word for _, _, word in stems_of(content_words(about) or about)}
-        for reading in self.read(question, expectation):
-            sentence = reading.chain[0]
-            if reading.score >= PART_KNOWN and name <= sentence.stems | sentence.title_stems:
-                return replace(reading, chain=(sentence,))
-        return None
+        known = [r for r in self.read(question, expectation, chain=1) if r.score >= PART_KNOWN]
+        first = [r for r in known if name <= r.chain[0].title_stems]
+        others = [r for r in known if name <= r.chain[0].stems | r.chain[0].title_stems]
+        return next(iter(first + others), None)
 
 
 def ask_edition(
@@ -128,6 +130,10 @@ def ask_edition(
 ) -> dict[str, Any]:
     """Answer one question; return the JSON object that `almanac ask --json` prints."""
     return Answerer(edition, settings).answer(question).model_dump()
+
+
+def _is_known(reading: Reading) -> bool:
+    return reading.score >= KNOWN and reading.coverage >= COVERED
 
 
 def _evidence(reading: Reading) -> list[Evidence]:

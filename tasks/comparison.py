@@ -40,6 +40,7 @@ _CHINESE_OPTIONS = re.compile(
     "^(.*?)([^，,和与、]+?)(?:和|与|、|还是)([^，,？?]+?)(?:，|,|中|之中|相比|哪)(.*)$"
 )
 _DROPPED = re.compile(r"^(?:which|what|who)\s+(?:of\s+)?(?:the\s+)?(?:two\s+)?", re.I)
+_CHINESE_DROPPED = re.compile("哪[一个条座位所部家]*|谁|相比|[？，]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ def find_comparison(question: str, names: list[LinkedName]) -> Comparison | None
         if re.search(pattern, rest, re.I):
             attribute = re.sub(pattern, " ", rest, flags=re.I)
             attribute = _DROPPED.sub("", attribute) + " " + ask
+            attribute = _CHINESE_DROPPED.sub("", attribute)
             questions = tuple(f"{attribute.strip()} {option}" for option in options)
             both = (questions[0], questions[1])
             return Comparison(options, both, _value(form, attribute), larger)

@@ -14,7 +14,7 @@ from tasks.sentence_ends import sentences
 from tasks.stems import stems_of
 from tasks.values import Value, find_values
 
-MAX_SENTENCES = 120  # of all passages together
+MAX_SENTENCES = 160  # of all passages together
 
 _FACTS = """
 select t.triple_id, t.head, t.head_id, t.relation, t.tail, t.tail_id, t.value_type, t.number,
@@ -42,7 +42,6 @@ class Sentence:
     stems: frozenset[str]
     title_key: str
     facts: list[dict[str, Any]] = field(default_factory=list)
-    likeness: float = 0.0
 
 
 def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) -> list[Sentence]:

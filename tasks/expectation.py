@@ -98,12 +98,24 @@ def expect(question: str) -> Expectation:
     question = question.strip()
     if is_chinese(question):
         return _expect_chinese(question)
-    found = _WH.search(question)
-    if _ASKS_YES.match(question) and (not found or found.start() > 0):
+    if _ASKS_YES.match(question):
         return Expectation("yes")
+    found = _asking_word(question)
     if not found:
         return Expectation("name")
     return _by_wh_word(found[1].lower(), re.findall(r"[\w-]+", question[found.end() :].lower()))
+
+
+def _asking_word(question: str) -> re.Match[str] | None:
+    """Return the word that asks: one that the question opens with, else the last `what`, `which`.
+
+    Later ones in `the man who …` only relate; `… was founded by who?` asks at the end.
+    """
+    found = list(_WH.finditer(question))
+    if not found or len(question[: found[0].start()].split()) <= 2:
+        return found[0] if found else None
+    asking = [match for match in found if match[1].lower() in ("what", "which", "how")]
+    return (asking or found)[-1]
 
 
 def _expect_chinese(question: str) -> Expectation:

@@ -10,6 +10,8 @@ from tasks.names import is_pronoun
 from tasks.stems import stems_of
 
 MAX_PHRASE = 120  # characters
+_LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of)\s+", re.I)
+_POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"(?<![\w.-])\d{1,9}(?:[.,]\d{1,9})*(?!\w)")
 
 
@@ -47,7 +49,8 @@ def phrases_in(
 def _dates(sentence: Sentence) -> Iterator[Phrase]:
     for start, end, value in sentence.values:
         if value.is_date:
-            yield Phrase(sentence.text[start:end], start, end, 1.0)
+            text = _LEAD.sub("", sentence.text[start:end])
+            yield Phrase(text, end - len(text), end, 1.0)
 
 
 def _numbers(sentence: Sentence, expectation: Expectation) -> Iterator[Phrase]:
@@ -72,12 +75,15 @@ def _names(
     sentence: Sentence, expectation: Expectation, kind_of: Callable[[int], str]
 ) -> Iterator[Phrase]:
     """Yield names of a kind that fits; if any kind does, the ends of facts as well."""
+    noun = expectation.noun
+    told = 1.0 if not noun or noun in sentence.stems else 0.85
     for name in sentence.names:
         kind = kind_of(name.bearers[0].entity)
         fits = not expectation.kinds or kind in expectation.kinds
         fit = 1.0 if fits else 0.6 if kind == "unknown" else 0.0
         if fit:
-            yield Phrase(name.text, name.start, name.end, fit)
+            text = _POSSESSIVE.sub("", name.text)
+            yield Phrase(text, name.start, name.start + len(text), fit * told)
     if expectation.kinds:
         return
     for fact in sentence.facts:

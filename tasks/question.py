@@ -8,7 +8,7 @@ from tasks.names import normalise_name
 from tasks.segment import HAN, is_chinese
 from tasks.word_search import Name, NameIndex
 
-LONGEST_NAME = 10  # words
+LONGEST_NAME = 16  # words
 LONGEST_CHINESE_NAME = 14  # characters
 MAX_QUESTION = 2000  # characters; the rest of a longer question is not looked at
 
@@ -22,7 +22,8 @@ _FUNCTION_WORDS = (
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 _POSSESSIVE = re.compile(r"['’]s?$")
 _TOKEN = re.compile(r"\S+")
-_EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！（）()《》「」"
+_EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』"
+_BRACKETS = "（）()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ def _bearers(text: str, names: NameIndex) -> list[Name]:
 
 
 def _is_proper(text: str) -> bool:
-    return bool(HAN.search(text)) or any(c.isupper() or c.isdigit() for c in text)
+    """Tell whether a stretch looks like a name by more than a function word in capitals."""
+    words = [word for word in text.split() if word.lower() not in FUNCTION_WORDS]
+    return bool(HAN.search(text)) or any(c.isupper() or c.isdigit() for w in words for c in w)
 
 
 def _stretches(question: str) -> Iterator[tuple[int, int]]:
@@ -83,6 +86,8 @@ def _stretches(question: str) -> Iterator[tuple[int, int]]:
         for first in range(len(tokens) - length + 1):
             raw = question[tokens[first][0] : tokens[first + length - 1][1]]
             text = raw.strip(_EDGES)
+            if text.count("(") != text.count(")"):
+                text = text.strip("()")
             if text and not all(word.lower() in FUNCTION_WORDS for word in text.split()):
                 start = tokens[first][0] + raw.index(text)
                 yield start, start + len(text)
@@ -92,5 +97,5 @@ def _chinese_stretches(question: str) -> Iterator[tuple[int, int]]:
     for length in range(min(LONGEST_CHINESE_NAME, len(question)), 1, -1):
         for start in range(len(question) - length + 1):
             stretch = question[start : start + length]
-            if stretch == stretch.strip(_EDGES):
+            if stretch == stretch.strip(_EDGES + _BRACKETS):
                 yield start, start + length

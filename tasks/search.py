@@ -21,7 +21,7 @@ from tasks.word_search import NameIndex, WordIndex
 WORD_SHARE = 0.5  # weight of words beside meaning, whose best scores are 1 and about 0.7
 CANDIDATES = 1000  # texts whose word score is looked at
 SEEDS = 20  # passages that the walk starts from
-SEED_WEIGHT = 0.3  # of all passages together, beside 1 for all names together
+SEED_WEIGHT = 0.08  # of all passages together, beside 1 for all names together
 CHUNK = 16_384  # vectors compared at a time
 
 
@@ -108,14 +108,6 @@ class Searcher:
                 return Hit(row, self._texts["passages"].slice(row, 1).to_pylist()[0], 1.0)
         return None
 
-    def compare(self, question: str, texts: list[str]) -> list[float]:
-        """Return the cosine of each text with the question; 0 where no encoder serves both."""
-        dense = self._dense["chinese_vectors" if is_chinese(question) else "vectors"]
-        if dense is None or not texts:
-            return [0.0] * len(texts)
-        vectors = dense.encoder.encode([question, *texts])
-        return [float(value) for value in vectors[1:] @ vectors[0]]
-
     def _start_entities(self, question: str) -> dict[int, float]:
         """Return where the walk starts: rather at a name that few passages bear."""
         names = self.link(question)
@@ -163,11 +155,11 @@ class _Vectors:
     """Vectors of some texts, compared with a question exactly."""
 
     def __init__(self, vectors: np.ndarray, rows: np.ndarray, encoder: Encoder) -> None:
-        self._vectors, self._rows, self.encoder = vectors, rows, encoder
+        self._vectors, self._rows, self._encoder = vectors, rows, encoder
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of question and text for the rows from first to end; 0 without one."""
-        query = self.encoder.encode([question])[0]
+        query = self._encoder.encode([question])[0]
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
         for start in range(low, high, CHUNK):
