@@ -8,6 +8,7 @@ from uuid import uuid4
 import duckdb
 
 from schemas.answers import Answer, Evidence
+from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.comparison import Comparison, find_comparison, winner
 from tasks.embed import load_encoder
@@ -18,7 +19,7 @@ from tasks.reader import LONGEST_CHAIN, Reading, prepare, read
 from tasks.sameness import Sameness, find_sameness, places_shared
 from tasks.search import Searcher
 from tasks.stems import stems_of
-from warehouse.editions import Edition
+from warehouse.editions import DUCKDB_FILE, Edition
 
 PASSAGES = 16
 KNOWN = 0.53  # a reading below this score is not an answer
@@ -40,7 +41,11 @@ class Answerer:
     """Answers questions from one edition."""
 
     def __init__(self, edition: Edition, settings: EngineSettings | None = None) -> None:
-        """Open the edition's indexes and its database, read-only."""
+        """Open the edition's indexes and its database, read-only.
+
+        Raises DamageError if they are not what the edition's manifest says.
+        """
+        edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
         self.edition = edition
         self._con = duckdb.connect(str(edition.database), read_only=True)

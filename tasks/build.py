@@ -64,15 +64,18 @@ def build(
     """
     position = home.journal.position
     fingerprint = _fingerprint(home, recipe, position)
-    current = home.editions.current()
-    if current and current.manifest["fingerprint"] == fingerprint:
+    parent = home.editions.newest_whole()
+    # A damaged edition is built anew, even if nothing else changed.
+    whole = parent is not None and parent.id == home.editions.pointer()["edition"]
+    if parent and whole and parent.manifest["fingerprint"] == fingerprint:
         return None
-    building = home.editions.begin(fingerprint)
+    building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
     resolution = _derive(derivation, home, recipe, building, encode, report)
     derivation.write(building.folder)
     derivation.close()
-    if current and same_content(describe_tables(building.folder), current.manifest["tables"]):
+    tables = describe_tables(building.folder)
+    if parent and whole and same_content(tables, parent.manifest["tables"]):
         home.editions.discard(building)
         return None
     report("build", 3, 4)

@@ -8,6 +8,7 @@ import orjson
 import pyarrow.compute as pc
 
 import schemas
+from schemas.errors import UsageError
 from schemas.settings import PublishSettings
 from warehouse.editions import Edition
 
@@ -72,6 +73,17 @@ def _failures(failed_share: float, settings: PublishSettings) -> list[str]:
     return [f"the extraction of {failed_share:.0%} of the passages failed"]
 
 
+def _golden_question(line: bytes, golden: Path) -> tuple[str, list[Any]]:
+    try:
+        wanted = orjson.loads(line)
+        return str(wanted["question"]), list(wanted["answers"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        raise UsageError(
+            f"A line of {golden} is not of the form "
+            '{"question": "...", "answers": ["..."]}; correct it and refresh again.'
+        ) from None
+
+
 def _golden_questions(
     candidate: Edition, golden: Path, ask: Callable[[Edition, str], dict[str, Any]]
 ) -> list[str]:
@@ -79,9 +91,9 @@ def _golden_questions(
         return []
     reasons = []
     for line in golden.read_bytes().splitlines():
-        wanted = orjson.loads(line)
-        given = ask(candidate, wanted["question"])
+        question, answers = _golden_question(line, golden)
+        given = ask(candidate, question)
         said = {str(a).casefold() for a in [given["answer"], *given["answers"]] if a}
-        if not said & {str(answer).casefold() for answer in wanted["answers"]}:
-            reasons.append(f"the golden question {wanted['question']!r} is not answered right")
+        if not said & {str(answer).casefold() for answer in answers}:
+            reasons.append(f"the golden question {question!r} is not answered right")
     return reasons

@@ -30,6 +30,7 @@ from tasks.split import split, splitter_version
 from tasks.vectors import VectorStore
 from tasks.version import code_version
 from warehouse.derivation import Derivation
+from warehouse.disk import full_disk_in_plain_words
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
@@ -86,7 +87,11 @@ def refresh(
     """
     max_delete = settings.publish.max_delete if max_delete is None else max_delete
     run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}")
-    with lease(home.path, run.run_id, wait_seconds), _recorded(home, run):
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        _recorded(home, run),
+    ):
         home.clean()
         with _timed(run, "read"):
             stage(
@@ -199,15 +204,15 @@ def _publish(
     if edition is None:
         run.outcome = "unchanged"
         return
-    tried = run.counts["extraction"]["passages"]
+    tried, parent = run.counts["extraction"]["passages"], edition.manifest["parent"]
     reasons = failed_gates(
         edition,
-        home.editions.current(),
+        home.editions.open(parent) if parent else None,
         settings.publish,
         max_delete=max_delete,
         failed_share=run.counts["extraction"].get("failed", 0) / tried if tried else 0.0,
         golden=home.path / "golden-questions.jsonl",
-        ask=ask_edition,
+        ask=lambda candidate, question: ask_edition(candidate, question, settings.engine),
     )
     hold = home.editions.pointer()["hold"]
     if hold:

@@ -15,7 +15,7 @@ from warehouse.lease import lease
 
 
 def publish(editions: Editions, text: str = "a"):
-    building = editions.begin("0123456789abcdef")
+    building = editions.begin("0123456789abcdef", editions.current())
     for row in schemas.EDITION:
         pq.write_table(row.to_table([]), building.folder / f"{row.table}.parquet")
     relation = {

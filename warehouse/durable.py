@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from schemas.errors import DamageError
+
 
 def sync_file(path: Path) -> None:
     """Force a file's data to disk."""
@@ -48,19 +50,45 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 
 
+def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON object with its own checksum in it, whole or not at all."""
+    write_json(path, {**value, "checksum": checksum(value)})
+
+
+def read_sealed_json(path: Path, advice: str) -> dict[str, Any]:
+    """Return what `write_sealed_json` wrote; raise DamageError, ending in the advice, if changed.
+
+    An object without a checksum is of before there were any.
+    """
+    try:
+        value = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError):
+        raise DamageError(f"The file {path} is damaged or missing. {advice}") from None
+    sealed = value.pop("checksum", None) if isinstance(value, dict) else ""
+    if sealed is not None and sealed != checksum(value):
+        raise DamageError(f"The file {path} is not what was written. {advice}")
+    return dict(value)
+
+
+def checksum(value: Any, seed: str = "") -> str:
+    """Return a checksum of a JSON value, 32 hex digits, in which a seed takes part."""
+    data = seed.encode() + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
 def sha256_file(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remove_dead_temporaries(folder: Path) -> int:
+def remove_dead_temporaries(folder: Path, pattern: str = "**/*.tmp") -> int:
     """Remove what processes that no longer live had written aside; return how many files.
 
     A temporary's name ends in `.<process id>.tmp`.
     """
     removed = 0
-    for path in folder.rglob("*.tmp"):
+    for path in folder.glob(pattern):
         process = path.name.split(".")[-2]
         if process.isdigit() and not _is_alive(int(process)):
             path.unlink(missing_ok=True)

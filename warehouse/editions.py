@@ -5,7 +5,9 @@ into place, and becomes current by one atomic change of the pointer. Readers pin
 shared lock on its manifest, so that pruning passes it over.
 """
 
+import contextlib
 import fcntl
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,7 +17,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,6 +26,15 @@ from warehouse import durable
 
 SCHEMA_VERSION = 1
 DUCKDB_FILE = "almanac.duckdb"
+# Below this size a file's SHA-256 is compared whenever it is opened, which takes 0.1 s at most;
+# of a larger one the size. DuckDB's blocks carry checksums of their own.
+CHECKED_BYTES = 64 << 20
+_NEW_POINTER: dict[str, Any] = {"edition": None, "hold": None, "published": []}
+_LOST_POINTER = (
+    "Remove it and say with `almanac editions publish ID` which edition is current; "
+    "`almanac editions list` shows them."
+)
+_LOST_MANIFEST = "Go back with `almanac editions rollback`, or refresh to build a new edition."
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,12 @@ class Edition:
     def database(self) -> Path:
         """The DuckDB file with tables, views and indexes."""
         return self.path / DUCKDB_FILE
+
+    def check(self, *parts: str) -> None:
+        """Raise DamageError unless these files, or the files in these folders, look unchanged."""
+        for name in self.manifest["files"]:
+            if name.startswith(parts):
+                self._check(name, CHECKED_BYTES)
 
     def parquet(self, row: type[Row]) -> Path:
         """Return the Parquet file of a table."""
@@ -73,20 +89,34 @@ class Edition:
                 bad.append(str(self.path / name))
         return bad
 
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, hashed_below: float = math.inf) -> None:
         path, sha256 = self.path / name, self.manifest["files"].get(name)
-        if sha256 is None or not path.exists() or durable.sha256_file(path) != sha256:
+        size = path.stat().st_size if path.is_file() else None
+        same = size is not None and size == self.manifest.get("sizes", {}).get(name, size)
+        if same and size is not None and size < hashed_below:
+            same = durable.sha256_file(path) == sha256
+        if not same:
             raise DamageError(
-                f"The file {path} is not what the edition's manifest says. "
-                "Go back with `almanac editions rollback`, or refresh to build a new edition."
+                f"The file {path} is not what the edition's manifest says. {_LOST_MANIFEST}"
             )
 
     @contextmanager
     def pinned(self) -> Iterator["Edition"]:
         """Keep the edition from being pruned while the body runs."""
-        with (self.path / "manifest.json").open("rb") as manifest:
-            fcntl.flock(manifest, fcntl.LOCK_SH)
+        with _lock_manifest(self.path):
             yield self
+
+
+@contextmanager
+def _lock_manifest(folder: Path) -> Iterator[None]:
+    """Share the lock on an edition's manifest; raise DamageError if there is none."""
+    try:
+        manifest = (folder / "manifest.json").open("rb")
+    except FileNotFoundError:
+        raise DamageError(f"The edition {folder} has no manifest. {_LOST_MANIFEST}") from None
+    with manifest:
+        fcntl.flock(manifest, fcntl.LOCK_SH)
+        yield
 
 
 @dataclass(frozen=True)
@@ -112,14 +142,34 @@ class Editions:
     def pointer(self) -> dict[str, Any]:
         """Return the pointer: the current edition's id, the hold if any, and what was published."""
         if not self._pointer.exists():
-            return {"edition": None, "hold": None, "published": []}
-        pointer: dict[str, Any] = orjson.loads(self._pointer.read_bytes())
-        return pointer
+            return dict(_NEW_POINTER)
+        return durable.read_sealed_json(self._pointer, _LOST_POINTER)
 
     def current(self) -> Edition | None:
         """Return the current edition, or None before the first is published."""
-        edition = self.pointer()["edition"]
-        return self.open(edition) if edition else None
+        with contextlib.ExitStack() as pins:
+            return self._pin_current(pins)
+
+    def _pin_current(self, pins: contextlib.ExitStack) -> Edition | None:
+        while identity := self.pointer()["edition"]:
+            try:
+                pins.enter_context(_lock_manifest(self.folder / identity))
+                return self._read(identity)
+            except DamageError:
+                if self.pointer()["edition"] == identity:
+                    raise
+                # Pruned since the pointer was read, so the pointer has moved.
+        return None
+
+    def newest_whole(self) -> Edition | None:
+        """Return the current edition if all its files are whole, else the last published one."""
+        pointer = self.pointer()
+        for identity in [pointer["edition"], *reversed(pointer["published"])]:
+            with contextlib.suppress(DamageError):
+                edition = self._read(identity) if identity else None
+                if edition and not edition.damaged():
+                    return edition
+        return None
 
     @contextmanager
     def reading(self) -> Iterator[Edition]:
@@ -127,38 +177,42 @@ class Editions:
 
         Raises UsageError before the first edition is published.
         """
-        while True:
-            identity = self.pointer()["edition"]
-            if identity is None:
+        with contextlib.ExitStack() as pins:
+            edition = self._pin_current(pins)
+            if edition is None:
                 raise UsageError("Nothing is published here yet; run `almanac refresh SOURCE`.")
-            try:
-                manifest = (self.folder / identity / "manifest.json").open("rb")
-            except FileNotFoundError:
-                continue  # pruned since the pointer was read, so the pointer has moved
-            with manifest:
-                fcntl.flock(manifest, fcntl.LOCK_SH)
-                yield Edition(self.folder / identity, orjson.loads(manifest.read()))
-                return
+            yield edition
 
     def open(self, edition_id: str) -> Edition:
         """Return an edition by its id or by an unambiguous start of it."""
-        matches = [e for e in self.all() if e.id.startswith(edition_id)]
-        exact = [e for e in matches if e.id == edition_id]
+        matches = [name for name in self._names() if name.startswith(edition_id)]
+        exact = [name for name in matches if name == edition_id]
         if len(exact or matches) != 1:
             raise UsageError(
                 f"There is no one edition {edition_id!r}. `almanac editions list` shows them."
             )
-        return (exact or matches)[0]
+        return self._read((exact or matches)[0])
 
     def all(self) -> list[Edition]:
-        """Return all sealed editions, oldest first."""
+        """Return all editions whose manifest is whole, oldest first."""
         found = []
-        for manifest in self.folder.glob("[0-9]*/manifest.json"):
-            try:
-                found.append(Edition(manifest.parent, orjson.loads(manifest.read_bytes())))
-            except FileNotFoundError:
-                continue  # pruned between listing and reading
-        return sorted(found, key=lambda edition: edition.sequence)
+        for name in self._names():
+            with contextlib.suppress(DamageError):  # or it was pruned since it was listed
+                found.append(self._read(name))
+        return found
+
+    def _names(self) -> list[str]:
+        """Return the folders of sealed editions, oldest first."""
+        return sorted(
+            (path.name for path in self.folder.glob("[0-9]*-*")),
+            key=lambda name: (int(name.partition("-")[0]), name),
+        )
+
+    def _read(self, name: str) -> Edition:
+        manifest = durable.read_sealed_json(self.folder / name / "manifest.json", _LOST_MANIFEST)
+        if manifest.get("edition") != name:
+            raise DamageError(f"The manifest in {self.folder / name} is another edition's.")
+        return Edition(self.folder / name, manifest)
 
     def state(self, edition: Edition) -> str:
         """Return current, published or candidate."""
@@ -169,7 +223,7 @@ class Editions:
 
     # -- writing (under the lease) ----------------------------------------------------------
 
-    def begin(self, fingerprint: str) -> Building:
+    def begin(self, fingerprint: str, parent: Edition | None = None) -> Building:
         """Return an empty folder to build in, after removing what died builders left.
 
         `fingerprint` is the hash of what the edition is built from; its start is part of the id.
@@ -180,8 +234,8 @@ class Editions:
         durable.remove_dead_temporaries(self.folder)
         folder = self.folder / f".building-{os.getpid()}"
         folder.mkdir()
-        sequence = max((edition.sequence for edition in self.all()), default=0) + 1
-        return Building(folder, f"{sequence:06d}-{fingerprint[:8]}", sequence, self.current())
+        sequence = max((int(name.partition("-")[0]) for name in self._names()), default=0) + 1
+        return Building(folder, f"{sequence:06d}-{fingerprint[:8]}", sequence, parent)
 
     def seal(self, building: Building, facts: dict[str, Any]) -> Edition:
         """Write the manifest, sync everything and rename the folder into place."""
@@ -199,9 +253,10 @@ class Editions:
             "built_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "tables": describe_tables(folder),
             "files": checksums,
+            "sizes": {str(path.relative_to(folder)): path.stat().st_size for path in files},
             **facts,
         }
-        durable.write_json(folder / "manifest.json", manifest)
+        durable.write_sealed_json(folder / "manifest.json", manifest)
         for inner in [*{path.parent for path in files}, folder]:
             durable.sync_folder(inner)
         final = self.folder / building.edition_id
@@ -225,11 +280,11 @@ class Editions:
     def _point_at(self, edition: Edition, hold: dict[str, str] | None) -> None:
         earlier = [e for e in self.pointer()["published"] if e != edition.id]
         pointer = {"edition": edition.id, "hold": hold, "published": [*earlier, edition.id]}
-        durable.write_json(self._pointer, pointer)
+        durable.write_sealed_json(self._pointer, pointer)
 
     def release(self) -> None:
         """End a hold: the next refresh publishes again."""
-        durable.write_json(self._pointer, {**self.pointer(), "hold": None})
+        durable.write_sealed_json(self._pointer, {**self.pointer(), "hold": None})
 
     def prune(self, *, keep: int, days: float, dry_run: bool = False) -> list[Edition]:
         """Remove editions that are neither current, pinned, young nor among the last `keep`."""

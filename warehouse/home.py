@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from schemas.errors import DamageError
+from warehouse import durable
 from warehouse.editions import Editions
 from warehouse.journal import Journal
 
@@ -36,10 +38,28 @@ class Home:
         return self.path / ".spill"
 
     def clean(self) -> None:
-        """Remove what died runs left; the lease is held."""
+        """Remove what died runs left; the lease is held.
+
+        Raises DamageError, before anything is removed, if the journal has lost commits.
+        """
+        self._check_journal()
+        durable.remove_dead_temporaries(self.path, ".refresh.holder.json.*.tmp")
         shutil.rmtree(self.spill, ignore_errors=True)
         self.journal.clean()
         self.live.clean()
+
+    def _check_journal(self) -> None:
+        """Compare the journal with what editions were made from."""
+        position = self.journal.position
+        needed = max(
+            (e.manifest.get("journal_position", 0) for e in self.editions.all()), default=0
+        )
+        if position < needed:
+            raise DamageError(
+                f"The journal in {self.journal.folder} has {position} commits, but an edition was "
+                f"made from {needed}. Restore the folder from a backup, or begin a new home; the "
+                "published editions can be read as before."
+            )
 
     @property
     def exists(self) -> bool:

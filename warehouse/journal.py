@@ -6,6 +6,7 @@ by the writer alone; under a short lock they are renamed into place and one line
 Any number of processes append at once.
 """
 
+import contextlib
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -46,7 +47,9 @@ class Journal:
         self.folder = folder
         self._log = folder / "commits.jsonl"
         self._parts: list[Part] = []
+        self._lock = folder / "commits.lock"
         self._read_bytes = 0
+        self._chain = folder.name
         self._commits = 0
         self._verified: set[str] = set()
 
@@ -92,7 +95,7 @@ class Journal:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with (self.folder / "commits.lock").open("w") as lock:
+        with self._lock.open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -107,12 +110,17 @@ class Journal:
 
     def _append_line(self, commit: dict[str, Any]) -> None:
         new = not self._log.exists()
+        sealed = {**commit, "check": durable.checksum(commit, self._chain)}
         with self._log.open("ab") as log:
-            log.write(orjson.dumps(commit) + b"\n")
+            log.write(orjson.dumps(sealed) + b"\n")
             log.flush()
             os.fsync(log.fileno())
+            size = log.tell()
         if new:
             durable.sync_folder(self.folder)
+        # Only a help to notice that the log lost its end: the commit is made without it.
+        with contextlib.suppress(OSError):
+            self._lock.write_bytes(b"%020d %020d" % (size, size))
 
     def clean(self) -> int:
         """Remove parts that no commit lists and what dead processes left; return how many."""
@@ -131,18 +139,48 @@ class Journal:
     # -- reading ----------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        """Read the commits appended since the last look."""
-        if not self._log.exists():
-            return
-        with self._log.open("rb") as log:
-            log.seek(self._read_bytes)
-            data = log.read()
+        """Read the commits appended since the last look; raise DamageError if the log changed."""
+        needed = max(self._read_bytes, self._length_noted())  # noted before the log is read
+        data = b""
+        if self._log.exists():
+            with self._log.open("rb") as log:
+                log.seek(self._read_bytes)
+                data = log.read()
         whole = data[: data.rfind(b"\n") + 1]
+        if self._read_bytes + len(whole) < needed:
+            raise self._log_damage("has lost its end")
         for line in whole.splitlines():
-            commit = orjson.loads(line)
-            self._commits = commit["commit"]
-            self._parts += [Part(commit=self._commits, **part) for part in commit["parts"]]
+            self._take(line)
         self._read_bytes += len(whole)
+
+    def _length_noted(self) -> int:
+        """Return how long the log was after its last commit, 0 if that is not known."""
+        try:
+            noted = self._lock.read_bytes().split()
+        except FileNotFoundError:
+            return 0
+        # Written twice, so that a note that was itself damaged counts for nothing.
+        return int(noted[0]) if len(noted) == 2 and noted[0] == noted[1] else 0
+
+    def _take(self, line: bytes) -> None:
+        """Take in one line of the log, which tells by its chained checksum what came before it."""
+        try:
+            commit = orjson.loads(line)
+            told = commit.pop("check", None)
+            check = durable.checksum(commit, self._chain)
+            if told not in (None, check):
+                raise self._log_damage(f"is damaged near commit {self._commits + 1}")
+            parts = [Part(commit=commit["commit"], **part) for part in commit["parts"]]
+        except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
+            raise self._log_damage(f"is damaged near commit {self._commits + 1}") from None
+        self._parts += parts
+        self._commits, self._chain = commit["commit"], check
+
+    def _log_damage(self, what: str) -> DamageError:
+        return DamageError(
+            f"The file {self._log} {what}. Restore {self.folder} from a backup, or begin a new "
+            "home; the published editions can be read as before."
+        )
 
     @property
     def position(self) -> int:
@@ -175,7 +213,10 @@ class Journal:
 
     def damaged(self) -> list[str]:
         """Return the listed files that are not what their commit says."""
-        self._refresh()
+        try:
+            self._refresh()
+        except DamageError:
+            return [str(self._log)]
         bad = []
         for part in self._parts:
             path = self.folder / part.file

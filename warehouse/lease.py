@@ -48,9 +48,9 @@ def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None
 def _who_holds(holder: Path) -> str:
     try:
         who = orjson.loads(holder.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        return (
+            f"Refresh {who['run_id']} has been running since {who['since']} "
+            f"(process {who['process']} on {who['host']}). Wait for it, or use --wait SECONDS."
+        )
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
         return "Another refresh has just begun on this home. Try again, or use --wait SECONDS."
-    return (
-        f"Refresh {who['run_id']} has been running since {who['since']} "
-        f"(process {who['process']} on {who['host']}). Wait for it, or use --wait SECONDS."
-    )

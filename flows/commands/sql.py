@@ -19,6 +19,7 @@ def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
     from flows import sql_output
     from flows.home import edition_of, home_of, settings_of
     from schemas import LIVE
+    from warehouse.editions import DUCKDB_FILE
     from warehouse.sql_session import run_sql
 
     query = sys.stdin.read() if arguments.query == "-" else arguments.query
@@ -26,6 +27,7 @@ def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
     edition = edition_of(home, arguments.edition)
     live = {row.table: [home.live.path(p) for p in home.live.parts(row)] for row in LIVE}
     with edition.pinned():
+        edition.check(DUCKDB_FILE)
         result = run_sql(edition.database, live, query, settings_of(home).sql, process)
     sql_output.write(result, "json" if arguments.json else arguments.format)
     return 0
