@@ -28,7 +28,7 @@ Her mother hired tutors in mathematics. Augustus De Morgan taught Ada Lovelace f
     "babbage.md": """# Charles Babbage
 
 Charles Babbage was an English inventor. He designed the Analytical Engine. Charles Babbage was
-born in London in 1791.
+born in London in 1791. He was a founder of the Royal Astronomical Society (RAS).
 """,
     "engine.md": """# Analytical Engine
 

@@ -199,10 +199,10 @@ def test_override_by_name_is_listed_and_withdrawn(
 def test_ask_prints_the_promised_json_and_keeps_a_record(
     own_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    question = "Who designed the Analytical Engine?"
+    question = "Where was Ada Lovelace born?"
     assert almanac("ask", question, "--json", "--home", str(own_home)) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["answer"] == "Charles Babbage"
+    assert answer["answer"] == "London"
     assert {
         "question_id",
         "answers",
@@ -223,7 +223,7 @@ def test_ask_prints_the_promised_json_and_keeps_a_record(
         "score",
     } <= set(answer["evidence"][0])
     assert almanac("ask", question, "--explain", "--home", str(own_home)) == 0
-    assert "Charles Babbage" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("London\n")
     query = "select question from answers"
     assert almanac("sql", query, "--json", "--home", str(own_home)) == 0
     assert json.loads(capsys.readouterr().out) == [{"question": question}] * 2
