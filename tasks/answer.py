@@ -91,7 +91,7 @@ class Answerer:
         searcher = self._searcher
         found = gather(searcher.passages(question, PASSAGES), searcher, self._con)
         asked = prepare(question, expectation, searcher.link(question), searcher.rarity, chain)
-        return read(asked, found, searcher.kind_of)
+        return read(asked, found, searcher)
 
     def _compare(self, comparison: Comparison) -> _Found | None:
         """Ask about both things; the one with the winning value is the answer."""

@@ -118,6 +118,11 @@ def _asking_word(question: str) -> re.Match[str] | None:
     return (asking or found)[-1]
 
 
+def nouns_of(kind: str) -> frozenset[str]:
+    """Return the nouns, stemmed, that name things of a kind."""
+    return frozenset(noun for noun, its_kind in _KIND_OF.items() if its_kind == kind)
+
+
 def _expect_chinese(question: str) -> Expectation:
     for form, kind, pattern in _CHINESE_FORMS:
         if pattern.search(question):

@@ -1,18 +1,32 @@
 """The stretches of a sentence that have the form a question asks for."""
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from typing import Protocol
 
 from tasks.evidence import Sentence
-from tasks.expectation import Expectation
+from tasks.expectation import Expectation, nouns_of
 from tasks.names import is_pronoun
 from tasks.stems import stems_of
 
 MAX_PHRASE = 120  # characters
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of)\s+", re.I)
+_ARTICLE = re.compile(r"^(?:the|an?)\s+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"(?<![\w.-])\d{1,9}(?:[.,]\d{1,9})*(?!\w)")
+
+
+class Entities(Protocol):
+    """What is known of entities by their rows."""
+
+    def kind_of(self, row: int) -> str:
+        """Return the kind."""
+        ...
+
+    def description_of(self, row: int) -> str:
+        """Return the description, empty if there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +43,7 @@ def phrases_in(
     sentence: Sentence,
     expectation: Expectation,
     asked_words: Set[str],
-    kind_of: Callable[[int], str],
+    entities: Entities,
 ) -> Iterator[Phrase]:
     """Yield what has the form asked for and says more than the question itself."""
     if expectation.form == "date":
@@ -37,7 +51,7 @@ def phrases_in(
     elif expectation.form == "number":
         phrases = _numbers(sentence, expectation)
     elif expectation.form == "name":
-        phrases = _names(sentence, expectation, kind_of)
+        phrases = _names(sentence, expectation, entities)
     else:
         return
     for phrase in phrases:
@@ -71,19 +85,14 @@ def _numbers(sentence: Sentence, expectation: Expectation) -> Iterator[Phrase]:
                 yield Phrase(match.group(), *match.span(), 0.8)
 
 
-def _names(
-    sentence: Sentence, expectation: Expectation, kind_of: Callable[[int], str]
-) -> Iterator[Phrase]:
+def _names(sentence: Sentence, expectation: Expectation, entities: Entities) -> Iterator[Phrase]:
     """Yield names of a kind that fits; if any kind does, the ends of facts as well."""
-    noun = expectation.noun
-    told = 1.0 if not noun or noun in sentence.stems else 0.85
     for name in sentence.names:
-        kind = kind_of(name.bearers[0].entity)
-        fits = not expectation.kinds or kind in expectation.kinds
-        fit = 1.0 if fits else 0.6 if kind == "unknown" else 0.0
+        fit = _name_fit(name.bearers[0].entity, sentence, expectation, entities)
         if fit:
-            text = _POSSESSIVE.sub("", name.text)
-            yield Phrase(text, name.start, name.start + len(text), fit * told)
+            bare = _ARTICLE.sub("", name.text)
+            text, start = _POSSESSIVE.sub("", bare), name.end - len(bare)
+            yield Phrase(text, start, start + len(text), fit)
     if expectation.kinds:
         return
     for fact in sentence.facts:
@@ -91,3 +100,20 @@ def _names(
             place = sentence.text.find(text)
             if place >= 0 and not is_pronoun(text, sentence.language):
                 yield Phrase(text, place, place + len(text), 0.7)
+
+
+def _name_fit(
+    entity: int, sentence: Sentence, expectation: Expectation, entities: Entities
+) -> float:
+    """Return how well an entity is what is asked for: by its kind, and by the noun asked for."""
+    kind = entities.kind_of(entity)
+    if expectation.kinds and kind not in expectation.kinds:
+        return 0.6 if kind == "unknown" else 0.0
+    if not expectation.noun:
+        return 1.0
+    described = {word for _, _, word in stems_of(entities.description_of(entity))}
+    if expectation.noun in described:
+        return 1.0
+    if described & nouns_of(kind):
+        return 0.55  # it is said to be something else
+    return 0.85 if expectation.noun in sentence.stems else 0.75

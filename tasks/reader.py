@@ -14,7 +14,7 @@ from itertools import pairwise
 from tasks.evidence import Sentence
 from tasks.expectation import Expectation
 from tasks.names import normalise_name
-from tasks.phrases import Phrase, phrases_in
+from tasks.phrases import Entities, Phrase, phrases_in
 from tasks.question import FUNCTION_WORDS, LinkedName
 from tasks.stems import stem, stems_of
 
@@ -26,6 +26,7 @@ PRONOUN_NEAR = 0.4  # the same where a sentence of the document speaks of its su
 # Fitted on the questions of examples/ and of HotpotQA by which phrase ranks first.
 WEIGHTS = (0.2, 0.22, 0.1, 0.14, 0.12, 0.22)
 SAID = 0.15  # how near a word must stand at least, hops counted in, to have been said
+NOUN = 0.5  # how much less the noun asked for counts: the kind of name found says it already
 FOCUS = 2.0  # how much more the words count that say what is asked
 _OWNS = re.compile(r"\w{0,2}(?:['’]s?\s|的)|['’]?s\s")
 _FIGURE = re.compile(r"\d+")
@@ -116,6 +117,8 @@ def prepare(
     left_out = _function_stems() | ({"year", "date"} if expectation.form == "date" else set())
     words = [word for word in stems_of(question) if word[2] not in left_out]
     terms = {word: rarity(question[start:end]) for start, end, word in words}
+    if expectation.noun in terms and expectation.kinds:
+        terms[expectation.noun] *= NOUN
     focus = _chinese_focus(question)
     for start, _, word in words:
         if start in focus:
@@ -147,13 +150,11 @@ def _chinese_focus(question: str) -> range:
     return range(max(0, asking.start() - 6), asking.start()) if asking else range(0)
 
 
-def read(
-    asked: Asked, found: list[Sentence], kind_of: Callable[[int], str], limit: int = 20
-) -> list[Reading]:
+def read(asked: Asked, found: list[Sentence], entities: Entities, limit: int = 20) -> list[Reading]:
     """Return the best readings, best first, one a phrase."""
     best: dict[str, Reading] = {}
     for sentence in found:
-        for phrase in phrases_in(sentence, asked.expectation, set(asked.terms), kind_of):
+        for phrase in phrases_in(sentence, asked.expectation, set(asked.terms), entities):
             if asked.figures & set(_FIGURE.findall(phrase.text)):
                 continue
             reading = _reading(asked, sentence, phrase, found)

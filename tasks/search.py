@@ -62,7 +62,7 @@ class Searcher:
     def _entities(self) -> dict[str, list[str]]:
         path = self._edition / f"{schemas.Entity.table}.parquet"
         columns: dict[str, list[str]] = pq.read_table(
-            path, columns=["entity_id", "name", "kind"]
+            path, columns=["entity_id", "kind", "description"]
         ).to_pydict()
         return columns
 
@@ -73,6 +73,10 @@ class Searcher:
     def kind_of(self, row: int) -> str:
         """Return an entity's kind by its row."""
         return self._entities["kind"][row]
+
+    def description_of(self, row: int) -> str:
+        """Return an entity's description by its row, empty if it has none."""
+        return self._entities["description"][row] or ""
 
     def rarity(self, word: str) -> float:
         """Return how much a word tells: the logarithm of the passages over those that have it."""

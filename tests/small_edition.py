@@ -1,5 +1,6 @@
 """An edition made by hand for the tests of search and answers: few tables, no extraction."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ def make_edition(
     folder: Path,
     texts: dict[str, str],
     entities: dict[str, tuple[str, list[str]]],
-    facts: list[tuple[str, str, str, str]] = (),  # type: ignore[assignment]
+    facts: Sequence[tuple[str, str, str, str]] = (),
+    descriptions: Mapping[str, str] | None = None,
 ) -> Edition:
     """Write an edition: title -> text, name -> (kind, other names), facts (title, head, rel, tail).
 
@@ -37,7 +39,7 @@ def make_edition(
             }
         )
     for name, (kind, others) in entities.items():
-        rows[schemas.Entity].append(_entity(name, kind))
+        rows[schemas.Entity].append(_entity(name, kind, (descriptions or {}).get(name)))
         for alias in (name, *others):
             rows[schemas.Alias].append({"alias": alias, "entity_id": _id(name), "weight": 1.0})
         for number, (title, text) in enumerate(texts.items()):
@@ -83,7 +85,7 @@ def _document(document_id: str, title: str, text: str) -> dict[str, Any]:
     }
 
 
-def _entity(name: str, kind: str) -> dict[str, Any]:
+def _entity(name: str, kind: str, description: str | None) -> dict[str, Any]:
     return {
         "entity_id": _id(name),
         "name": name,
@@ -92,7 +94,7 @@ def _entity(name: str, kind: str) -> dict[str, Any]:
         "graph": "corpus",
         "mentions": 1,
         "documents": 1,
-        "description": None,
+        "description": description,
     }
 
 
