@@ -3,22 +3,18 @@
 The work is plain functions; a flow wraps them, tests and benchmarks call them directly.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-import orjson
 import pyarrow as pa
 
 import schemas
 from schemas.errors import HeldError
 from schemas.observations import Extraction, Piece
-from schemas.operations import Rejection, Run
+from schemas.operations import Rejection
 from schemas.settings import Settings
 from tasks.build import Recipe, build
 from tasks.embed import load_encoder
@@ -26,22 +22,20 @@ from tasks.extract import BATCH, WorkerProcesses, extract_batch, in_this_process
 from tasks.gates import failed_gates
 from tasks.index import build_index
 from tasks.ingest import Ingestion
+from tasks.run_record import RunReport, recorded, timed
 from tasks.split import split, splitter_version
 from tasks.vectors import VectorStore
-from tasks.version import code_version
 from warehouse.derivation import Derivation
 from warehouse.disk import full_disk_in_plain_words
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
-from warehouse.live import latest, record, record_all
+from warehouse.live import record_all
 
 FEW_PASSAGES = 4 * BATCH  # below this, starting workers takes longer than the work
 SPLIT_BATCH = 500  # texts a commit
 Report = Callable[[str, int, int], None]
 Each = Callable[[Callable[..., Any], Iterator[tuple[Any, ...]]], Iterator[Any]]
-
-
 Stage = Callable[[str, Callable[[], Any]], Any]
 
 
@@ -52,19 +46,6 @@ def plainly(name: str, work: Callable[[], Any]) -> Any:
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
-
-
-@dataclass
-class RunReport:
-    """What a run did, for people and for `--json`."""
-
-    run_id: str
-    outcome: str = "running"
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    edition: str | None = None
-    published: bool = False
-    notes: list[str] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def refresh(
@@ -90,21 +71,21 @@ def refresh(
     with (
         full_disk_in_plain_words(home.path),
         lease(home.path, run.run_id, wait_seconds),
-        _recorded(home, run),
+        recorded(home, run),
     ):
         home.clean()
-        with _timed(run, "read"):
+        with timed(run, "read"):
             stage(
                 "read",
                 lambda: _ingest(home, sources, settings, run, max_delete, sensitive, report),
             )
-        with _timed(run, "split"):
+        with timed(run, "split"):
             stage("split", lambda: _split(home, settings, run, report))
-        with _timed(run, "extract"):
+        with timed(run, "extract"):
             _extract(home, settings, run, report, each)
-        with _timed(run, "build"):
+        with timed(run, "build"):
             edition = stage("build", lambda: _build(home, settings, run, report))
-        with _timed(run, "publish"):
+        with timed(run, "publish"):
             stage("publish", lambda: _publish(home, settings, run, edition, max_delete))
     return run
 
@@ -247,50 +228,6 @@ def _pending(home: Home, settings: Settings, what: str) -> pa.Table:
     table = derivation.table(what)
     derivation.close()
     return table
-
-
-@contextmanager
-def _timed(run: RunReport, stage: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    run.seconds[stage] = round(time.perf_counter() - started, 3)
-
-
-@contextmanager
-def _recorded(home: Home, run: RunReport) -> Iterator[None]:
-    """Keep a row of the run, from its start to however it ends; close the rows of dead runs."""
-    for earlier in latest(home.live, Run).to_pylist():
-        if earlier["outcome"] == "running":
-            # The lease is ours, so whoever wrote that row is dead.
-            record(home.live, Run(**{**earlier, "outcome": "died"}))
-    started = datetime.now(UTC)
-    error: str | None = None
-    record(home.live, _run_row(run, started))
-    try:
-        yield
-    except BaseException as problem:
-        error = str(problem) or type(problem).__name__
-        if run.outcome == "running":
-            run.outcome = "held" if isinstance(problem, HeldError) else "failed"
-        raise
-    finally:
-        record(home.live, _run_row(run, started, datetime.now(UTC), error))
-
-
-def _run_row(
-    run: RunReport, started: datetime, ended: datetime | None = None, error: str | None = None
-) -> Run:
-    return Run(
-        run_id=run.run_id,
-        flow="refresh_knowledge",
-        started_at=started,
-        ended_at=ended,
-        outcome=run.outcome,
-        counts=orjson.dumps(run.counts).decode(),
-        code_version=code_version(),
-        edition=run.edition if run.published else None,
-        error=error,
-    )
 
 
 def _rejection(run: RunReport, extraction: dict[str, Any]) -> dict[str, Any]:

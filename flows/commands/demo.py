@@ -26,8 +26,7 @@ LOOKS = {
         "order by support desc, confidence desc, triple_id limit 8"
     ),
     "Facts that disagree": (
-        "select head, relation, tail, document_id from conflicts "
-        "order by head, relation, tail limit 6"
+        "select head, relation, tail, uri from conflicts order by head, relation, tail limit 6"
     ),
 }
 

@@ -62,7 +62,7 @@ def run_flow(*, debug: bool, home: str, **parameters: Any) -> dict[str, Any]:
 def show_report(report: dict[str, Any]) -> None:
     """Print the summary of a run."""
     from flows.summary import counted, headline
-    from tasks.refresh import RunReport
+    from tasks.run_record import RunReport
 
     run = RunReport(**report)
     terminal.table(["stage", "what", "number"], counted(run))

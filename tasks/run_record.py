@@ -1,0 +1,73 @@
+"""The row that every run keeps of itself, from its start to however it ends."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import orjson
+
+from schemas.errors import HeldError
+from schemas.operations import Run
+from tasks.version import code_version
+from warehouse.home import Home
+from warehouse.live import latest, record
+
+
+@dataclass
+class RunReport:
+    """What a run did, for people and for `--json`."""
+
+    run_id: str
+    outcome: str = "running"
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    edition: str | None = None
+    published: bool = False
+    notes: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@contextmanager
+def timed(run: RunReport, stage: str) -> Iterator[None]:
+    """Note how long the body took."""
+    started = time.perf_counter()
+    yield
+    run.seconds[stage] = round(time.perf_counter() - started, 3)
+
+
+@contextmanager
+def recorded(home: Home, run: RunReport) -> Iterator[None]:
+    """Keep a row of the run, from its start to however it ends; close the rows of dead runs."""
+    for earlier in latest(home.live, Run).to_pylist():
+        if earlier["outcome"] == "running":
+            # The lease is ours, so whoever wrote that row is dead.
+            record(home.live, Run(**{**earlier, "outcome": "died"}))
+    started = datetime.now(UTC)
+    error: str | None = None
+    record(home.live, _run_row(run, started))
+    try:
+        yield
+    except BaseException as problem:
+        error = str(problem) or type(problem).__name__
+        if run.outcome == "running":
+            run.outcome = "held" if isinstance(problem, HeldError) else "failed"
+        raise
+    finally:
+        record(home.live, _run_row(run, started, datetime.now(UTC), error))
+
+
+def _run_row(
+    run: RunReport, started: datetime, ended: datetime | None = None, error: str | None = None
+) -> Run:
+    return Run(
+        run_id=run.run_id,
+        flow="refresh_knowledge",
+        started_at=started,
+        ended_at=ended,
+        outcome=run.outcome,
+        counts=orjson.dumps(run.counts).decode(),
+        code_version=code_version(),
+        edition=run.edition if run.published else None,
+        error=error,
+    )
