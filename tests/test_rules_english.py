@@ -31,18 +31,18 @@ def facts(found: Extracted) -> set[tuple[str, str, str]]:
 
 SENTENCES = [
     # active, passive, agent
-    ("Ada Lovelace met Charles Babbage.", ("Ada Lovelace", "meet", "Charles Babbage")),
+    ("Ada Lovelace met Charles Babbage.", ("Ada Lovelace", "met", "Charles Babbage")),
     ("Amazon was founded by Jeff Bezos in 1994.", ("Amazon", "founded by", "Jeff Bezos")),
     ("Amazon was founded by Jeff Bezos in 1994.", ("Amazon", "founded in", "1994")),
     ("Albert Einstein was born in Ulm.", ("Albert Einstein", "born in", "Ulm")),
     # prepositions, with and without an object in between
-    ("Niels Bohr worked at Cambridge.", ("Niels Bohr", "work at", "Cambridge")),
-    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "win", "Nobel Prize")),
-    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "win Nobel Prize in", "1922")),
+    ("Niels Bohr worked at Cambridge.", ("Niels Bohr", "worked at", "Cambridge")),
+    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "won", "Nobel Prize")),
+    ("Niels Bohr won the Nobel Prize in 1922.", ("Niels Bohr", "won Nobel Prize in", "1922")),
     # chains of verbs, particles, negation, modals
-    ("Marie Curie began to work at Paris.", ("Marie Curie", "begin to work at", "Paris")),
+    ("Marie Curie began to work at Paris.", ("Marie Curie", "began to work at", "Paris")),
     ("Robert Bosch set up a workshop.", ("Robert Bosch", "set up", "workshop")),
-    ("Arm does not make chips.", ("Arm", "not make", "chips")),
+    ("Arm does not make chips.", ("Arm", "does not make", "chips")),
     ("Aspirin may cause headaches.", ("Aspirin", "may cause", "headaches")),
     # copulas
     ("Paris is the capital of France.", ("Paris", "capital of", "France")),
@@ -53,11 +53,11 @@ SENTENCES = [
     ),
     ("The capital of France is Paris.", ("France", "capital", "Paris")),
     # coordination
-    ("Lovelace wrote letters and poems.", ("Lovelace", "write", "poems")),
-    ("Marie and Pierre discovered radium.", ("Pierre", "discover", "radium")),
+    ("Lovelace wrote letters and poems.", ("Lovelace", "wrote", "poems")),
+    ("Marie and Pierre discovered radium.", ("Pierre", "discovered", "radium")),
     # apposition, relative clauses, participles
     ("Vienna, the capital of Austria, lies on the Danube.", ("Vienna", "capital of", "Austria")),
-    ("She met Niels Bohr, who lived in Bern.", ("Niels Bohr", "live in", "Bern")),
+    ("She met Niels Bohr, who lived in Bern.", ("Niels Bohr", "lived in", "Bern")),
     ("Gladiator is a film directed by Ridley Scott.", ("Gladiator", "directed by", "Ridley Scott")),
     # possession
     ("Mars has two moons.", ("Mars", "number of moons", "two moons")),
@@ -114,7 +114,7 @@ def test_a_stated_period_is_when_the_fact_holds(
 
 def test_a_pronoun_stands_for_the_title_or_the_last_subject():
     text = "Niels Bohr was a Danish physicist. He studied in Copenhagen."
-    assert ("Niels Bohr", "study in", "Copenhagen") in facts(read(text, "Niels Bohr"))
+    assert ("Niels Bohr", "studied in", "Copenhagen") in facts(read(text, "Niels Bohr"))
 
 
 def test_a_pronoun_that_nothing_safe_stands_for_yields_nothing():

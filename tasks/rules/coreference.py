@@ -1,6 +1,5 @@
 """Pronouns and short descriptions that safely stand for a name; in doubt they stand for nothing."""
 
-from tasks.rules.kinds import kind_of_noun
 from tasks.rules.passage import Passage
 
 PERSONAL = frozenset(["he", "she", "him", "his", "her", "hers", "himself", "herself"])
@@ -88,18 +87,3 @@ class _Resolver:
                 if tree.child(noun, "cop") is not None and tree.pos[noun] == "NOUN":
                     return tree.lower[noun]
         return ""
-
-
-def learn_kinds(passage: Passage) -> None:
-    """Learn kinds from definitions and appositions: "X is a river", "X, a river"."""
-    tree = passage.tree
-    for token, name in passage.entities.items():
-        nouns: list[int] = []
-        head = tree.head[token]
-        if tree.dep[token] in SUBJECT_LABELS and tree.child(head, "cop") is not None:
-            nouns.append(head)
-        nouns.extend(c for c in tree.children[token] if tree.dep[c] == "appos")
-        for noun in nouns:
-            kind = kind_of_noun(tree.lemma[noun].lower())
-            if kind != "unknown" and noun not in passage.entities:
-                passage.kinds[name.name] = kind

@@ -8,10 +8,11 @@ from tasks.rules.aliases import find_aliases
 from tasks.rules.aspects import find_notes
 from tasks.rules.attributes import Attribute, find_attributes
 from tasks.rules.clauses import Clause, find_clauses
-from tasks.rules.coreference import learn_kinds, resolve_references
+from tasks.rules.coreference import resolve_references
 from tasks.rules.descriptions import find_descriptions
 from tasks.rules.extracted import Extracted
 from tasks.rules.find_names import TITLE_NOTE, find_names
+from tasks.rules.learned_kinds import learn_kinds
 from tasks.rules.lifespans import find_life_dates
 from tasks.rules.parentheses import Reduced
 from tasks.rules.parsing import parse

@@ -5,6 +5,7 @@ import re
 from tasks.names import is_pronoun, normalise_name
 from tasks.rules.kinds import KIND_OF_LABEL
 from tasks.rules.passage import Name
+from tasks.rules.repairs import OPENERS
 from tasks.rules.tree import Tree
 from tasks.values.value import listed
 
@@ -166,11 +167,19 @@ def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
 
 
 def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
-    while first < last and (tree.lower[first] in NO_NAME_START or tree.pos[first] == "PUNCT"):
+    while first < last and (
+        tree.lower[first] in NO_NAME_START
+        or tree.pos[first] == "PUNCT"
+        or (last - first > 1 and _only_opens(tree, first))
+    ):
         first += 1
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
+
+
+def _only_opens(tree: Tree, token: int) -> bool:
+    return tree.lower[token] in OPENERS and any(token == start for start, _ in tree.sentences)
 
 
 def _is_name(tree: Tree, first: int, last: int) -> bool:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 
 from tasks.rules.clauses import Clause
+from tasks.rules.learned_kinds import FELLOWS
 from tasks.rules.mentions import Called, call, without_determiner
 from tasks.rules.noun_phrases import conjuncts, core_phrase
 from tasks.rules.passage import Passage
 from tasks.rules.relations import VAGUE_ADJECTIVES
+from tasks.rules.repairs import CALENDAR_NOUNS
+from tasks.rules.tree import Tree
 from tasks.rules.triple import Triple, head_of, tail_of, triple_of
 from tasks.values.value import listed
 
@@ -54,9 +57,22 @@ def _of_class(passage: Passage, clause: Clause, head: Called, noun: int) -> Iter
     if core and tail is not None and measure:
         yield triple_of("predicative", passage, clause, head, measure, tail)
         return
-    if (named or core) and tail is not None and tree.lemma[noun].lower() not in SORTS:
-        yield triple_of(_rule(clause), passage, clause, head, "is" if named else "is a", tail)
-    if named or len(core) > LONGEST_ROLE:
+    roles = [] if named else list(_of_role(passage, clause, head, noun, core))
+    sort = tree.lemma[noun].lower() in SORTS
+    definite = any(tree.lower[c] == "the" for c in tree.children[noun])
+    # "The founder of X" says all; "the founder" alone would leave out of what.
+    if (named or core) and tail is not None and not sort and not (roles and definite):
+        relation = "is" if named else "is the" if definite else "is a"
+        yield triple_of(_rule(clause), passage, clause, head, relation, tail)
+    yield from roles
+
+
+def _of_role(
+    passage: Passage, clause: Clause, head: Called, noun: int, core: list[int]
+) -> Iterator[Triple]:
+    """Yield "capital of Y" and "physicist at Y" for what is said to be one."""
+    tree = passage.tree
+    if len(core) > LONGEST_ROLE:
         return
     for child in tree.children[noun]:
         if tree.dep[child] != "nmod" or child < noun:
@@ -126,7 +142,7 @@ def of_phrases(passage: Passage) -> Iterator[Triple]:
     for token, label in enumerate(tree.dep):
         if label == "appos":
             yield from _of_apposition(passage, tree.head[token], token)
-        elif label == "nmod:desc" and tree.pos[token] == "NOUN":
+        elif label == "nmod:desc" and _is_class_noun(tree, token):
             head = call(passage, tree.head[token])
             if tree.child(token, "nmod:poss") is not None:
                 yield from _of_apposition(passage, tree.head[token], token)
@@ -134,6 +150,10 @@ def of_phrases(passage: Passage) -> Iterator[Triple]:
                 tail = Called(tree.lower[token], "", [token], named=False)
                 clause = _without_verb(token, tree.head[token])
                 yield triple_of("apposition", passage, clause, head, "is a", tail)
+
+
+def _is_class_noun(tree: Tree, token: int) -> bool:
+    return tree.pos[token] == "NOUN" and tree.lower[token] not in CALENDAR_NOUNS | FELLOWS
 
 
 def _of_apposition(passage: Passage, first: int, second: int) -> Iterator[Triple]:

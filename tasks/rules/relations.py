@@ -1,15 +1,17 @@
 """How a predicate is written as a relation.
 
-An active verb is its lemma with the preposition ("work at", "discover"), a passive its participle
-("born in", "founded by"), modals and "not" stay in front ("may cause", "not accepted by"). A noun
-after "be" is the noun ("capital of"), with "is a" before a class and "is" before a name.
+An active verb stands in the tense of its text with the preposition ("worked at", "discovered",
+"lies on"), a passive is its participle ("born in", "founded by"), modals and "not" stay in front
+("may cause", "not accepted by"). A noun after "be" is the noun ("capital of"), with "is a" or
+"is the" before a class and "is" before a name.
 """
 
 from tasks.rules.clauses import NEGATIONS, Clause
 from tasks.rules.tree import Tree
+from tasks.rules.verb_forms import inflected, is_past
 from tasks.values.value import listed
 
-SILENT = frozenset(listed("be have do will would shall"))
+SILENT = frozenset(listed("be have do would"))
 VAGUE = frozenset(
     listed("have be do get go say tell think believe know see seem appear want try need mean")
 )
@@ -21,22 +23,47 @@ TELLING = frozenset(listed("from as by for into with in at to of on after agains
 
 def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:
     """Return the relation of a clause: verb, words of the object in between, preposition."""
-    words: list[str] = []
-    last = max((t for t in clause.verb if tree.pos[t] == "VERB"), default=clause.predicate)
-    for token in clause.verb:
-        lower = tree.lower[token]
-        if lower in NEGATIONS:
-            words.append("not")
-        elif tree.dep[token] in ("aux", "aux:pass", "cop"):
-            if tree.lemma[token].lower() not in SILENT:
-                words.append(lower)
-        elif clause.passive and token == last:
-            words.append(lower)
-        else:
-            words.append(lower if tree.dep[token] == "mark" else tree.lemma[token].lower())
+    words = _verb_words(tree, clause)
     words += [tree.words[token] for token in between]
     words += [tree.lower[token] for token in marks]
     return " ".join(words)
+
+
+def _verb_words(tree: Tree, clause: Clause) -> list[str]:
+    """Return the words of a verb group: its first verb inflected, what is chained to it as said."""
+    words: list[str] = []
+    modal = chained = False
+    for token in clause.verb:
+        lower = tree.lower[token]
+        if lower in NEGATIONS:
+            words.append("never" if lower == "never" else "not")
+        elif tree.dep[token] in ("aux", "aux:pass", "cop"):
+            if chained or tree.lemma[token].lower() not in SILENT:
+                words.append(lower)
+                modal = True
+        elif tree.pos[token] != "VERB" or chained:
+            words.append(lower)
+        else:
+            words += _first_verb(tree, clause, token, words, modal)
+        chained |= tree.pos[token] == "VERB" and tree.dep[token] != "aux"
+    return words
+
+
+def _first_verb(
+    tree: Tree, clause: Clause, token: int, before: list[str], modal: bool
+) -> list[str]:
+    """Return the verb that carries the tense; takes "not" out of `before` to put "did" first."""
+    participle = tree.child(token, "aux:pass") is not None
+    if participle or (clause.passive and token == clause.predicate):
+        return [tree.lower[token]]
+    lemma = tree.lemma[token].lower()
+    if modal:
+        return [lemma]
+    past = is_past(tree, [t for t in clause.verb if t <= token])
+    if before == ["not"]:
+        before.clear()
+        return ["did" if past else "does", "not", lemma]
+    return [inflected(tree, token, past=past)]
 
 
 def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:

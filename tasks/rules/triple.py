@@ -8,7 +8,7 @@ from tasks.rules.noun_phrases import core_phrase
 from tasks.rules.passage import Passage
 from tasks.values import Value, parse_value
 
-LONGEST_HEAD = 6
+LONGEST_HEAD = 4
 
 
 @dataclass(slots=True)
@@ -27,31 +27,46 @@ class Triple:
 
 
 def head_of(passage: Passage, subject: int) -> Called | None:
-    """Return a subject that can be a head: a name, or a noun phrase of two words and more.
+    """Return a subject that can be a head: a name, or a noun phrase with the name it belongs to.
 
     What is said of a predicate noun or an apposition is said of what bears the name: "Apollo 11 was
-    the first flight that landed on the Moon".
+    the first flight that landed on the Moon". "Its primary mirror" is "primary mirror of X".
     """
     tree = passage.tree
     called = call(passage, subject)
-    if called is not None and not called.named:
-        bearer = tree.child(subject, "nsubj") if tree.child(subject, "cop") is not None else None
-        if tree.dep[subject] == "appos":
-            bearer = tree.head[subject]
-        named = call(passage, bearer) if bearer is not None else None
+    if called is None or called.named:
+        return called
+    bearers = [c for c in tree.children[subject] if tree.dep[c] == "appos"]
+    if tree.child(subject, "cop") is not None:
+        bearers += [c for c in tree.children[subject] if tree.dep[c] == "nsubj"]
+    if tree.dep[subject] == "appos":
+        bearers.append(tree.head[subject])
+    for bearer in bearers:
+        named = call(passage, bearer)
         if named is not None and named.named:
             return named
-        called = _short_phrase(passage, subject)
-    return called
+    return _owned_phrase(passage, subject)
 
 
-def _short_phrase(passage: Passage, subject: int) -> Called | None:
-    """Return the bare noun phrase of a subject without a name, if it says enough."""
+def _owned_phrase(passage: Passage, subject: int) -> Called | None:
+    """Return "primary mirror of X" for "its primary mirror" and "the primary mirror of X"."""
     tree = passage.tree
-    tokens = without_determiner(passage, core_phrase(tree, subject))
-    if tree.pos[subject] != "NOUN" or not 2 <= len(tokens) <= LONGEST_HEAD:
+    if tree.tag[subject] != "NN" or tree.child(subject, "nummod") is not None:
         return None
-    return Called(tree.join(tokens), "unknown", tokens, named=False)
+    for child in tree.children[subject]:
+        marks = [tree.lower[c] for c in tree.children[child] if tree.dep[c] == "case"]
+        of = tree.dep[child] == "nmod" and marks == ["of"]
+        if not of and tree.dep[child] != "nmod:poss":
+            continue
+        owner = call(passage, child)
+        own = set(tree.subtree(child))
+        tokens = [t for t in core_phrase(tree, subject) if t not in own]
+        tokens = without_determiner(passage, tokens)
+        if owner is not None and owner.named and 0 < len(tokens) <= LONGEST_HEAD:
+            name = f"{tree.join(tokens)} of {owner.name}"
+            spanned = sorted({*tokens, *owner.tokens})
+            return Called(name, "unknown", spanned, named=False, resolved=owner.resolved)
+    return None
 
 
 def tail_of(passage: Passage, head: int) -> Called | None:

@@ -40,6 +40,14 @@ _GROUPS = [group.split() for group in _IRREGULAR.split(";")]
 # "found" and "lay" are base forms too: the tag decides.
 IRREGULAR = {form: base for base, *forms in _GROUPS for form in forms}
 BASES = frozenset(base for base, *_ in _GROUPS)
+_IRREGULAR_PAST = {
+    **{base: forms[0] for base, *forms in _GROUPS if forms},
+    "be": "was", "do": "did", "have": "had", "go": "went", "beat": "beat", "prove": "proved",
+    "lie": "lay", "shed": "shed", "split": "split",
+}  # fmt: skip
+_SAME_IN_PAST = frozenset(
+    listed("put set cut let hit cost read spread quit bet cast broadcast shut hurt burst rid upset")
+)
 
 # Stems whose spelling does not show that an "e" was dropped, or that none was.
 WITH_E = frozenset(
@@ -87,6 +95,20 @@ def _lemma(form: str, tag: str) -> str:
     if tag == "VBG" and form.endswith("ing") and len(form) > 4:
         return _base(form[:-3])
     return form
+
+
+def past_of(lemma: str) -> str:
+    """Return the simple past of a verb by its base form."""
+    if lemma in _SAME_IN_PAST:
+        return lemma
+    if lemma in _IRREGULAR_PAST:
+        return _IRREGULAR_PAST[lemma]
+    if lemma.endswith("e"):
+        return lemma + "d"
+    if lemma.endswith("y") and lemma[-2:-1] not in tuple("aeiou"):
+        return lemma[:-1] + "ied"
+    one_beat = re.fullmatch(r"[^aeiou]*[aeiou][bdgkmnprt]", lemma)
+    return lemma + lemma[-1] + "ed" if one_beat else lemma + "ed"
 
 
 _CONTRACTED = {"'s": "be", "’s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}

@@ -1,6 +1,7 @@
 """Triples of verbs: subject, verb with its preposition, and object or prepositional object."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tasks.rules.clauses import Clause, Complement
 from tasks.rules.mentions import Called, call, without_determiner
@@ -9,16 +10,27 @@ from tasks.rules.noun_triples import of_attribute
 from tasks.rules.passage import Passage
 from tasks.rules.periods import tells_when
 from tasks.rules.relations import is_vague, relation_of
+from tasks.rules.repairs import CALENDAR_NOUNS
 from tasks.rules.triple import LONGEST_HEAD, Triple, tail_of, triple_of
 
 LONGEST_BETWEEN = 3
 NAMING = frozenset(["call", "name", "rename", "dub", "title", "nickname"])
+# Passives of these may keep an object; after others a name is the next clause without its verb.
+KEEPING_OBJECT = frozenset(
+    ["award", "give", "grant", "offer", "teach", "elect", "call", "name", "appoint", "make", "pay",
+     "crown", "promise", "send", "show", "tell", "allow", "deny", "owe", "rename", "title", "dub"]
+)  # fmt: skip
+# Nouns that only make a verb of a verb: "take part in", "take place in".
+LIGHT = frozenset(["part", "place", "care", "charge", "command", "control", "possession", "refuge"])
 ENUMERATING = frozenset(["include", "comprise"])
 
 
 def of_verb(passage: Passage, clause: Clause, head: Called) -> Iterator[Triple]:
     """Yield the triples of a clause with a full verb for one of its subjects."""
     tree = passage.tree
+    gap = _gap(passage, clause)
+    if gap is not None:
+        clause = replace(clause, complements=[c for c in clause.complements if c.head < gap])
     if tree.lemma[clause.predicate] in NAMING and not clause.passive:
         yield from _of_naming(passage, clause)
         return
@@ -35,13 +47,21 @@ def of_verb(passage: Passage, clause: Clause, head: Called) -> Iterator[Triple]:
             yield from _of_oblique(passage, clause, head, complement, between)
 
 
+def _gap(passage: Passage, clause: Clause) -> int | None:
+    """Return where a second clause without verb begins: "X was born in A, and Y in B"."""
+    if not clause.passive or passage.tree.lemma[clause.predicate] in KEEPING_OBJECT:
+        return None
+    objects = (c.head for c in clause.complements if c.role in ("object", "predicative"))
+    return next((head for head in objects if head in passage.entities), None)
+
+
 def _of_object(
     passage: Passage, clause: Clause, head: Called, main: Complement
 ) -> Iterator[Triple]:
     tree = passage.tree
     if main.role == "object" and tree.lemma[clause.predicate] == "have":
         yield from _of_possession(passage, clause, head, main.head)
-    if is_vague(tree, clause, []):
+    if is_vague(tree, clause, []) or tree.lower[main.head] in LIGHT:
         return
     relation = relation_of(tree, clause, main.marks, [])
     for thing in conjuncts(tree, main.head):
@@ -59,11 +79,22 @@ def _of_oblique(
         return
     for thing in conjuncts(tree, complement.head):
         tail = tail_of(passage, thing)
+        if _is_bare_time(passage, thing):
+            continue
         own = [c for c in tree.children[thing] if tree.dep[c] == "case" and c < thing]
         marks = own if thing != complement.head and own else complement.marks
         if tail is not None:
             relation = relation_of(tree, clause, marks, between)
             yield triple_of("oblique", passage, clause, head, relation, tail)
+
+
+def _is_bare_time(passage: Passage, thing: int) -> bool:
+    """Whether a complement is a time that no calendar knows: "for years", "in the same year"."""
+    tree = passage.tree
+    nouns = {thing, *(c for c in tree.children[thing] if tree.dep[c] in ("nmod", "obl"))}
+    bare = tree.lemma[thing].lower() in CALENDAR_NOUNS
+    dated = any(tree.pos[t] == "NUM" for n in nouns for t in tree.subtree(n))
+    return bare and not dated and thing not in passage.entities
 
 
 def _of_naming(passage: Passage, clause: Clause) -> Iterator[Triple]:
