@@ -57,7 +57,7 @@ def new_pipeline(vectors: dict[str, NDArray[np.float32]] | None) -> "Language":
         nlp.vocab.vectors = Vectors(
             strings=nlp.vocab.strings, data=data, keys=list(vectors), name="minilm"
         )
-    nlp.meta.update(name="almanac_english", version="1.0.0", license="CC BY-SA 4.0")
+    nlp.meta.update(name="almanac_english", version="1.1.0", license="CC BY-SA 4.0")
     return nlp
 
 
@@ -111,6 +111,17 @@ def initialize(nlp: "Language", sources: list[Source], seed: int = 0) -> None:
     vectors = nlp.vocab.vectors
     nlp.initialize(lambda: examples(sample))
     nlp.vocab.vectors = vectors
+
+
+def load_to_resume(model: Path) -> "Language":
+    """Load a pipeline for further training."""
+    import spacy
+
+    nlp = spacy.load(model)
+    lemmatizer: Any = nlp.get_pipe("trainable_lemmatizer")
+    # spaCy does not save this map; without it every edit tree would be taken for label 0.
+    lemmatizer.tree2label = {tree: i for i, tree in enumerate(lemmatizer.cfg["labels"])}
+    return nlp
 
 
 def train_student(

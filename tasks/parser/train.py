@@ -18,7 +18,14 @@ from tasks.parser.prose import prose_sentences
 from tasks.parser.refine import fill_lemmas, join_hyphenated_persons, known_lemmas
 from tasks.parser.sentences import read_sentences, read_treebank, write_sentences
 from tasks.parser.silver import WordVectors, label
-from tasks.parser.student import Budget, Source, initialize, new_pipeline, train_student
+from tasks.parser.student import (
+    Budget,
+    Source,
+    initialize,
+    load_to_resume,
+    new_pipeline,
+    train_student,
+)
 from tasks.parser.teach import load_teacher, read_name_corpora, teach
 
 log = logging.getLogger(__name__)
@@ -92,7 +99,7 @@ def main() -> None:
         nlp = new_pipeline(read_vectors(silver))
         initialize(nlp, sources, options.seed)
     else:
-        nlp = spacy.load(options.resume)
+        nlp = load_to_resume(options.resume)
     budget = Budget(options.words, options.minutes, options.rate)
     done = train_student(nlp, sources, budget, options.out / "model", options.seed)
     log.info("done: %s", json.dumps(done))
