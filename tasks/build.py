@@ -19,6 +19,7 @@ from schemas.observations import (
     Piece,
     Read,
 )
+from schemas.row import Row
 from tasks.reading import near_duplicates
 from tasks.resolve import Resolution, resolve
 from tasks.version import code_version
@@ -26,7 +27,7 @@ from warehouse.derivation import Derivation, build_database, read_single_valued
 from warehouse.editions import Building, Edition, describe_tables, same_content
 from warehouse.home import Home
 
-SOURCES = (Read, Content, Piece, Extraction, *EXTRACTED, Override)
+SOURCES: tuple[type[Row], ...] = (Read, Content, Piece, Extraction, *EXTRACTED, Override)
 Encode = Callable[[list[str]], np.ndarray]
 
 
