@@ -1,0 +1,232 @@
+"""From what passages state to what an edition says: support, typed tails, conflicts, changes."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import schemas
+from schemas.observations import Content, Extraction, Override, Piece, Read, TripleMention
+from tasks.build import Recipe, build
+from tasks.reading import likeness
+from warehouse.home import Home
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+RECIPE = Recipe(engine="rules", prompt_sha="p1", splitter="s", encoder=None)
+Stated = tuple[str, str, str, dict[str, Any]]
+
+
+def born(head: str, tail: str, **more: Any) -> Stated:
+    return (head, "born in", tail, {"value_type": "entity", "tail_kind": "place", **more})
+
+
+def counted(head: str, relation: str, number: float, unit: str, **more: Any) -> Stated:
+    typed = {"value_type": "quantity", "number": number, "unit": unit}
+    return (head, relation, f"{number:g} {unit}", {**typed, **more})
+
+
+def dated(head: str, relation: str, date: str, **more: Any) -> Stated:
+    return (head, relation, date, {"value_type": "date", "date": date, **more})
+
+
+def state(
+    home: Home, title: str, *stated: Stated, prompt: str = "p1", text: str | None = None
+) -> None:
+    """Journal a document of one passage that states these triples."""
+    text = text or f"The text of {title}, which is about {title} and nothing else at all."
+    identity = likeness.content_id(title, text)
+    stamp = {"passage_id": f"passage-{title}", "engine": "rules", "prompt_sha": prompt}
+    mentions = [
+        {
+            **stamp,
+            "ordinal": n,
+            "head": head,
+            "head_kind": "person",
+            "relation": relation,
+            "tail": tail,
+            "tail_kind": "",
+            "span_start": n,
+            "span_end": n + 5,
+            "confidence": 0.5,
+            **more,
+        }
+        for n, (head, relation, tail, more) in enumerate(stated)
+    ]
+    read = {
+        "source": "corpus",
+        "uri": f"{title}.txt",
+        "container": f"{title}.txt",
+        "version": "",
+        "sha256": "0" * 64,
+        "content_id": identity,
+        "outcome": "ingested",
+        "sensitivity": "normal",
+        "run_id": "run",
+        "scan_id": "scan",
+        "read_at": NOW,
+    }
+    content = {
+        "content_id": identity,
+        "title": title,
+        "language": "en",
+        "text": text,
+        "words": 9,
+        "minhash": likeness.minhash(likeness.tokens_of(text)),
+    }
+    piece = {
+        "content_id": identity,
+        "splitter": "s",
+        "passage_id": f"passage-{title}",
+        "span_start": 0,
+        "span_end": len(text),
+        "text": text,
+        "title": title,
+        "headings": "",
+        "language": "en",
+    }
+    counts = dict.fromkeys(("triples", "descriptions", "aspects", "aliases", "names"), 0)
+    tried = {**stamp, **counts, "outcome": "complete", "run_id": "run", "extracted_at": NOW}
+    home.journal.append(
+        {
+            Read: Read.to_table([read]),
+            Content: Content.to_table([content]),
+            Piece: Piece.to_table([piece]),
+            Extraction: Extraction.to_table([tried]),
+            TripleMention: TripleMention.to_table(mentions),
+        }
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def built(home: Home, recipe: Recipe = RECIPE) -> schemas.Row | Any:
+    edition = build(home, recipe, None, lambda folder: None, lambda stage, done, total: None)
+    assert edition is not None
+    home.editions.publish(edition)
+    return edition
+
+
+def triples(edition: Any) -> list[dict[str, Any]]:
+    return edition.table(schemas.Triple).to_pylist()
+
+
+def conflicts(edition: Any) -> set[tuple[str, str]]:
+    with duckdb.connect(str(edition.database), read_only=True) as con:
+        return set(con.execute("select head, tail from conflicts").fetchall())
+
+
+def test_a_fact_stated_by_two_documents_is_one_triple_with_support_two(home):
+    state(home, "one", born("Ada Lovelace", "London", confidence=0.4))
+    state(home, "two", born("Ada Lovelace", "London", confidence=0.9))
+    [triple] = triples(built(home))
+    assert (triple["support"], triple["mentions"], triple["confidence"]) == (2, 2, 0.9)
+    assert triple["passage_id"] == "passage-two"
+
+
+def test_near_duplicates_support_a_fact_once(home):
+    text = " ".join(f"Note {n} of Ada Lovelace has {n * n} words." for n in range(30))
+    state(home, "one", born("Ada Lovelace", "London"), text=text)
+    state(home, "two", born("Ada Lovelace", "London"), text=text + " Then she rested.")
+    edition = built(home)
+    [triple] = triples(edition)
+    assert (triple["support"], triple["mentions"]) == (1, 2)
+    marked = [d["near_duplicate_of"] for d in edition.table(schemas.Document).to_pylist()]
+    assert sorted(m is not None for m in marked) == [False, True]
+
+
+def test_quantities_are_one_fact_by_number_and_unit_however_written(home):
+    state(
+        home,
+        "one",
+        (
+            "Danube",
+            "length",
+            "2,850 km",
+            {"value_type": "quantity", "number": 2850.0, "unit": "km"},
+        ),
+    )
+    state(home, "two", counted("Danube", "length", 2850, "km"))
+    [triple] = triples(built(home))
+    assert (triple["number"], triple["unit"], triple["tail_id"]) == (2850.0, "km", None)
+
+
+def test_an_entity_related_to_itself_is_no_fact(home):
+    state(home, "one", born("London", "London"), born("Ada Lovelace", "London"))
+    assert [t["head"] for t in triples(built(home))] == ["Ada Lovelace"]
+
+
+def test_a_period_stated_once_is_kept(home):
+    state(home, "one", ("Ada Lovelace", "chair of", "Guild", {"value_type": "entity"}))
+    period = {"value_type": "entity", "valid_from": "1840", "valid_to": "1843"}
+    state(home, "two", ("Ada Lovelace", "chair of", "Guild", period))
+    [triple] = triples(built(home))
+    assert (triple["valid_from"], triple["valid_to"]) == ("1840", "1843")
+
+
+def test_the_newest_complete_extraction_of_the_chosen_prompt_counts(home):
+    state(home, "one", born("Ada Lovelace", "Leeds"), prompt="p0")
+    state(home, "one", born("Ada Lovelace", "London"), prompt="p1")
+    state(home, "one", born("Ada Lovelace", "Lisbon"), prompt="p2")
+    assert [t["tail"] for t in triples(built(home))] == ["London"]
+
+
+def test_tails_that_cannot_both_be_true_are_a_conflict(home):
+    state(home, "one", dated("Ada Lovelace", "born on", "1815-12-10"))
+    state(home, "two", dated("Ada Lovelace", "born on", "1816-12-10"))
+    assert conflicts(built(home)) == {
+        ("Ada Lovelace", "1815-12-10"),
+        ("Ada Lovelace", "1816-12-10"),
+    }
+
+
+def test_a_rougher_date_another_period_and_a_rounded_number_are_no_conflict(home):
+    early = {"valid_to": "1900"}
+    late = {"valid_from": "1950"}
+    state(home, "one", dated("Ada Lovelace", "born on", "1815-12-10"))
+    state(home, "two", dated("Ada Lovelace", "born on", "1815"))
+    state(home, "three", counted("Leeds", "population", 1000, "people", **early))
+    state(home, "four", counted("Leeds", "population", 9000, "people", **late))
+    state(home, "five", counted("Danube", "length", 2850, "km"))
+    state(home, "six", counted("Danube", "length", 2857, "km"))
+    assert conflicts(built(home)) == set()
+
+
+def test_changes_name_their_cause(home):
+    state(home, "one", born("Ada Lovelace", "London"), born("Ada Byron", "Leeds"))
+    state(home, "two", born("George Boole", "Lincoln"))
+    first = built(home)
+    wrong = next(t["triple_id"] for t in triples(first) if t["tail"] == "Leeds")
+    row = {"override_id": "o", "action": "reject", "subject": wrong, "made_at": NOW}
+    home.journal.append({Override: Override.to_table([row])})
+    state(home, "three", born("Mary Somerville", "Jedburgh"))
+    changes = [
+        (c["kind"], c["text"], c["cause"])
+        for c in built(home).table(schemas.Change).to_pylist()
+        if c["fact_kind"] == "triple"
+    ]
+    assert sorted(changes) == [
+        ("added", "Mary Somerville | born in | Jedburgh", "document"),
+        ("gone", "Ada Byron | born in | Leeds", "override"),
+    ]
+
+
+def test_the_same_journal_gives_the_same_tables_byte_for_byte(home, tmp_path):
+    other = Home(tmp_path / "other")
+    for each in (home, other):
+        state(each, "one", born("Ada Lovelace", "London"), born("George Boole", "Lincoln"))
+    tables = [built(each).manifest["tables"] for each in (home, other)]
+    assert tables[0] == tables[1]
+
+
+def test_every_table_of_an_edition_exists_and_has_its_columns(home):
+    state(home, "one", born("Ada Lovelace", "London"))
+    edition = built(home)
+    with duckdb.connect(str(edition.database), read_only=True) as con:
+        for row in (*schemas.EDITION, *schemas.VIEWS):
+            described = con.execute("select * from " + row.table + " limit 0").description
+            assert [column[0] for column in described] == list(row.model_fields)
