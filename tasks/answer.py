@@ -11,6 +11,7 @@ from schemas.answers import Answer, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.comparison import Comparison, find_comparison, winner
+from tasks.definition import asks_what_it_is, describe
 from tasks.embed import load_encoder
 from tasks.evidence import gather
 from tasks.expectation import Expectation, expect
@@ -26,7 +27,6 @@ KNOWN = 0.53  # a reading below this score is not an answer
 COVERED = 0.64  # nor is one whose evidence speaks of less than this share of the question's words
 PART_KNOWN = 0.4  # the same for one side of a comparison, whose question is put together here
 NEARLY = 0.9  # other answers have at least this share of the best one's score
-UNKNOWN = "The almanac does not know."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,17 @@ class Answerer:
         )
 
     def _find(self, question: str) -> _Found | None:
-        comparison = find_comparison(question, self._searcher.link(question))
+        names = self._searcher.link(question)
+        comparison = find_comparison(question, names)
         if comparison:
             return self._compare(comparison)
-        sameness = find_sameness(question, self._searcher.link(question))
+        sameness = find_sameness(question, names)
         if sameness:
             return self._same(sameness)
+        defined = asks_what_it_is(question, names)
+        evidence = describe(defined, self._searcher, self._con) if defined else []
+        if evidence:
+            return _Found([evidence[0].text], evidence)
         readings = [r for r in self.read(question, expect(question)) if _is_known(r)]
         if not readings:
             return None

@@ -90,7 +90,7 @@ class SentenceTransformerEncoder:
                 f"The encoder {name!r} could not be loaded: {str(error)[:300]} "
                 "Give the name or folder of a sentence-transformers model, or `minilm` or `none`."
             ) from error
-        self.dimensions = int(self._model.get_sentence_embedding_dimension() or 0)
+        self.dimensions = int(self._model.get_embedding_dimension() or 0)
         self.id = f"{Path(name).name}-{_fingerprint(self._model)[:12]}"
 
     def encode(self, texts: list[str]) -> np.ndarray:

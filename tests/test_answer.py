@@ -73,6 +73,7 @@ def answerer(edition: Edition) -> Answerer:
         (TWO_HOPS, "Vistula"),
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
+        ("What is the Danube?", "The Danube is 2,850 kilometres long and flows through Vienna."),
         ("长江全长多少公里？", "6300公里"),
         ("长江发源于哪里？", "青藏高原"),
         ("长江和黄河，哪一条更长？", "长江"),
