@@ -16,6 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     unset = argparse.Namespace(home=None, json=False, debug=False)
     arguments = build_parser().parse_args(argv, unset)
     try:
+        _refuse_broken_text(arguments)
         command = import_module(f"flows.commands.{arguments.module}")
         return int(command.run(arguments))
     except BrokenPipeError:
@@ -46,6 +47,18 @@ def explain(error: Exception) -> int:
         "Run the command again with --debug to see where."
     )
     return 1
+
+
+def _refuse_broken_text(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for words that are not UTF-8; only paths may be any bytes."""
+    from schemas.errors import UsageError
+
+    for name, value in vars(arguments).items():
+        if isinstance(value, str) and name not in ("home", "examples"):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise UsageError(f"The value of {name} is not UTF-8 text.") from None
 
 
 def build_parser() -> argparse.ArgumentParser:

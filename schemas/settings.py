@@ -13,15 +13,19 @@ class _Settings(BaseModel):
 class ReadSettings(_Settings):
     """What is accepted from sources."""
 
-    max_file_bytes: int = Field(100_000_000, description="Larger files are refused, unread.")
+    max_file_bytes: int = Field(100_000_000, ge=1, description="Larger files are refused, unread.")
     max_dump_bytes: int = Field(
-        100_000_000_000, description="The same for files of many records, which are streamed."
+        100_000_000_000, ge=1, description="The same for files of many records, which are streamed."
     )
-    max_text_chars: int = Field(5_000_000, description="Longer texts are refused.")
-    max_expansion: int = Field(200, description="A compressed input may grow this many times.")
-    max_seconds: float = Field(30.0, description="A document, page or record may take so long.")
+    max_text_chars: int = Field(5_000_000, ge=1, description="Longer texts are refused.")
+    max_expansion: int = Field(
+        200, ge=1, description="A compressed input may grow this many times."
+    )
+    max_seconds: float = Field(
+        30.0, gt=0, description="A document, page or record may take so long."
+    )
     text_column: str = Field("text", description="Column of CSV, TSV, Parquet, JSON records.")
-    passage_tokens: int = Field(160, description="Budget of a passage, in words and signs.")
+    passage_tokens: int = Field(160, ge=1, description="Budget of a passage, in words and signs.")
 
 
 class EngineSettings(_Settings):
@@ -42,20 +46,26 @@ class EngineSettings(_Settings):
 class PublishSettings(_Settings):
     """When an edition may be published and how long it is kept."""
 
-    max_delete: float = Field(0.2, description="Share of documents a refresh may delete unasked.")
-    free_deletions: int = Field(10, description="So many deletions never need asking.")
-    max_rejected: float = Field(0.5, description="Share of passages whose extraction may fail.")
-    max_shrink: float = Field(0.5, description="A fact table may shrink by this share unasked.")
-    keep_editions: int = Field(5, description="Editions always kept.")
-    keep_days: float = Field(7.0, description="Younger editions are kept too.")
+    max_delete: float = Field(
+        0.2, ge=0, le=1, description="Share of documents a refresh may delete unasked."
+    )
+    free_deletions: int = Field(10, ge=0, description="So many deletions never need asking.")
+    max_rejected: float = Field(
+        0.5, ge=0, le=1, description="Share of passages whose extraction may fail."
+    )
+    max_shrink: float = Field(
+        0.5, ge=0, le=1, description="A fact table may shrink by this share unasked."
+    )
+    keep_editions: int = Field(5, ge=1, description="Editions always kept.")
+    keep_days: float = Field(7.0, ge=0, description="Younger editions are kept too.")
 
 
 class SqlSettings(_Settings):
     """Limits of a query that people write."""
 
-    seconds: float = Field(60.0, description="A query that runs longer is ended.")
-    memory_mb: int = Field(2048, description="A query that needs more is ended.")
-    threads: int = Field(2, description="Threads of a query.")
+    seconds: float = Field(60.0, gt=0, description="A query that runs longer is ended.")
+    memory_mb: int = Field(2048, ge=1, description="A query that needs more is ended.")
+    threads: int = Field(2, ge=1, description="Threads of a query.")
 
 
 class Settings(_Settings):
@@ -65,7 +75,7 @@ class Settings(_Settings):
     engine: EngineSettings = EngineSettings()
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
-    workers: int = Field(2, description="Processes that extract.")
+    workers: int = Field(2, ge=1, description="Processes that extract.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(None, description="A running cluster; local if none.")
 

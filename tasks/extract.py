@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from schemas.errors import UsageError
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -45,6 +46,8 @@ def load_engine(settings: EngineSettings) -> Engine:
     """Return the engine that the settings name; its models are loaded at first use."""
     from tasks.rules import RulesEngine
 
+    if settings.engine != RulesEngine.name:
+        raise UsageError(f"The engine {settings.engine!r} is not there yet; set engine to 'rules'.")
     return RulesEngine(settings)
 
 

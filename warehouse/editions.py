@@ -143,7 +143,10 @@ class Editions:
         """Return the pointer: the current edition's id, the hold if any, and what was published."""
         if not self._pointer.exists():
             return dict(_NEW_POINTER)
-        return durable.read_sealed_json(self._pointer, _LOST_POINTER)
+        pointer = durable.read_sealed_json(self._pointer, _LOST_POINTER)
+        if not pointer.keys() >= _NEW_POINTER.keys():
+            raise DamageError(f"The file {self._pointer} is not a pointer. {_LOST_POINTER}")
+        return pointer
 
     def current(self) -> Edition | None:
         """Return the current edition, or None before the first is published."""

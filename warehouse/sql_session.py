@@ -66,6 +66,8 @@ def run_sql(
     settings = settings or SqlSettings()
     if len(query) > MAX_QUERY_CHARS:
         raise UsageError(f"The query is longer than {MAX_QUERY_CHARS} characters.")
+    if not query.isascii() and query != query.encode(errors="replace").decode():
+        raise UsageError("The query holds bytes that are not UTF-8 text.")
     process = process or SqlProcess()
     request = {
         "database": str(database.resolve()),
