@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from tasks.names import disambiguator
+from tasks.names import disambiguator, strip_titles
 from tasks.resolution.clusters import Cluster, join_senses
 from tasks.resolution.identity import give_ids, main_unit, new_anchors, read_anchors, redirects
 from tasks.resolution.likeness import Encode, Likeness
-from tasks.resolution.local_entities import voted_kind
+from tasks.resolution.local_entities import KIND_NOTES, voted_kind
 from tasks.resolution.one_document import TITLE_WEIGHT, read_local
 from tasks.resolution.overrides import apply_overrides
 from tasks.resolution.senses import find_senses
@@ -96,19 +96,34 @@ def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
     norm = main_unit(cluster).norm
     written: Counter[str] = Counter()
     languages: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
+    kinds = _kinds_of(cluster)
+    person = voted_kind(kinds) == "person"
     for unit in cluster.units:
         languages[unit.language] += unit.mentions
-        kinds.update(unit.kinds)
         if unit.norm == norm:
             for name, mentions in unit.names.items():
                 weight = TITLE_WEIGHT if unit.titled else 1
-                written[disambiguator(name)[0] or name] += mentions * weight
+                written[_without_address(disambiguator(name)[0] or name, person)] += (
+                    mentions * weight
+                )
     name = min(written, key=lambda raw: (-written[raw], raw))
     language = min(languages, key=lambda code: (code == "und", -languages[code], code))
     mentions = sum(unit.mentions for unit in cluster.units)
     documents = len({unit.document for unit in cluster.units})
     return name, voted_kind(kinds), language, mentions, documents
+
+
+def _kinds_of(cluster: Cluster) -> Counter[str]:
+    kinds: Counter[str] = Counter()
+    for unit in cluster.units:
+        kinds.update(unit.kinds)
+    return kinds
+
+
+def _without_address(name: str, person: bool) -> str:
+    """Return "Isaac Newton" for "Sir Isaac Newton", but "Lord Byron" as it stands."""
+    bare = strip_titles(name) if person else name
+    return bare if " " in bare else name
 
 
 def _aliases(ids: dict[Cluster, str]) -> pa.Table:
@@ -117,7 +132,9 @@ def _aliases(ids: dict[Cluster, str]) -> pa.Table:
         for unit in cluster.units:
             for name, mentions in unit.names.items():
                 # A name known only from a statement or from its form counts as said once.
-                for form in {name, disambiguator(name)[0]} - {""}:
+                base, note = disambiguator(name)
+                forms = {base} if note in KIND_NOTES else {name, base} - {""}
+                for form in forms:
                     meant[form][entity_id] += mentions if form == name and mentions else 1
     rows = sorted(
         (alias, entity_id, times / share.total())

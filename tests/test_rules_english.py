@@ -156,7 +156,7 @@ def test_a_headed_section_gives_its_aspect_and_question():
     )
     notes = read(text, "Ada Lovelace", "Life > Last years").aspects
     assert {note["aspect"] for note in notes} == {"last years"}
-    assert notes[0]["question"] == "What is known about last years of Ada Lovelace?"
+    assert notes[0]["question"] == "What is known about the last years of Ada Lovelace?"
 
 
 FACTS = """**total:** 2,381,740 sq km

@@ -154,7 +154,11 @@ def _surname_links(blocks: dict[str, list[Sense]]) -> Iterator[Link]:
         if last != norm:
             bearers[last].update(sense for sense in senses if sense.kind == "person")
     for surname, persons in bearers.items():
-        targets = [s for s in blocks.get(surname, ()) if s.kind == "person"]
+        alone = blocks.get(surname, [])
+        targets = [s for s in alone if s.kind == "person"]
+        # Where the surname is also said to be a ship or a crater, a guess is not enough.
+        if any(s.firm and s.kind not in ("person", "unknown") for s in alone):
+            targets = [s for s in targets if s.firm]
         if len(persons) == len(targets) == 1:
             (person,), (target,) = persons, targets
             documents = shortened[surname, person.key]

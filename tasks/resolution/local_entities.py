@@ -4,6 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+KIND_NOTES = frozenset({"person", "place", "organisation", "work", "event", "thing"})
+"""Notes by which an engine tells a name from a person's surname; they describe nobody further."""
+
 
 @dataclass(slots=True, eq=False)
 class Unit:
@@ -18,6 +21,7 @@ class Unit:
     description: str = ""
     context: str = ""
     language: str = "und"
+    first_said: int = 0  # place in the document
     short: bool = False  # a shorter name of a fuller one in the same document
     stated: bool = False  # the document says that it is one
 
@@ -58,7 +62,7 @@ class LocalEntity:
         self.kinds = self.main.kinds if len(self.units) == 1 else _summed(self.units)
         self.kind = voted_kind(self.kinds)
         self.mentions = sum(unit.mentions for unit in self.units)
-        self.note = self.main.note
+        self.note = "" if self.main.note in KIND_NOTES else self.main.note
         self.titled = any(unit.titled for unit in self.units)
         ordered = [self.main, *self.units]
         self.description = next((u.description for u in ordered if u.description), "")
@@ -67,7 +71,7 @@ class LocalEntity:
     @property
     def firm(self) -> bool:
         """Whether more than a guess from a passing mention says of what kind it is."""
-        return bool(self.description or self.note or self.titled)
+        return bool(self.description or self.main.note or self.titled)
 
     @property
     def document(self) -> str:

@@ -1,7 +1,7 @@
 """Names of one document put together: spellings, short forms, stated aliases."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tasks.names import is_acronym_of
-from tasks.resolution.local_entities import LocalEntity, Unit, kinds_clash
+from tasks.resolution.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.resolution.short_forms import forms_listed, may_shorten, sense_of, short_forms
 
 TITLE_WEIGHT = 5
@@ -69,6 +69,10 @@ class _DocumentNames:
         unit.titled |= bool(row["as_title"])
         if unit.titled and row["mentions"]:
             unit.kinds[row["kind"]] += (TITLE_WEIGHT - 1) * row["mentions"]
+        if row["mentions"]:
+            said = row.get("first_said") or 0
+            known = unit.first_said if unit.context else said
+            unit.first_said = min(known, said)
         unit.description = max(unit.description, row["description"] or "", key=len)
         unit.context = unit.context or row["context"] or ""
         unit.language = row["language"] or unit.language
@@ -110,15 +114,38 @@ class _DocumentNames:
                 noted[norm].append(unit)
         for norm, units in noted.items():
             plain = self.units.get((norm, ""))
-            if plain is not None:
+            if plain is not None and not self._means_a_person(plain, units):
                 best = min(units, key=lambda u: (u.kind != plain.kind, not u.titled, u.key))
                 self.join(best, plain)
+                if best.note in KIND_NOTES:
+                    plain.kinds = Counter({best.note: plain.mentions})
+
+    def _means_a_person(self, plain: Unit, noted: list[Unit]) -> bool:
+        """Whether a plain name is the surname of somebody named before its namesakes."""
+        if any(unit.note not in KIND_NOTES for unit in noted):
+            return False
+        persons = [
+            unit.first_said
+            for unit in self.units.values()
+            if unit.kind == "person" and unit.norm.endswith(f" {plain.norm}")
+        ]
+        return bool(persons) and min(persons) < min(unit.first_said for unit in noted)
+
+    def _apart(self, one: Unit, other: Unit) -> bool:
+        """Whether joining two names would make a person of what is said to be something else."""
+        for unit in self.units.values():
+            if unit.note in KIND_NOTES:
+                root = self.find(unit)
+                for near, far in ((one, other), (other, one)):
+                    if root is self.find(near) and kinds_clash(unit.note, far.kind, unit.norm):
+                        return True
+        return False
 
     def join_alias(self, name: str, alias: str) -> None:
         full, short = self.by_name[name], self.by_name[alias]
         # An acronym's kind is a guess; Cambridge, said to be the university, is still the town.
         telling = full.norm if is_acronym_of(alias, name) else short.norm
-        if full is short or kinds_clash(full.kind, short.kind, telling):
+        if full is short or kinds_clash(full.kind, short.kind, telling) or self._apart(full, short):
             return
         if _PHRASE.match(alias) and not _PHRASE.match(name):
             return
@@ -141,8 +168,10 @@ class _DocumentNames:
         if len(roots) > 1:
             fits = [candidate for candidate in fits if candidate.titled]
             roots = {self.find(candidate) for candidate in fits}
-        if len(roots) == 1 and self.find(unit) not in roots:
+        if len(roots) == 1 and self.find(unit) not in roots and not self._apart(fits[0], unit):
             unit.short = not unit.titled
+            if kinds_clash(unit.kind, fits[0].kind, unit.norm):
+                unit.kinds = Counter({fits[0].kind: unit.mentions})
             self.join(fits[0], unit)
 
     def entities(self) -> list[LocalEntity]:

@@ -9,6 +9,7 @@ _LEGAL = frozenset(
     {"inc", "corp", "corporation", "company", "co", "ltd", "limited", "plc", "llc", "ag", "gmbh"}
     | {"sa", "nv", "incorporated", "group", "holdings"}
 )
+_SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of | and ")  # of a person's name, what follows is about other things
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 _MAX_PARTS = 6  # of a person's name
@@ -67,6 +68,8 @@ def short_forms(unit: Unit) -> set[str]:
         forms = {without_legal_form(unit.norm)} | {
             "".join(word[0] for word in some) for some in (words, heavy)
         }
+        if words[0] in _SHIPS:
+            forms.add(" ".join(words[1:]))
         if unit.titled and unit.kind == "organisation":
             forms.add(words[0])
     return forms - {unit.norm, ""}
@@ -82,6 +85,8 @@ def without_legal_form(norm: str) -> str:
 
 def may_shorten(short: Unit, full: Unit) -> bool:
     """Tell whether a name that equals a short form of another can mean it."""
+    if full.norm.split()[0] in _SHIPS:
+        return short.norm == full.norm.partition(" ")[2]
     if kinds_clash(short.kind, full.kind, short.norm):
         return False
     if full.kind == "person":

@@ -9,13 +9,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tasks.rules.clauses import SUBJECTS
+from tasks.rules.kinds import kind_of_noun
 from tasks.rules.passage import Passage
+from tasks.rules.repairs import CALENDAR_NOUNS
 from tasks.rules.topics import topic_of_lemma
 
 MOST_SENTENCES = 3
 LARGEST_SHARE = 0.6
 CONTENT = frozenset(["NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"])
 NEW_WORDS = 2
+MOST_WORDS_OF_A_SIDE = 4
+DETERMINED = frozenset(["the", "a", "an", "his", "her", "its", "their", "other", "some"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,33 +111,55 @@ def _note(passage: Passage, entity: str, group: list[int]) -> Note:
     tree = passage.tree
     first, last = tree.sentences[group[0]][0], tree.sentences[group[-1]][1]
     heading = passage.piece["headings"].rsplit(" > ", 1)[-1].strip()
-    aspect = heading or _topic(passage, entity, first, last)
+    side, noun = _side(passage, entity, first, last)
+    aspect = heading or side or noun or "description"
     lowered = aspect if any(c.isupper() for c in aspect[1:]) else aspect.lower()
-    question = question_of(lowered, entity, article=not heading and aspect != "history")
+    named = f"the {entity}" if _takes_article(passage, entity) else entity
+    question = question_of(lowered, named, a_side=bool(heading or side))
     confidence = 0.85 if heading else 0.7
     return Note(entity, passage.kind(entity), lowered, question, first, last, confidence)
 
 
-def question_of(aspect: str, entity: str, *, article: bool) -> str:
-    """Return the question that a note on an aspect answers."""
-    return f"What is known about {'the ' if article else ''}{aspect} of {entity}?"
+def _takes_article(passage: Passage, entity: str) -> bool:
+    """Whether the passage says "the Danube"."""
+    tree = passage.tree
+    return any(
+        name.name == entity and name.first and tree.lower[name.first - 1] == "the"
+        for name in passage.names
+    )
 
 
-def _topic(passage: Passage, entity: str, first: int, last: int) -> str:
-    """Return the side that verbs and nouns speak for, else the most telling noun."""
+def question_of(aspect: str, entity: str, *, a_side: bool) -> str:
+    """Return the question that a note answers, on a side of an entity or on it and something."""
+    if aspect == "description":
+        return f"What is known about {entity}?"
+    if not a_side:
+        return f"What is known about {entity} in connection with the {aspect}?"
+    if " and " in aspect or "," in aspect or len(aspect.split()) > MOST_WORDS_OF_A_SIDE:
+        return f"What is known about {entity} as regards {aspect}?"
+    article = "" if aspect.split()[0] in DETERMINED else "the "
+    return f"What is known about {article}{aspect} of {entity}?"
+
+
+def _side(passage: Passage, entity: str, first: int, last: int) -> tuple[str, str]:
+    """Return the side that verbs and nouns speak for, and the most telling noun."""
     tree = passage.tree
     votes: Counter[str] = Counter()
     nouns: Counter[str] = Counter()
     own = {word.lower() for word in entity.split()}
+    kind = passage.kind(entity)
     for token in range(first, last):
         lemma = tree.lemma[token].lower()
-        topic = topic_of_lemma(lemma)
+        topic = topic_of_lemma(lemma, kind)
         if topic:
             votes[topic] += 1
-        common = tree.pos[token] == "NOUN" and tree.words[token].islower()
-        if common and lemma not in own and token not in passage.entities:
-            closeness = 2 if tree.dep[token] in (*SUBJECTS, "obj", "ROOT") else 1
-            nouns[lemma] += closeness
-    if votes:
-        return votes.most_common(1)[0][0]
-    return nouns.most_common(1)[0][0] if nouns else "description"
+        common = tree.tag[token] == "NN" and tree.words[token].islower()
+        telling = kind_of_noun(lemma) != kind or kind == "unknown"
+        known = lemma in own or lemma in CALENDAR_NOUNS or token in passage.entities
+        if common and telling and not known:
+            nouns[lemma] += 2 if tree.dep[token] in (*SUBJECTS, "obj", "ROOT") else 1
+    return _most(votes), _most(nouns)
+
+
+def _most(votes: Counter[str]) -> str:
+    return votes.most_common(1)[0][0] if votes else ""

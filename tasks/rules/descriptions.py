@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from tasks.rules.assertion import is_asserted
 from tasks.rules.clauses import Clause
+from tasks.rules.kinds import kind_of_noun
 from tasks.rules.mentions import Called, call
 from tasks.rules.noun_phrases import argument_phrase
 from tasks.rules.passage import Passage
 
 LONGEST = 45
 SHORTEST = 4
+LONGEST_CLASS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ def find_descriptions(passage: Passage, clauses: list[Clause]) -> list[Descripti
     ways = [*_definitions(passage, clauses), *_appositions(passage)]
     if not any(found.first == 0 for found in ways):
         ways.extend(_openings(passage))
+    ways.extend(_classes(passage))
     for found in ways:
         known = best.get(found.entity.name)
         if known is None or found.confidence > known.confidence:
@@ -59,6 +62,20 @@ def _definitions(passage: Passage, clauses: list[Clause]) -> Iterator[Descriptio
         confidence = 0.9 if main and defines and not entity.resolved else 0.7
         if last - first >= SHORTEST:
             yield Description(entity, first, last, confidence)
+
+
+def _classes(passage: Passage) -> Iterator[Description]:
+    """Yield "the Dutch scientist X", which says little, but what X is."""
+    tree = passage.tree
+    for name in passage.names:
+        noun = first = name.first - 1
+        if noun < 1 or kind_of_noun(tree.lower[noun]) == "unknown" or noun in passage.entities:
+            continue
+        while first > 0 and tree.pos[first] in ("NOUN", "ADJ", "PROPN", "PUNCT"):
+            first -= 1
+        if tree.lower[first] in ("the", "a", "an") and noun - first < LONGEST_CLASS:
+            entity = Called(name.name, passage.kind(name.name), [name.first], named=True)
+            yield Description(entity, first, name.last, 0.5)
 
 
 def _openings(passage: Passage) -> Iterator[Description]:

@@ -6,6 +6,8 @@ from tasks.rules.kinds import kind_of_name, kind_of_noun
 from tasks.rules.passage import Name, Passage
 
 SUBJECT_LABELS = frozenset(["nsubj", "nsubj:pass", "nsubj:outer"])
+# What is often named after people by their surnames alone.
+NAMED_AFTER = frozenset(["thing", "work", "event"])
 FELLOWS = frozenset(["companion", "twin", "sister", "successor", "predecessor", "replacement"])
 
 
@@ -25,7 +27,8 @@ def learn_kinds(passage: Passage) -> None:
     defined = {passage.title, *_defined(passage)}
     for name in passage.names:
         kind = said.get(name.name, "person")
-        mistakable = guessed[name.name] == "person" and name.name not in defined
+        guess = guessed.get(name.name, "person")
+        mistakable = (guess == "person" or kind in NAMED_AFTER) and name.name not in defined
         if kind != "person" and mistakable and " " not in name.name:
             name.name = f"{name.name} ({kind})"
             passage.kinds[name.name] = name.kind = kind

@@ -115,7 +115,7 @@ def attribute_note(attribute: Attribute, text: str, ordinal: int) -> Mention:
         "kind": "unknown",
         "aspect": attribute.relation,
         "text": text[attribute.start : end],
-        "question": question_of(attribute.relation, attribute.head, article=True),
+        "question": question_of(attribute.relation, attribute.head, a_side=True),
         "span_start": attribute.start,
         "span_end": end,
         "confidence": STATED,

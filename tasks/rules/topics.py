@@ -32,6 +32,33 @@ _WORDS = {
 _TOPIC = {word: topic for topic, words in reversed(_WORDS.items()) for word in words.split()}
 
 
-def topic_of_lemma(lemma: str) -> str:
-    """Return the aspect that a word speaks for, empty if none."""
-    return _TOPIC.get(lemma, "")
+_OF_PERSONS = frozenset(["education", "early life", "career", "death", "family"])
+_OF_OTHERS = frozenset(
+    [
+        "population",
+        "geography",
+        "economy",
+        "government",
+        "history",
+        "structure",
+        "use",
+        "properties",
+    ]
+)
+_NOT_OF = {
+    "person": _OF_OTHERS,
+    "place": _OF_PERSONS | {"works", "structure", "use"},
+    "organisation": _OF_PERSONS | {"population", "properties", "geography"},
+    "thing": _OF_PERSONS | {"works", "population", "government", "economy", "awards", "battles"},
+    "work": _OF_PERSONS | {"population", "geography", "government", "works", "battles"},
+    "event": _OF_PERSONS | {"population", "works"},
+}
+
+
+def topic_of_lemma(lemma: str, kind: str) -> str:
+    """Return the aspect of an entity of a kind that a word speaks for, empty if none."""
+    topic = _TOPIC.get(lemma, "")
+    if topic in _NOT_OF.get(kind, ()):
+        return ""
+    discoverer = kind in ("person", "organisation")
+    return "discoveries" if discoverer and topic == "discovery" else topic

@@ -51,7 +51,11 @@ def _gap(passage: Passage, clause: Clause) -> int | None:
     """Return where a second clause without verb begins: "X was born in A, and Y in B"."""
     if not clause.passive or passage.tree.lemma[clause.predicate] in KEEPING_OBJECT:
         return None
-    objects = (c.head for c in clause.complements if c.role in ("object", "predicative"))
+    objects = (
+        c.head
+        for c in clause.complements
+        if c.role in ("object", "predicative") or (c.role == "agent" and not c.marks)
+    )
     return next((head for head in objects if head in passage.entities), None)
 
 

@@ -18,7 +18,7 @@ with best as (
     from description_statements group by all
 )
 select n.document_id, d.title, d.language, n.name, coalesce(nullif(n.kind, ''), 'unknown') as kind,
-       count(*) as mentions, lower(n.name) = lower(d.title) as as_title, b.description,
+       count(*) as mentions, min(n.doc_start) as first_said, lower(n.name) = lower(d.title) as as_title, b.description,
        left(arg_min(p.passage_text, (n.doc_start, p.passage_start)), 300) as context
 from name_places n
 join documents d using (document_id)

@@ -15,9 +15,24 @@ disagreeing as (
         on a.head_id = b.head_id and a.relation = b.relation and a.graph = b.graph
        and a.value_kind = b.value_kind
        and a.value <> b.value
+    left join documents d on d.document_id = a.document_id
     where not (coalesce(a.valid_to < b.valid_from, false) or coalesce(b.valid_to < a.valid_from, false))
+      -- One sentence that names both means both: "in Hyderabad, India".
+      and not (a.document_id = b.document_id
+          and a.span_start < b.span_end and b.span_start < a.span_end)
+      -- A place in another: the corpus says so, or the text does.
+      and not (a.tail_id is not null and (
+          coalesce(contains(d.text, concat(a.tail, ', ', b.tail)), false)
+          or coalesce(contains(d.text, concat(b.tail, ', ', a.tail)), false)
+          or coalesce(contains(d.text, concat(a.tail, ' in ', b.tail)), false)
+          or coalesce(contains(d.text, concat(b.tail, ' in ', a.tail)), false)
+          or exists (
+              from triples p where p.relation similar to '(.* )?(in|of|at|on)|capital|位于|首都|省会|组成部分'
+              and ((p.head_id = a.tail_id and p.tail_id = b.tail_id)
+                  or (p.head_id = b.tail_id and p.tail_id = a.tail_id)))))
       -- 1934 and 1934-07-04 agree; so do two roundings of one number.
       and not coalesce(starts_with(a.date, b.date) or starts_with(b.date, a.date), false)
+      and not (a.value_kind = 'measure' and a.unit is distinct from b.unit)
       and not coalesce(a.unit is not distinct from b.unit
           and abs(a.number - b.number) <= 0.005 * greatest(abs(a.number), abs(b.number)), false)
 )
