@@ -24,8 +24,9 @@ from tasks.reading import near_duplicates
 from tasks.resolve import Resolution, resolve
 from tasks.version import code_version
 from warehouse.derivation import Derivation, build_database, read_single_valued
-from warehouse.editions import Building, Edition, describe_tables, same_content
+from warehouse.editions import Building, Edition
 from warehouse.home import Home
+from warehouse.manifest import describe_tables, same_content
 
 SOURCES: tuple[type[Row], ...] = (Read, Content, Piece, Extraction, *EXTRACTED, Override)
 Encode = Callable[[list[str]], np.ndarray]

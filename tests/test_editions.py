@@ -10,8 +10,9 @@ import pytest
 import schemas
 from schemas.errors import BusyError, DamageError, UsageError
 from warehouse.derivation import build_database
-from warehouse.editions import Editions, same_content
+from warehouse.editions import Editions
 from warehouse.lease import lease
+from warehouse.manifest import same_content
 
 
 def publish(editions: Editions, text: str = "a"):

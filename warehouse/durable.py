@@ -28,6 +28,17 @@ def sync_folder(path: Path) -> None:
     sync_file(path)
 
 
+def sync_tree(folder: Path) -> None:
+    """Force all files below a folder to disk, then the folders that name them."""
+    paths = sorted(folder.rglob("*"))
+    for path in paths:
+        if path.is_file():
+            sync_file(path)
+    for path in [*paths, folder]:
+        if path.is_dir():
+            sync_folder(path)
+
+
 def replace(temporary: Path, final: Path) -> None:
     """Put a file, already written and synced, in its place, durably."""
     temporary.replace(final)

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from schemas.errors import DamageError, UsageError
 from schemas.row import Row
 from warehouse import durable
+from warehouse.manifest import describe_files, describe_tables
 
 SCHEMA_VERSION = 1
 DUCKDB_FILE = "almanac.duckdb"
@@ -46,7 +47,7 @@ class Edition:
 
     @property
     def id(self) -> str:
-        """Its sequence number and the start of its content's hash."""
+        """Its sequence number and the start of the hash of what it was built from."""
         return str(self.manifest["edition"])
 
     @property
@@ -243,11 +244,7 @@ class Editions:
     def seal(self, building: Building, facts: dict[str, Any]) -> Edition:
         """Write the manifest, sync everything and rename the folder into place."""
         folder = building.folder
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        checksums = {}
-        for path in files:
-            durable.sync_file(path)
-            checksums[str(path.relative_to(folder))] = durable.sha256_file(path)
+        durable.sync_tree(folder)
         manifest = {
             "edition": building.edition_id,
             "sequence": building.sequence,
@@ -255,13 +252,10 @@ class Editions:
             "schema_version": SCHEMA_VERSION,
             "built_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "tables": describe_tables(folder),
-            "files": checksums,
-            "sizes": {str(path.relative_to(folder)): path.stat().st_size for path in files},
+            **describe_files(folder),
             **facts,
         }
         durable.write_sealed_json(folder / "manifest.json", manifest)
-        for inner in [*{path.parent for path in files}, folder]:
-            durable.sync_folder(inner)
         final = self.folder / building.edition_id
         folder.rename(final)
         durable.sync_folder(self.folder)
@@ -314,23 +308,3 @@ class Editions:
             edition.path.rename(doomed)
             shutil.rmtree(doomed)
         return True
-
-
-def describe_tables(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return file, rows and SHA-256 of each table of an edition's folder."""
-    return {
-        path.stem: {
-            "file": path.name,
-            "rows": pq.read_metadata(path).num_rows,
-            "sha256": durable.sha256_file(path),
-        }
-        for path in sorted(folder.glob("*.parquet"))
-    }
-
-
-def same_content(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether two editions' tables hold the same, less what only tells of the parent."""
-    return all(
-        one.get(name, {}).get("sha256") == other.get(name, {}).get("sha256")
-        for name in (one.keys() | other.keys()) - {"changes"}
-    )
