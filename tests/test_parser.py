@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.errors import UsageError
 from tasks.parser import load_english
 from tasks.parser.documents import augment, drop_final_stop, group_sentences, join
 from tasks.parser.load import SHIPPED_MODEL
@@ -183,7 +184,7 @@ def test_components_can_be_left_out_and_pipelines_are_cached() -> None:
 
 
 def test_unknown_pipeline_is_refused_in_plain_words() -> None:
-    with pytest.raises(ValueError, match="leave the setting empty"):
+    with pytest.raises(UsageError, match="leave the setting empty"):
         load_english("no_such_pipeline")
 
 

@@ -5,6 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schemas.errors import UsageError
+
 if TYPE_CHECKING:
     from spacy import Language
 
@@ -18,7 +20,7 @@ def load_english(name: str | None = None, disable: Iterable[str] = ()) -> "Langu
     The shipped one uses Universal Dependencies labels (`dep_`), UPOS (`pos_`), Penn tags (`tag_`)
     and names of the kinds PERSON, LOC, ORG and MISC; its parser sets the sentence boundaries.
     Components in `disable` are not loaded (`("ner",)` where names are not needed, say). Pipelines
-    are cached per process: treat them as read-only. Raises ValueError, saying what to do, where
+    are cached per process: treat them as read-only. Raises UsageError, saying what to do, where
     `name` cannot be loaded.
     """
     return _load(name or str(SHIPPED_MODEL), tuple(sorted(set(disable))))
@@ -31,7 +33,7 @@ def _load(name: str, disable: tuple[str, ...]) -> "Language":
     try:
         nlp = spacy.load(name, exclude=list(disable))
     except OSError as error:
-        raise ValueError(
+        raise UsageError(
             f"The English pipeline {name!r} is neither an installed spaCy package nor a pipeline "
             "folder. Install it, or leave the setting empty to use the one Almanac ships."
         ) from error
