@@ -552,3 +552,35 @@ def test_many_bearers_of_few_names_cost_little() -> None:
     began = time.process_time()
     run(rows)
     assert time.process_time() - began < 5
+
+
+# -- what is named after a person ----------------------------------------------------------------
+
+
+def test_a_probe_is_not_the_person_whose_surname_it_bears() -> None:
+    result = run(
+        [
+            said("mission", "Huygens (thing)", "thing"),
+            said("mission", "Huygens", "person", mentions=5),
+            said("mission", "Christiaan Huygens", "person"),
+            said("planet", "Christiaan Huygens", "person", mentions=3),
+            said("planet", "Huygens", "person"),
+        ],
+        [alias("planet", "Christiaan Huygens", "Huygens", "person")],
+    )
+    assert groups(result) == {
+        frozenset({("mission", "Huygens (thing)"), ("mission", "Huygens")}),
+        frozenset(
+            {
+                ("mission", "Christiaan Huygens"),
+                ("planet", "Christiaan Huygens"),
+                ("planet", "Huygens"),
+            }
+        ),
+    }
+    assert {e["name"] for e in result.entities.to_pylist()} == {"Huygens", "Christiaan Huygens"}
+
+
+def test_a_person_is_called_without_form_of_address() -> None:
+    result = run([said("d", "Sir Isaac Newton", "person"), said("e", "Lord Byron", "person")])
+    assert {e["name"] for e in result.entities.to_pylist()} == {"Isaac Newton", "Lord Byron"}

@@ -260,3 +260,30 @@ PIECES_OF_TEXT = st.lists(
 @given(text=PIECES_OF_TEXT, title=st.text(max_size=12), headings=st.text(max_size=12))
 def test_any_text_is_read_within_its_bounds(text: str, title: str, headings: str):
     check_bounds(text, read(text, title, headings))
+
+
+def test_a_class_noun_tells_a_probe_from_a_person_of_its_name():
+    text = "It carried the probe Huygens. Huygens landed on Titan in 2005."
+    assert ("Huygens (thing)", "landed on", "Titan") in facts(read(text))
+    assert {n["kind"] for n in read(text).names if "Huygens" in n["name"]} == {"thing"}
+
+
+def test_a_phrase_is_a_head_only_with_the_name_it_belongs_to():
+    text = "Its first director died in Rome. The second floor collapsed in 1950."
+    heads = {t["head"] for t in read(text, "Museum of Cairo").triples}
+    assert heads == {"first director of Museum of Cairo"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "relation"),
+    [
+        ("The Danube flows through Vienna.", "flows through"),
+        ("Haydn has lived in Vienna.", "lived in"),
+        ("Haydn was living in Vienna.", "lived in"),
+        ("Haydn went to London, leaving Vienna.", "left"),
+        ("Haydn did not visit Rome.", "did not visit"),
+        ("Haydn may have visited Rome.", "may have visited"),
+    ],
+)
+def test_a_relation_speaks_in_the_tense_of_its_text(sentence: str, relation: str):
+    assert relation in {t["relation"] for t in read(sentence).triples}

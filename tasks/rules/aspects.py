@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tasks.rules.clauses import SUBJECTS
+from tasks.rules.coreference import PERSONAL
 from tasks.rules.kinds import kind_of_noun
 from tasks.rules.passage import Passage
 from tasks.rules.repairs import CALENDAR_NOUNS
@@ -19,6 +20,8 @@ LARGEST_SHARE = 0.6
 CONTENT = frozenset(["NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"])
 NEW_WORDS = 2
 MOST_WORDS_OF_A_SIDE = 4
+JOINTS = frozenset(["and", "or", "in", "on", "at", "of", "for", "with", "from", "as", "to", "by"])
+EMPTY = frozenset(["part", "place", "one", "use", "way", "help", "end", "other", "name", "fact"])
 DETERMINED = frozenset(["the", "a", "an", "his", "her", "its", "their", "other", "some"])
 
 
@@ -120,6 +123,16 @@ def _note(passage: Passage, entity: str, group: list[int]) -> Note:
     return Note(entity, passage.kind(entity), lowered, question, first, last, confidence)
 
 
+def _kind_of(passage: Passage, entity: str) -> str:
+    """Return the kind of an entity; a person if the passage says "he" or the surname alone."""
+    kind = passage.kind(entity)
+    surname = entity.rpartition(" ")[2]
+    pronouns = (t for t, name in passage.referents.items() if name in (entity, surname))
+    spoken_of = any(passage.tree.lower[t] in PERSONAL for t in pronouns)
+    person = spoken_of or passage.kind(surname) == "person"
+    return "person" if kind == "unknown" and person else kind
+
+
 def _takes_article(passage: Passage, entity: str) -> bool:
     """Whether the passage says "the Danube"."""
     tree = passage.tree
@@ -135,7 +148,7 @@ def question_of(aspect: str, entity: str, *, a_side: bool) -> str:
         return f"What is known about {entity}?"
     if not a_side:
         return f"What is known about {entity} in connection with the {aspect}?"
-    if " and " in aspect or "," in aspect or len(aspect.split()) > MOST_WORDS_OF_A_SIDE:
+    if "," in aspect or len(aspect.split()) > MOST_WORDS_OF_A_SIDE or JOINTS & {*aspect.split()}:
         return f"What is known about {entity} as regards {aspect}?"
     article = "" if aspect.split()[0] in DETERMINED else "the "
     return f"What is known about {article}{aspect} of {entity}?"
@@ -147,7 +160,7 @@ def _side(passage: Passage, entity: str, first: int, last: int) -> tuple[str, st
     votes: Counter[str] = Counter()
     nouns: Counter[str] = Counter()
     own = {word.lower() for word in entity.split()}
-    kind = passage.kind(entity)
+    kind = _kind_of(passage, entity)
     for token in range(first, last):
         lemma = tree.lemma[token].lower()
         topic = topic_of_lemma(lemma, kind)
@@ -155,7 +168,7 @@ def _side(passage: Passage, entity: str, first: int, last: int) -> tuple[str, st
             votes[topic] += 1
         common = tree.tag[token] == "NN" and tree.words[token].islower()
         telling = kind_of_noun(lemma) != kind or kind == "unknown"
-        known = lemma in own or lemma in CALENDAR_NOUNS or token in passage.entities
+        known = lemma in own or lemma in CALENDAR_NOUNS | EMPTY or token in passage.entities
         if common and telling and not known:
             nouns[lemma] += 2 if tree.dep[token] in (*SUBJECTS, "obj", "ROOT") else 1
     return _most(votes), _most(nouns)

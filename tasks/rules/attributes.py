@@ -14,8 +14,8 @@ LABELLED = re.compile(
 )
 STATED_IN = re.compile(r"\s*\((?P<year>\d{4})(?:/\d\d)? ?(?:est\.?)?\)$")
 TABLE_ROW = re.compile(r"^[ \t]*\|([^\n]+)\|[ \t]*$", re.MULTILINE)
-LIST = re.compile(r";|\n+")
-WORD_LIST = re.compile(r"[,;\n]")
+LIST = re.compile(r";(?![^()\n]{0,200}\))|\n+")
+WORD_LIST = re.compile(r"[,;](?![^()\n]{0,200}\))|\n")
 TABLE_RULE = re.compile(r"[\s|:-]+")
 SENTENCE_END = re.compile(r"(?<!\best)[.!?][\"'”’]*(?:\s+[A-Z]|\s*$)")
 LONGEST_LABEL = 14
@@ -110,7 +110,7 @@ def _items(head: str, relation: str, text: str, start: int, end: int) -> Iterato
 
 
 def _is_word_list(value: str) -> bool:
-    items = value.split(",")
+    items = WORD_LIST.split(value)
     plain = all(0 < len(item.split()) <= 4 and not any(map(str.isdigit, item)) for item in items)
     return len(items) >= 3 and plain
 

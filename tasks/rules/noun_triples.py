@@ -28,6 +28,9 @@ def of_copula(passage: Passage, clause: Clause, subject: int) -> Iterator[Triple
     if clause.negated:
         return
     for noun in conjuncts(tree, predicative.head):
+        # "The son of X and Y": the parser took Y for a second predicate.
+        if noun in passage.entities and predicative.head not in passage.entities:
+            continue
         attributes = list(of_attribute(passage, clause, subject, noun))
         yield from attributes
         head = head_of(passage, subject)
@@ -60,8 +63,9 @@ def _of_class(passage: Passage, clause: Clause, head: Called, noun: int) -> Iter
     roles = [] if named else list(_of_role(passage, clause, head, noun, core))
     sort = tree.lemma[noun].lower() in SORTS
     definite = any(tree.lower[c] == "the" for c in tree.children[noun])
-    # "The founder of X" says all; "the founder" alone would leave out of what.
-    if (named or core) and tail is not None and not sort and not (roles and definite):
+    # "The founder of X" says all; "the founder" alone leaves out of what.
+    bare = definite and not named and (roles or len(core) == 1)
+    if (named or core) and tail is not None and not sort and not bare:
         relation = "is" if named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
     yield from roles

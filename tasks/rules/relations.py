@@ -25,7 +25,7 @@ def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]
     """Return the relation of a clause: verb, words of the object in between, preposition."""
     words = _verb_words(tree, clause)
     words += [tree.words[token] for token in between]
-    words += [tree.lower[token] for token in marks]
+    words += [tree.lower[token] for token in marks if tree.pos[token] != "DET"]
     return " ".join(words)
 
 
@@ -38,7 +38,7 @@ def _verb_words(tree: Tree, clause: Clause) -> list[str]:
         if lower in NEGATIONS:
             words.append("never" if lower == "never" else "not")
         elif tree.dep[token] in ("aux", "aux:pass", "cop"):
-            if chained or tree.lemma[token].lower() not in SILENT:
+            if chained or modal or tree.lemma[token].lower() not in SILENT:
                 words.append(lower)
                 modal = True
         elif tree.pos[token] != "VERB" or chained:
@@ -58,7 +58,7 @@ def _first_verb(
         return [tree.lower[token]]
     lemma = tree.lemma[token].lower()
     if modal:
-        return [lemma]
+        return [tree.lower[token] if before[-1:] in (["have"], ["be"], ["been"]) else lemma]
     past = is_past(tree, [t for t in clause.verb if t <= token])
     if before == ["not"]:
         before.clear()

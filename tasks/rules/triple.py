@@ -1,6 +1,6 @@
 """A triple as the rules make it, and what may stand at its ends."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.rules.clauses import Clause
 from tasks.rules.mentions import Called, call, without_determiner
@@ -74,7 +74,20 @@ def tail_of(passage: Passage, head: int) -> Called | None:
     tree = passage.tree
     if tree.pos[head] in ("VERB", "AUX") or tree.child(head, "cop", "nsubj", "nsubj:pass"):
         return None
-    return call(passage, head)
+    called = call(passage, head)
+    if called is None or called.named:
+        return called
+    if any(tree.tag[t] in ("WDT", "WP", "WP$") for t in called.tokens):
+        return None
+    return _without_end(passage, called)
+
+
+def _without_end(passage: Passage, called: Called) -> Called | None:
+    """Drop a preposition at the end, whose noun the parser hung elsewhere."""
+    tree, tokens = passage.tree, called.tokens
+    while tokens and tree.pos[tokens[-1]] in ("ADP", "DET", "CCONJ"):
+        tokens = tokens[:-1]
+    return replace(called, tokens=tokens, name=tree.join(tokens)) if tokens else None
 
 
 def triple_of(
