@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.names import is_acronym_of, normalise_name, strip_titles
+from tasks.rules.find_names import LINKS
 from tasks.rules.passage import Name, Passage
 from tasks.values.value import listed
 
@@ -83,6 +84,8 @@ def _looks_like_name(alias: str) -> bool:
     words = alias.split()
     capitals = [word for word in words if word[:1].isupper()]
     if not 0 < len(words) <= 8 or not words[-1][:1].isupper():
+        return False
+    if words[0][:1].islower() and words[0] not in LINKS:
         return False
     return len(capitals) * 2 >= len(words) and words[0].lower() not in NO_NAME_START
 

@@ -21,7 +21,9 @@ CONTENT = frozenset(["NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"])
 NEW_WORDS = 2
 MOST_WORDS_OF_A_SIDE = 4
 JOINTS = frozenset(["and", "or", "in", "on", "at", "of", "for", "with", "from", "as", "to", "by"])
-EMPTY = frozenset(["part", "place", "one", "use", "way", "help", "end", "other", "name", "fact"])
+EMPTY = frozenset(
+    ["part", "place", "one", "use", "way", "last", "first", "help", "end", "other", "name", "fact"]
+)
 DETERMINED = frozenset(["the", "a", "an", "his", "her", "its", "their", "other", "some"])
 
 
@@ -136,6 +138,8 @@ def _kind_of(passage: Passage, entity: str) -> str:
 def _takes_article(passage: Passage, entity: str) -> bool:
     """Whether the passage says "the Danube"."""
     tree = passage.tree
+    if passage.kind(entity) == "person":
+        return False
     return any(
         name.name == entity and name.first and tree.lower[name.first - 1] == "the"
         for name in passage.names

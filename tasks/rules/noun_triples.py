@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tasks.rules.clauses import Clause
+from tasks.rules.kinds import kind_of_noun
 from tasks.rules.learned_kinds import FELLOWS
 from tasks.rules.mentions import Called, call, without_determiner
 from tasks.rules.noun_phrases import conjuncts, core_phrase
@@ -56,6 +57,9 @@ def _of_class(passage: Passage, clause: Clause, head: Called, noun: int) -> Iter
         tail = call(passage, noun)
     elif core:
         tail = Called(tree.join(core), "", core, named=False)
+    own, said = head.kind, kind_of_noun(tree.lemma[noun].lower())
+    if head.resolved and "unknown" not in (own, said) and own != said and not named:
+        return  # "It" hardly stands for a thing of another kind.
     measure = _measure_of(passage, noun)
     if core and tail is not None and measure:
         yield triple_of("predicative", passage, clause, head, measure, tail)
