@@ -19,7 +19,7 @@ from tasks.question import content_words
 from tasks.reader import LONGEST_CHAIN, Reading, prepare, read
 from tasks.sameness import Sameness, find_sameness, places_shared
 from tasks.search import Searcher
-from tasks.stems import stems_of
+from tasks.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
 PASSAGES = 16
@@ -128,7 +128,7 @@ class Answerer:
 
         Sentences of a document about the thing come before others that name it.
         """
-        name = {word for _, _, word in stems_of(content_words(about) or about)}
+        name = words_of(content_words(about) or about)
         known = [r for r in self.read(question, expectation, chain=1) if r.score >= PART_KNOWN]
         first = [r for r in known if name <= r.chain[0].title_stems]
         others = [r for r in known if name <= r.chain[0].stems | r.chain[0].title_stems]

@@ -9,7 +9,7 @@ from tasks.question import LinkedName, content_words
 from tasks.search import Searcher
 from tasks.segment import is_chinese
 from tasks.sentence_ends import sentences
-from tasks.stems import stems_of
+from tasks.stems import words_of
 
 MOST = 3  # descriptions shown
 OPENING = 0.5  # score of the first sentence of a document about it
@@ -33,7 +33,7 @@ def asks_what_it_is(question: str, names: list[LinkedName]) -> LinkedName | None
         return None
     rest = question[: names[0].start] + " " + question[names[0].end :]
     rest = rest if is_chinese(rest) else content_words(rest)
-    said = {word for _, _, word in stems_of(rest)}
+    said = words_of(rest)
     return None if said - _ASKING else names[0]
 
 

@@ -11,7 +11,7 @@ from tasks.question import LinkedName, link_names
 from tasks.search import Hit, Searcher
 from tasks.segment import WORD, is_chinese
 from tasks.sentence_ends import sentences
-from tasks.stems import stems_of
+from tasks.stems import stems_of, words_of
 from tasks.values import Value, find_values
 
 MAX_SENTENCES = 160  # of all passages together
@@ -67,7 +67,7 @@ def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) 
                     words=(words := stems_of(text)),
                     stems=frozenset(word for _, _, word in words),
                     title_key=normalise_name(passage["title"]),
-                    title_stems=frozenset(word for _, _, word in stems_of(passage["title"])),
+                    title_stems=words_of(passage["title"]),
                     names=link_names(text, searcher.names),
                     values=find_values(text, language),
                 )

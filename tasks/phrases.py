@@ -8,7 +8,7 @@ from typing import Protocol
 from tasks.evidence import Sentence
 from tasks.expectation import Expectation, nouns_of
 from tasks.names import is_pronoun
-from tasks.stems import stems_of
+from tasks.stems import words_of
 
 MAX_PHRASE = 120  # characters
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of)\s+", re.I)
@@ -55,7 +55,7 @@ def phrases_in(
     else:
         return
     for phrase in phrases:
-        words = {word for _, _, word in stems_of(phrase.text)}
+        words = words_of(phrase.text)
         if words and len(phrase.text) <= MAX_PHRASE and not words <= asked_words:
             yield phrase
 
@@ -111,7 +111,7 @@ def _name_fit(
         return 0.6 if kind == "unknown" else 0.0
     if not expectation.noun:
         return 1.0
-    described = {word for _, _, word in stems_of(entities.description_of(entity))}
+    described = words_of(entities.description_of(entity))
     if expectation.noun in described:
         return 1.0
     if described & nouns_of(kind):

@@ -113,6 +113,12 @@ def stems_of(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
+@lru_cache(maxsize=1 << 14)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a short text, without their places."""
+    return frozenset(word for _, _, word in stems_of(text))
+
+
 def _chinese(run: str, offset: int) -> list[tuple[int, int, str]]:
     from tasks.chinese_words import chinese_words
 
