@@ -25,6 +25,10 @@ LOOKS = {
         "select head, relation, tail, support, round(confidence, 2) as confidence from triples "
         "order by support desc, confidence desc, triple_id limit 8"
     ),
+    "Facts with measured values": (
+        "select head, relation, number, unit, round(confidence, 2) as confidence from triples "
+        "where value_type = 'quantity' order by confidence desc, triple_id limit 6"
+    ),
     "Facts that disagree": (
         "select head, relation, tail, uri from conflicts order by head, relation, tail limit 6"
     ),
@@ -82,5 +86,7 @@ def _look_around(home: Home) -> None:
     edition = edition_of(home, None)
     for title, query in LOOKS.items():
         result = run_sql(edition.database, {}, query)
-        terminal.show(f"\n{title}:")
-        terminal.table(result.columns, result.rows())
+        rows = list(result.rows())
+        terminal.show(f"\n{title}:{'' if rows else ' none.'}")
+        if rows:
+            terminal.table(result.columns, rows)
