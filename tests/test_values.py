@@ -26,6 +26,8 @@ ENGLISH_NUMBERS = {
     "30 percent": (30, "%"),
     "$4.25": (4.25, "USD"),
     "£3 million": (3e6, "GBP"),
+    "24 billion pounds": (24e9, "GBP"),
+    "7.5 million pounds of thrust": (7.5e6, "lb"),
     "US$3.5bn": (3.5e9, "USD"),
     "¥500": (500, "JPY"),
     "20 euros": (20, "EUR"),

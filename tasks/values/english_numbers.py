@@ -152,6 +152,8 @@ def _figures(text: str) -> Iterator[Found]:
         unit, end = unit_after(text, match.end())
         if unit is None and not scales and _looks_like_year(text, match, digits):
             continue
+        if unit == "lb" and scales and not text.startswith(" of ", end):
+            unit = "GBP"  # millions of pounds are money unless they are pounds of something
         if match["sign"]:
             number = -number
         if unit is None and not scales and GLUED.match(text, match.end()):
