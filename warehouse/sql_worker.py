@@ -92,6 +92,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
             "python_enable_replacements": False,
         },
     )
+    # ATTACH takes no parameters; the path is this program's own, and quoted all the same.
     database = request["database"].replace("'", "''")
     connection.execute(f"attach '{database}' as edition (read_only)")
     for name, live in request["live"].items():
