@@ -287,3 +287,25 @@ def test_a_phrase_is_a_head_only_with_the_name_it_belongs_to():
 )
 def test_a_relation_speaks_in_the_tense_of_its_text(sentence: str, relation: str):
     assert relation in {t["relation"] for t in read(sentence).triples}
+
+
+def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch):
+    from tasks.rules import RulesEngine, english
+
+    real = english._read_prose
+
+    def faulty(found, piece, tree):
+        if "tripwire" in piece["text"]:
+            raise IndexError("fell")
+        real(found, piece, tree)
+
+    monkeypatch.setattr(english, "_read_prose", faulty)
+    texts = ("Ada Lovelace met Charles Babbage.", "This is a tripwire.")
+    pieces = [
+        {"passage_id": text, "text": text, "title": "Ada", "headings": "", "language": "en"}
+        for text in texts
+    ]
+    good, bad = RulesEngine().extract(pieces)
+    assert (good.failed, bad.failed) == (None, "IndexError: fell")
+    assert good.triples
+    assert not bad.triples

@@ -1,6 +1,7 @@
 """The English engine: parse a batch of passages and read facts off the trees."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from tasks.parser import load_english
@@ -10,7 +11,7 @@ from tasks.rules.attributes import Attribute, find_attributes
 from tasks.rules.clauses import Clause, find_clauses
 from tasks.rules.coreference import resolve_references
 from tasks.rules.descriptions import find_descriptions
-from tasks.rules.extracted import Extracted
+from tasks.rules.extracted import Extracted, or_failed
 from tasks.rules.find_names import TITLE_NOTE, find_names
 from tasks.rules.learned_kinds import learn_kinds
 from tasks.rules.lifespans import find_life_dates
@@ -41,11 +42,16 @@ def extract_english(pieces: list[Piece], pipeline: str | None) -> Iterator[Extra
     read = [_attributes_of(piece) for piece in pieces]
     docs = parse(nlp, (prose.text for _, prose in read if prose.text.strip()))
     for piece, (attributes, prose) in zip(pieces, read, strict=True):
-        found = Extracted(piece["passage_id"])
-        if prose.text.strip():
-            _read_prose(found, piece, tree_of(next(docs), prose))
-        _add_attributes(found, piece, attributes)
-        yield found
+        doc = next(docs) if prose.text.strip() else None
+        yield or_failed(piece["passage_id"], partial(_read_piece, piece, attributes, prose, doc))
+
+
+def _read_piece(piece: Piece, attributes: list[Attribute], prose: Reduced, doc: Any) -> Extracted:
+    found = Extracted(piece["passage_id"])
+    if doc is not None:
+        _read_prose(found, piece, tree_of(doc, prose))
+    _add_attributes(found, piece, attributes)
+    return found
 
 
 def _attributes_of(piece: Piece) -> tuple[list[Attribute], Reduced]:

@@ -1,5 +1,6 @@
 """What an engine returns for one passage: rows of the journal's mention tables, not yet stamped."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,3 +26,15 @@ class Extracted:
     aliases: list[Mention] = field(default_factory=list)
     failed: str | None = None
     empty_because: str | None = None
+
+
+def or_failed(passage_id: str, read: Callable[[], Extracted]) -> Extracted:
+    """Return what `read` finds; a fault of the rules fails this passage alone, and is told.
+
+    Whatever one text trips over must not keep the others from being extracted; the failed passage
+    is journalled with the reason, shown among the rejections and tried again.
+    """
+    try:
+        return read()
+    except Exception as fault:
+        return Extracted(passage_id, failed=f"{type(fault).__name__}: {fault}"[:300])
