@@ -18,7 +18,7 @@ from schemas.knowledge import (
     Triple,
 )
 from schemas.learning import BanditArm, Centroid, Expert, PathPolicy, Threshold, TrainingText
-from schemas.operations import AnswerRecord, Change, Evaluation, ModelCall, Rejection, Run
+from schemas.operations import AnswerRecord, BatchJob, Change, Evaluation, ModelCall, Rejection, Run
 from schemas.row import Row
 
 EDITION: tuple[type[Row], ...] = (
@@ -42,4 +42,4 @@ EDITION: tuple[type[Row], ...] = (
     BanditArm,
 )
 VIEWS: tuple[type[Row], ...] = (Conflict,)
-LIVE: tuple[type[Row], ...] = (AnswerRecord, Evaluation, Run, ModelCall, Rejection)
+LIVE: tuple[type[Row], ...] = (AnswerRecord, Evaluation, Run, ModelCall, BatchJob, Rejection)

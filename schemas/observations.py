@@ -218,6 +218,22 @@ class AliasMention(Row):
     confidence: float = CONFIDENCE
 
 
+class ModelReply(Row):
+    """A reply of a language model that passed all checks; what was answered is not asked again."""
+
+    table: ClassVar[str] = "model_replies"
+    key: ClassVar[tuple[str, ...]] = ("request_sha",)
+
+    request_sha: str = Field(description="Of purpose, model, prompt version and input.")
+    purpose: str = Field(description="extract, link, program, answer …")
+    model: str = Field(description="The model that was asked.")
+    prompt_sha: str = Field(description="Version of the prompt.")
+    passage_ids: list[str] = Field(description="The passages it was about, in order.")
+    reply: str = Field(description="The reply, JSON of the purpose's reply schema.")
+    call_id: str = Field(description="The call that brought it.")
+    replied_at: datetime = Field(description="When (UTC).")
+
+
 class Vector(Row):
     """The vector of a text under one encoder, computed once."""
 
@@ -271,6 +287,7 @@ JOURNAL: tuple[type[Row], ...] = (
     Piece,
     Extraction,
     *EXTRACTED,
+    ModelReply,
     Vector,
     Override,
     EntityAnchor,

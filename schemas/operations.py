@@ -41,7 +41,7 @@ class Rejection(Row):
 
 
 class ModelCall(Row):
-    """One call of a language model, written before its result is used."""
+    """One call of a language model, also one that failed, written before its result is used."""
 
     table: ClassVar[str] = "model_calls"
     key: ClassVar[tuple[str, ...]] = ("call_id",)
@@ -49,17 +49,44 @@ class ModelCall(Row):
     call_id: str = Field(description="Unique.")
     run_id: str = Field(description="The run that made it.")
     purpose: str = Field(description="extract, link, program, answer …")
-    model: str = Field(description="The model's name.")
+    engine: str = Field(description="openai or transformers.")
+    endpoint: str | None = Field(None, description="Host and port; null for a local model.")
+    model: str = Field(description="The model that was asked.")
+    answered_by: str | None = Field(None, description="What the endpoint called itself, if else.")
     prompt_sha: str = Field(description="Version of the prompt.")
+    request_sha: str = Field(description="What was asked: equal requests are asked once.")
     document_id: str | None = Field(None, description="The document it was about.")
-    passage_id: str | None = Field(None, description="The passage it was about.")
-    tokens_in: int = Field(description="Prompt tokens.")
-    tokens_out: int = Field(description="Reply tokens.")
-    tokens_cached: int = Field(description="Prompt tokens served from the endpoint's cache.")
-    cost: float = Field(description="In the currency of the price table.")
+    passage_id: str | None = Field(None, description="The passage, if it was about one only.")
+    passages: int = Field(description="How many passages shared it.")
+    attempt: int = Field(description="1 for the first try of a request, 2 for the second …")
+    tokens_in: int | None = Field(None, description="Prompt tokens; null if not told.")
+    tokens_out: int | None = Field(None, description="Reply tokens; null if not told.")
+    tokens_cached: int | None = Field(None, description="Prompt tokens from the endpoint's cache.")
+    cost: float | None = Field(None, description="In the price table's currency; null: unknown.")
     seconds: float = Field(description="From sending to the end of the reply.")
-    outcome: str = Field(description="ok, or what went wrong.")
+    outcome: str = Field(description="ok, repaired (the second try was right), or what went wrong.")
+    detail: str | None = Field(None, description="More words on what went wrong.")
+    reply_form: str | None = Field(
+        None, description="schema, json or text: how JSON was asked for."
+    )
+    batch: bool = Field(description="Whether it went through the Batch API.")
     called_at: datetime = Field(description="When (UTC).")
+
+
+class BatchJob(Row):
+    """A batch of calls at the endpoint; written before it is sent, so that a kill loses none."""
+
+    table: ClassVar[str] = "batches"
+    key: ClassVar[tuple[str, ...]] = ("tag",)
+
+    tag: str = Field(description="Our mark on it, by which it is found again at the endpoint.")
+    run_id: str = Field(description="The run that made it.")
+    endpoint: str = Field(description="Host and port.")
+    model: str = Field(description="The model that was asked.")
+    batch_id: str | None = Field(None, description="The endpoint's id, once it is known.")
+    status: str = Field(description="sending, the endpoint's word for it, or done.")
+    requests: str = Field(description="Request hash to passages, a JSON object.")
+    sent_at: datetime = Field(description="When (UTC).")
 
 
 class AnswerRecord(Row):

@@ -28,10 +28,61 @@ class ReadSettings(_Settings):
     passage_tokens: int = Field(160, ge=1, description="Budget of a passage, in words and signs.")
 
 
+class Price(_Settings):
+    """What a model costs, per million tokens."""
+
+    input: float = Field(ge=0, description="Prompt tokens.")
+    output: float = Field(ge=0, description="Reply tokens.")
+    cached: float | None = Field(
+        None, ge=0, description="Prompt tokens from the endpoint's cache; as `input` if not given."
+    )
+    batch: float = Field(0.5, ge=0, le=1, description="Share of the price that a batch pays.")
+
+
+class ModelSettings(_Settings):
+    """The language model, how fast it may be asked and what that may cost."""
+
+    name: str = Field("", description="The model's name at the endpoint; a path or hub name here.")
+    base_url: str | None = Field(None, description="The endpoint; OPENAI_BASE_URL if not given.")
+    concurrency: int = Field(16, ge=1, le=1024, description="Calls in flight at once.")
+    requests_per_minute: float | None = Field(None, gt=0, description="The endpoint's limit.")
+    tokens_per_minute: float | None = Field(None, gt=0, description="The endpoint's limit.")
+    deadline_seconds: float = Field(120.0, gt=0, description="A call may take so long in all.")
+    attempts: int = Field(6, ge=1, le=20, description="How often a call is tried in all.")
+    longest_wait_seconds: float = Field(
+        120.0, ge=0, description="An endpoint that asks for a longer pause stops the run."
+    )
+    reply_tokens: int = Field(4096, ge=16, description="Room for a reply; doubled once if short.")
+    call_tokens: int = Field(
+        2000, ge=1, description="Passages of one document share a call up to so many tokens."
+    )
+    forms: Literal["together", "apart"] = Field(
+        "together", description="One call for all forms of knowledge, or one for each."
+    )
+    second_look: bool = Field(
+        False, description="Ask again about the sentences that the first reply left uncovered."
+    )
+    vocabulary: str | None = Field(
+        None, description="A file with the relations that triples may use, one a line."
+    )
+    prices: dict[str, Price] = Field(
+        default_factory=dict, description="Prices by model, before those that are built in."
+    )
+    budget: float | None = Field(None, ge=0, description="What a run may cost at most.")
+    batch: bool = Field(False, description="Use the endpoint's Batch API.")
+    batch_poll_seconds: float = Field(30.0, gt=0, description="How often a batch is looked at.")
+    sensitive: bool = Field(
+        False, description="Whether this endpoint may see what is marked as sensitive."
+    )
+    device: str | None = Field(None, description="Of a local model: cpu, cuda …; chosen if none.")
+    local_batch: int = Field(8, ge=1, description="Prompts a local model works on at once.")
+
+
 class EngineSettings(_Settings):
     """Who does the language work."""
 
     engine: Literal["rules", "openai", "transformers"] = "rules"
+    model: ModelSettings = ModelSettings()
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
     )

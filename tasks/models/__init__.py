@@ -1,0 +1,1 @@
+"""Calling language models: one door for every purpose, every engine and every account."""

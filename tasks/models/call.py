@@ -1,0 +1,111 @@
+"""What passes through the door to a language model: a request, what came back, what went wrong."""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+Message = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model: what to do, with what, and the shape of the reply.
+
+    `system` is the fixed part of the prompt and comes first, so that endpoints can cache it;
+    `user` holds the text. `most_tokens` is the room for the reply.
+    """
+
+    purpose: str
+    prompt_sha: str
+    system: str
+    user: str
+    reply: type[BaseModel]
+    most_tokens: int
+    document_id: str | None = None
+    passage_ids: tuple[str, ...] = ()
+    sensitive: bool = False
+
+    def sha(self, model: str) -> str:
+        """Return what tells equal requests to one model, whoever asks; 32 hex digits."""
+        parts = (self.purpose, model, self.prompt_sha, self.system, self.user)
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
+
+    @property
+    def messages(self) -> list[Message]:
+        """Return the request as a conversation."""
+        return [
+            {"role": "system", "content": self.system},
+            {"role": "user", "content": self.user},
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What goes over the wire: a conversation, the reply's JSON schema and the room for it."""
+
+    messages: list[Message]
+    schema_name: str
+    schema: dict[str, Any]
+    most_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """What a model said, not yet believed; counts are None where it did not tell them."""
+
+    text: str | None
+    finish: str | None = "stop"  # stop, length, content_filter …
+    refusal: str | None = None
+    model: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
+    form: str | None = None  # schema, json or text: how JSON was asked for
+
+
+class Outcome(StrEnum):
+    """How a call ended."""
+
+    OK = "ok"
+    REPAIRED = "repaired"  # right at the second try, after the error was shown
+    THROTTLED = "throttled"  # 429: wait, then ask again
+    UNAVAILABLE = "unavailable"  # server errors, broken connections, bodies that are no reply
+    TIMED_OUT = "timed_out"  # the total deadline passed
+    TOO_LONG = "too_long"  # the prompt does not fit: ask about less
+    TRUNCATED = "truncated"  # the reply did not fit: more room, else ask about less
+    FILTERED = "filtered"  # the endpoint would not look at the text
+    REFUSED = "refused"  # the model would not answer
+    EMPTY = "empty"  # a reply without content is not "no facts"
+    INVALID = "invalid"  # no JSON of the asked shape
+    SECRET = "secret"  # the reply held the endpoint's key
+    STOPPED = "stopped"  # 401, 403, 404, quota: no call will succeed
+
+
+class CallFault(Exception):
+    """A call that brought no reply; `after` is the pause in seconds the endpoint asked for."""
+
+    def __init__(self, outcome: Outcome, detail: str, after: float | None = None) -> None:
+        """Say how the call ended and why, without secrets and without text of documents."""
+        super().__init__(detail)
+        self.outcome, self.detail, self.after = outcome, detail, after
+
+
+class Wire(Protocol):
+    """Whatever carries a call to a model: an endpoint, or a model in this process."""
+
+    engine: str  # openai or transformers
+    endpoint: str | None  # host and port, None for a local model
+
+    async def send(self, sent: Sent) -> RawReply:
+        """Return what the model said; raise CallFault where nothing came back.
+
+        Tries once. Limits, retries and accounts are the door's.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections or of the model."""
+        ...
