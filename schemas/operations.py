@@ -67,7 +67,7 @@ class ModelCall(Row):
     outcome: str = Field(description="ok, repaired (the second try was right), or what went wrong.")
     detail: str | None = Field(None, description="More words on what went wrong.")
     reply_form: str | None = Field(
-        None, description="schema, json or text: how JSON was asked for."
+        None, description="schema, json or text: how it was asked for."
     )
     batch: bool = Field(description="Whether it went through the Batch API.")
     called_at: datetime = Field(description="When (UTC).")

@@ -84,7 +84,7 @@ class Outcome(StrEnum):
     STOPPED = "stopped"  # 401, 403, 404, quota: no call will succeed
 
 
-class CallFault(Exception):
+class CallError(Exception):
     """A call that brought no reply; `after` is the pause in seconds the endpoint asked for."""
 
     def __init__(self, outcome: Outcome, detail: str, after: float | None = None) -> None:
@@ -100,7 +100,7 @@ class Wire(Protocol):
     endpoint: str | None  # host and port, None for a local model
 
     async def send(self, sent: Sent) -> RawReply:
-        """Return what the model said; raise CallFault where nothing came back.
+        """Return what the model said; raise CallError where nothing came back.
 
         Tries once. Limits, retries and accounts are the door's.
         """
