@@ -43,3 +43,6 @@ class Passage(Row):
     span_end: int = Field(description="One past the last character.")
     text: str = Field(description="Exactly the document's text from start to end.")
     headings: str = Field(description="The headings above it, outermost first, ` > ` between.")
+    sensitivity: str | None = Field(
+        None, description="`sensitive` if its text stands in a sensitive document."
+    )

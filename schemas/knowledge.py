@@ -15,6 +15,9 @@ BEST_DOCUMENT = Field(None, description="Document of the best mention; null for 
 BEST_PASSAGE = Field(None, description="Passage of the best mention.")
 BEST_START = Field(None, description="First character of the best mention in its document.")
 BEST_END = Field(None, description="One past its last character.")
+SENSITIVITY = Field(
+    None, description="`sensitive` if any of what it comes from is in a sensitive document."
+)
 
 
 class Entity(Row):
@@ -31,6 +34,7 @@ class Entity(Row):
     mentions: int = Field(description="How often the corpus speaks of it.")
     documents: int = Field(description="In how many documents.")
     description: str | None = Field(None, description="Its best description.")
+    sensitivity: str | None = SENSITIVITY
 
 
 class EntityRedirect(Row):
@@ -94,6 +98,7 @@ class Triple(Row):
     passage_id: str | None = BEST_PASSAGE
     span_start: int | None = BEST_START
     span_end: int | None = BEST_END
+    sensitivity: str | None = SENSITIVITY
 
 
 class Mention(Row):
@@ -160,6 +165,7 @@ class Description(Row):
     span_end: int | None = BEST_END
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
     graph: str = GRAPH
+    sensitivity: str | None = SENSITIVITY
 
 
 class Aspect(Row):
@@ -180,3 +186,4 @@ class Aspect(Row):
     span_end: int | None = BEST_END
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
     graph: str = GRAPH
+    sensitivity: str | None = SENSITIVITY

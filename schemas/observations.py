@@ -32,6 +32,7 @@ class Scan(Row):
     complete: bool = Field(description="True only if every item of the source was listed.")
     items: int = Field(description="Items listed.")
     error: str | None = Field(None, description="Why the listing was not complete.")
+    sensitivity: str | None = Field(None, description="normal or sensitive, as the refresh said.")
     scanned_at: datetime = Field(description="When it ended (UTC).")
 
 

@@ -66,9 +66,7 @@ class ModelCall(Row):
     seconds: float = Field(description="From sending to the end of the reply.")
     outcome: str = Field(description="ok, repaired (the second try was right), or what went wrong.")
     detail: str | None = Field(None, description="More words on what went wrong.")
-    reply_form: str | None = Field(
-        None, description="schema, json or text: how it was asked for."
-    )
+    reply_form: str | None = Field(None, description="schema, json or text: how it was asked for.")
     batch: bool = Field(description="Whether it went through the Batch API.")
     called_at: datetime = Field(description="When (UTC).")
 

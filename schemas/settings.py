@@ -52,6 +52,9 @@ class ModelSettings(_Settings):
     longest_wait_seconds: float = Field(
         120.0, ge=0, description="An endpoint that asks for a longer pause stops the run."
     )
+    patience_seconds: float = Field(
+        90.0, gt=0, description="Calls that fail for so long without one success stop the run."
+    )
     reply_tokens: int = Field(4096, ge=16, description="Room for a reply; doubled once if short.")
     call_tokens: int = Field(
         2000, ge=1, description="Passages of one document share a call up to so many tokens."

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from schemas.errors import UsageError
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -31,7 +30,7 @@ Tables = dict[type[Row], pa.Table]
 
 
 class Engine(Protocol):
-    """Whoever does the language work: the embedded rules, an endpoint, a local model."""
+    """An engine that works on batches of passages in processes of this machine."""
 
     name: str
     prompt_sha: str
@@ -41,23 +40,30 @@ class Engine(Protocol):
         ...
 
 
-@lru_cache(maxsize=2)
 def load_engine(settings: EngineSettings) -> Engine:
-    """Return the engine that the settings name; its models are loaded at first use."""
+    """Return the embedded engine; its models are loaded at first use."""
+    return _embedded(settings.english_pipeline)
+
+
+@lru_cache(maxsize=2)
+def _embedded(english_pipeline: str | None) -> Engine:
     from tasks.rules import RulesEngine
 
-    if settings.engine != RulesEngine.name:
-        raise UsageError(f"The engine {settings.engine!r} is not there yet; set engine to 'rules'.")
-    return RulesEngine(settings)
+    return RulesEngine(EngineSettings(english_pipeline=english_pipeline))
 
 
 def extract_batch(settings: EngineSettings, run_id: str, pieces: list[Piece]) -> Tables:
-    """Return the journal rows of one batch: an extraction a passage, and all its mentions."""
+    """Return the journal rows of one batch that the embedded engine works on."""
     engine = load_engine(settings)
-    stamp = {"engine": engine.name, "prompt_sha": engine.prompt_sha}
+    return journal_rows(engine.extract(pieces), engine.name, engine.prompt_sha, run_id)
+
+
+def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run_id: str) -> Tables:
+    """Return results as rows of the journal: an extraction a passage, and all its mentions."""
+    stamp = {"engine": engine, "prompt_sha": prompt_sha}
     now = datetime.now(UTC)
     rows: dict[type[Row], list[dict[str, Any]]] = {Extraction: []}
-    for found in engine.extract(pieces):
+    for found in results:
         mentions: dict[type[Row], list[dict[str, Any]]] = {
             NameMention: found.names,
             TripleMention: found.triples,

@@ -121,6 +121,7 @@ class Observations:
             "complete": self.listing.complete,
             "items": len(self.listing.items),
             "error": self.listing.error,
+            "sensitivity": self.sensitivity,
             "scanned_at": datetime.now(UTC),
         }
         self._add(Scan, row)

@@ -4,7 +4,7 @@ The work is plain functions; a flow wraps them, tests and benchmarks call them d
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -13,12 +13,13 @@ import pyarrow as pa
 
 import schemas
 from schemas.errors import HeldError
-from schemas.observations import Extraction, Piece
-from schemas.operations import Rejection
+from schemas.observations import Piece
 from schemas.settings import Settings
 from tasks.build import Recipe, build
 from tasks.embed import load_encoder
-from tasks.extract import BATCH, WorkerProcesses, extract_batch, in_this_process, load_engine
+from tasks.engine_choice import engine_for_sensitive, identity
+from tasks.extract import Each
+from tasks.extract_pending import PendingExtraction, Report
 from tasks.gates import failed_gates
 from tasks.index import build_index
 from tasks.ingest import Ingestion
@@ -30,12 +31,8 @@ from warehouse.disk import full_disk_in_plain_words
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
-from warehouse.live import record_all
 
-FEW_PASSAGES = 4 * BATCH  # below this, starting workers takes longer than the work
 SPLIT_BATCH = 500  # texts a commit
-Report = Callable[[str, int, int], None]
-Each = Callable[[Callable[..., Any], Iterator[tuple[Any, ...]]], Iterator[Any]]
 Stage = Callable[[str, Callable[[], Any]], Any]
 
 
@@ -82,7 +79,8 @@ def refresh(
         with timed(run, "split"):
             stage("split", lambda: _split(home, settings, run, report))
         with timed(run, "extract"):
-            _extract(home, settings, run, report, each)
+            pending = _pending(home, settings, "unextracted_passages")
+            PendingExtraction(home, settings, run, report).extract(pending, each, stage)
         with timed(run, "build"):
             edition = stage("build", lambda: _build(home, settings, run, report))
         with timed(run, "publish"):
@@ -126,30 +124,6 @@ def _split(home: Home, settings: Settings, run: RunReport, report: Report) -> No
         passages += len(pieces)
         report("split", start + len(rows), len(contents))
     run.counts["passages"] = {"texts": len(contents), "new": passages}
-
-
-def _extract(
-    home: Home, settings: Settings, run: RunReport, report: Report, each: Each | None
-) -> None:
-    """Extract from every passage that the chosen engine has not worked through."""
-    passages = _pending(home, settings, "unextracted_passages")
-    total, done, found = len(passages), 0, Counter[str]()
-    if each is None:
-        few = settings.workers <= 1 or total <= FEW_PASSAGES
-        each = in_this_process if few else WorkerProcesses(settings.workers)
-    batches = (
-        (settings.engine, run.run_id, passages.slice(start, BATCH).to_pylist())
-        for start in range(0, total, BATCH)
-    )
-    for tables in each(extract_batch, batches) if total else ():
-        home.journal.append(tables)
-        found.update({row.table: len(table) for row, table in tables.items()})
-        failed = [e for e in tables[Extraction].to_pylist() if e["outcome"] == "failed"]
-        found["failed"] += len(failed)
-        record_all(home.live, {Rejection: [_rejection(run, extraction) for extraction in failed]})
-        done += len(tables[Extraction])
-        report("extract", done, total)
-    run.counts["extraction"] = {"passages": total, **found}
 
 
 def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Edition | None:
@@ -211,31 +185,24 @@ def _publish(
 
 def recipe(settings: Settings, encoder: str | None) -> Recipe:
     """Return what an edition is built with under these settings."""
-    engine = load_engine(settings.engine)
-    splitter = splitter_version(settings.read.passage_tokens)
-    return Recipe(engine.name, engine.prompt_sha, splitter, encoder)
+    engine, prompt_sha = identity(settings.engine)
+    return Recipe(engine, prompt_sha, splitter_version(settings.read.passage_tokens), encoder)
 
 
 def _pending(home: Home, settings: Settings, what: str) -> pa.Table:
     """Return what the journal says is left to do."""
     made_with = recipe(settings, None)
+    name, version = identity(engine_for_sensitive(settings.engine))
     derivation = Derivation(home.journal, home.journal.position, home.spill)
     derivation.settings(
-        engine=made_with.engine, prompt_sha=made_with.prompt_sha, splitter=made_with.splitter
+        engine=made_with.engine,
+        prompt_sha=made_with.prompt_sha,
+        engine_if_sensitive=name,
+        prompt_sha_if_sensitive=version,
+        splitter=made_with.splitter,
     )
     derivation.step("inputs")
     derivation.step("pending")
     table = derivation.table(what)
     derivation.close()
     return table
-
-
-def _rejection(run: RunReport, extraction: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id,
-        "stage": "extract",
-        "item_id": extraction["passage_id"],
-        "reason": "extraction_failed",
-        "text": extraction["reason"],
-        "rejected_at": datetime.now(UTC),
-    }

@@ -26,6 +26,7 @@ class RunReport:
     published: bool = False
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    cost: float | None = 0.0
 
 
 @contextmanager

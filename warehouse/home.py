@@ -9,6 +9,7 @@ from schemas.errors import DamageError
 from warehouse import durable
 from warehouse.editions import Editions
 from warehouse.journal import Journal
+from warehouse.ledger import Ledger, seal_logs_of_the_dead
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Home:
         """What was derived and published."""
         return Editions(self.path / "editions")
 
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The calls of language models and their replies."""
+        return Ledger(self.path / "ledger", self.journal, self.live)
+
     @property
     def spill(self) -> Path:
         """Where large steps of a build put what does not fit into memory."""
@@ -47,6 +53,7 @@ class Home:
         shutil.rmtree(self.spill, ignore_errors=True)
         self.journal.clean()
         self.live.clean()
+        seal_logs_of_the_dead(self.path / "ledger", self.journal, self.live)
 
     def _check_journal(self) -> None:
         """Compare the journal with what editions were made from."""

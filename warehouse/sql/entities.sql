@@ -1,14 +1,14 @@
 -- Entities with what is known of them, the passages that name them, and the relations in use.
 create table entity_facts as
 select e.entity_id, e.name, e.kind, e.language, 'corpus' as graph, e.mentions, e.documents,
-       d.description
+       d.best.text as description, coalesce(d.best.sensitivity, 'normal') as sensitivity
 from resolved_entities e
 left join (
     -- A document about the entity describes it best, and first of all; elsewhere the surest one.
-    select f.entity_id, arg_max(f.text, (
+    select f.entity_id, arg_max({text: f.text, sensitivity: f.sensitivity}, (
         lower(c.title) = lower(f.entity),
         case when lower(c.title) = lower(f.entity) then -f.span_start else 0 end,
-        f.confidence, length(f.text), f.description_id)) as description
+        f.confidence, length(f.text), f.description_id)) as best
     from description_facts f join documents c using (document_id)
     group by all
 ) d using (entity_id);

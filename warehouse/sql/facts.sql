@@ -20,7 +20,8 @@ create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
        coalesce(t.name, r.tail) as tail, r.value_type, r.number, r.unit, r.date,
        r.valid_from, r.valid_to, c.support, c.mentions, r.confidence,
-       r.document_id, r.passage_id, r.doc_start as span_start, r.doc_end as span_end
+       r.document_id, r.passage_id, r.doc_start as span_start, r.doc_end as span_end,
+       c.sensitivity
 from (
     select * from resolved_triples
     qualify row_number() over (
@@ -30,7 +31,8 @@ from (
 ) r
 join (
     select triple_id, count(distinct witness) as support,
-           count(distinct (document_id, doc_start, doc_end)) as mentions
+           count(distinct (document_id, doc_start, doc_end)) as mentions,
+           max(sensitivity) as sensitivity  -- sensitive, if any passage that states it is
     from resolved_triples group by all
 ) c using (triple_id)
 join resolved_entities h on h.entity_id = r.head_id
@@ -44,7 +46,8 @@ join assignment a on a.document_id = s.document_id and a.name = s.entity;
 
 create table description_facts as
 select r.description_id, r.entity_id, e.name as entity, r.text, r.document_id, r.passage_id,
-       r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph
+       r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph,
+       max(r.sensitivity) over (partition by description_id) as sensitivity
 from resolved_descriptions r join resolved_entities e using (entity_id)
 where r.description_id not in (select fact_id from rejected)
 qualify row_number() over (
@@ -59,7 +62,8 @@ join assignment a on a.document_id = s.document_id and a.name = s.entity;
 
 create table aspect_facts as
 select r.aspect_id, r.entity_id, e.name as entity, r.aspect, r.text, r.question, r.document_id,
-       r.passage_id, r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph
+       r.passage_id, r.doc_start as span_start, r.doc_end as span_end, r.confidence, 'corpus' as graph,
+       max(r.sensitivity) over (partition by aspect_id) as sensitivity
 from resolved_aspects r join resolved_entities e using (entity_id)
 where r.aspect_id not in (select fact_id from rejected)
 qualify row_number() over (

@@ -4,8 +4,16 @@ select * from j_overrides o
 where action <> 'withdraw'
   and not exists (select 1 from j_overrides w where w.action = 'withdraw' and w.subject = o.override_id);
 
+-- A source that was ever marked stays so: an unmarked refresh of it must not give its texts away.
+create table sensitive_sources as
+select source from j_scans where sensitivity = 'sensitive'
+union
+select source from j_reads where sensitivity = 'sensitive';
+
 create table inputs as
-select * from (
+select * replace (
+    case when source in (from sensitive_sources) then 'sensitive' else 'normal' end as sensitivity
+) from (
     select *, substring(sha256(source || chr(10) || uri), 1, 32) as document_id,
            min(commit) over (partition by source, uri) as first_commit,
            min(read_at) over (partition by source, uri, content_id) as first_read_at,

@@ -1,4 +1,4 @@
--- What is left to do: texts not yet cut, passages not yet extracted by the chosen engine.
+-- What is left to do: texts not yet cut, passages not yet extracted by whoever is to extract them.
 create table unsplit_contents as
 select c.content_id, c.title, c.language, c.text
 from current_contents c
@@ -6,16 +6,32 @@ anti join (select content_id from j_pieces where splitter = (select splitter fro
     using (content_id)
 order by c.first_commit, c.content_id;
 
-create table unextracted_passages as
-select p.passage_id, p.text, p.title, p.headings, p.language
+-- Where a passage stands in a sensitive text too, it is sensitive everywhere.
+create table current_pieces as
+select p.passage_id, p.text, p.title, p.headings, p.language, p.content_id, p.span_start, p.commit,
+       c.first_commit, i.document_id,
+       row_number() over (partition by p.content_id order by p.span_start) as place,
+       bool_or(i.sensitive) over (partition by p.passage_id) as sensitive
 from j_pieces p
 join current_contents c using (content_id)
-anti join (
-    select e.passage_id from j_extractions e, build_settings s
-    where e.engine = s.engine and e.prompt_sha = s.prompt_sha and e.outcome = 'complete'
-) done using (passage_id)
-where p.splitter = (select splitter from build_settings)
+join (
+    select content_id, arg_min(document_id, (first_commit, uri, source)) as document_id,
+           bool_or(sensitivity = 'sensitive') as sensitive
+    from inputs group by all
+) i using (content_id)
+where p.splitter = (select splitter from build_settings);
+
+create table unextracted_passages as
+select passage_id, text, title, headings, language, content_id, document_id, span_start, place, sensitive
+from current_pieces p
+where not exists (
+    select 1 from j_extractions e, build_settings s
+    where e.passage_id = p.passage_id and e.outcome = 'complete'
+      and case when p.sensitive
+          then e.engine = s.engine_if_sensitive and e.prompt_sha = s.prompt_sha_if_sensitive
+          else e.engine = s.engine and e.prompt_sha = s.prompt_sha end
+)
 qualify row_number() over (
-    partition by p.passage_id order by c.first_commit, p.commit, p.content_id, p.span_start
+    partition by passage_id order by first_commit, commit, content_id, span_start
 ) = 1
-order by c.first_commit, p.content_id, p.span_start;
+order by first_commit, content_id, span_start;

@@ -1,0 +1,316 @@
+"""The one door to a language model: every call of every purpose is asked, judged and noted here.
+
+    found in the ledger? -> money set aside -> a place in the limiter -> the wire
+        -> the reply judged -> a row on disk -> the answer
+
+A request that has an answer is never asked again. A reply that fails a check is never kept: it is
+shown its error once, and then the request is given up with the reason.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from pydantic import BaseModel
+
+from schemas.errors import UsageError
+from schemas.observations import ModelReply
+from schemas.operations import ModelCall
+from schemas.settings import ModelSettings
+from tasks.models.budget import Budget
+from tasks.models.call import CallError, Message, Outcome, RawReply, Request, Sent, Wire
+from tasks.models.health import Health
+from tasks.models.limiter import Limiter
+from tasks.models.prices import cost, most_cost, price_of
+from tasks.models.reply_text import BadReply, parse_reply
+from tasks.models.secrets import holds_secret, scrub
+from tasks.models.tokens import estimate_tokens
+from tasks.prompts import strict_schema
+from warehouse.ledger import Ledger
+
+TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.TIMED_OUT}
+SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a request: a reply that passed all checks, or why there is none."""
+
+    reply: BaseModel | None
+    outcome: Outcome
+    detail: str | None = None
+
+
+@dataclass(slots=True)
+class _Asking:
+    """One request on its way: the conversation so far, the room, the tries."""
+
+    request: Request
+    sha: str
+    messages: list[Message]
+    room: int
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a reply is worth; `text` is its JSON, of the reply's schema."""
+
+    outcome: Outcome
+    reply: BaseModel | None = None
+    detail: str | None = None
+
+
+class Door:
+    """Asks one model, for one run."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        settings: ModelSettings,
+        ledger: Ledger,
+        run_id: str,
+        *,
+        batch: bool = False,
+    ) -> None:
+        """Nothing is sent yet. A budget needs to know the model's price."""
+        self.wire, self.settings, self.ledger, self.run_id = wire, settings, ledger, run_id
+        self.batch = batch
+        self.limiter = Limiter(settings)
+        self.health = Health(settings)
+        self.budget = Budget(settings.budget)
+        self.counts: Counter[str] = Counter()
+        self.price = price_of(settings.name, settings)
+        self._flying: dict[str, asyncio.Future[Answer]] = {}
+        if settings.budget is not None and self.price is None and wire.endpoint:
+            raise UsageError(
+                f"A budget needs prices, and those of {settings.name} are not known. Set "
+                f'[engine.model.prices."{settings.name}"] input and output, per million tokens.'
+            )
+
+    async def ask(self, request: Request) -> Answer:
+        """Return the reply to a request, from the ledger if it was answered before.
+
+        Raises AlmanacError when no further call of this run can succeed or may be made.
+        """
+        sha = request.sha(self.settings.name)
+        known = self.ledger.find(sha)
+        if known is not None:
+            self.counts["known"] += 1
+            return Answer(request.reply.model_validate_json(known), Outcome.OK)
+        if sha in self._flying:
+            return await asyncio.shield(self._flying[sha])
+        self._refuse_sensitive(request)
+        self._flying[sha] = future = asyncio.get_running_loop().create_future()
+        try:
+            answer = await self._ask(_Asking(request, sha, request.messages, request.most_tokens))
+            future.set_result(answer)
+            return answer
+        except BaseException as error:
+            future.set_exception(error if isinstance(error, Exception) else CancelledAskError())
+            future.exception()  # looked at, so that nobody has to
+            raise
+        finally:
+            del self._flying[sha]
+
+    def _refuse_sensitive(self, request: Request) -> None:
+        if request.sensitive and self.wire.endpoint and not self.settings.sensitive:
+            raise UsageError(
+                f"A text marked as sensitive must not reach {self.wire.endpoint}. Set sensitive = "
+                "true under [engine.model] if that endpoint may see it."
+            )
+
+    async def _ask(self, asking: _Asking) -> Answer:
+        """Ask until there is a reply that passes, or the second thoughts are used up."""
+        tried: set[Outcome] = set()
+        while True:
+            try:
+                raw, row = await self._reach(asking)
+            except CallError as error:
+                return Answer(None, error.outcome, error.detail)
+            judged = self._judge(asking.request, raw)
+            if judged.reply is not None:
+                outcome = Outcome.REPAIRED if Outcome.INVALID in tried else Outcome.OK
+                await self._keep(asking, row, outcome, judged.reply)
+                return Answer(judged.reply, outcome)
+            self._note(row, judged.outcome, judged.detail)
+            if judged.outcome in tried or not _prepare_second_try(asking, raw, judged):
+                return Answer(None, judged.outcome, judged.detail)
+            tried.add(judged.outcome)
+            self.health.retry()
+
+    async def _reach(self, asking: _Asking) -> tuple[RawReply, ModelCall]:
+        """Send until something comes back; raise CallError when the call is to be given up."""
+        began, tries = time.monotonic(), 0
+        while True:
+            self.health.check()
+            try:
+                return await self._send(asking)
+            except CallError as error:
+                tries += 1
+                self.health.failed(error)
+                if error.outcome not in TRIED_AGAIN:
+                    self.health.answered()  # about this text only
+                    raise
+                # While nobody is answered the endpoint is at fault, and no request is given up.
+                if tries >= self.settings.attempts and self.health.answered_since(began):
+                    raise
+                self.health.retry()
+                await self._wait(error, tries)
+
+    async def _send(self, asking: _Asking) -> tuple[RawReply, ModelCall]:
+        """Send once, within limits and budget, and return the reply with its row, not yet noted."""
+        request = asking.request
+        schema = strict_schema(request.reply)
+        sent = Sent(asking.messages, request.purpose, schema, asking.room)
+        expected = sum(estimate_tokens(m["content"]) for m in asking.messages)
+        async with self.limiter.place(expected + asking.room // 4) as place:
+            self.health.check()
+            reserved = most_cost(self.price, sent)
+            await self.budget.reserve(reserved)
+            asking.attempt += 1
+            self.health.calls += asking.attempt == 1
+            started, began = datetime.now(UTC), time.perf_counter()
+            paid: float | None = 0.0
+            try:
+                raw = await self.wire.send(sent)
+                paid = cost(self.price, raw, batch=self.batch)
+                place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
+            except CallError as error:
+                row = self._row(asking, None, started, time.perf_counter() - began, None)
+                if error.outcome is Outcome.THROTTLED:
+                    self._pause_everybody(error, began)
+                self._note(row, error.outcome, scrub(error.detail))
+                raise
+            finally:
+                await self.budget.settle(reserved, paid)
+        self.health.answered()
+        return raw, self._row(asking, raw, started, time.perf_counter() - began, paid)
+
+    def _pause_everybody(self, error: CallError, sent_at: float) -> None:
+        seconds = self.health.pause(sent_at) if error.after is None else error.after
+        if seconds <= self.settings.longest_wait_seconds:
+            self.limiter.pause(seconds)
+
+    async def _wait(self, error: CallError, tries: int) -> None:
+        """Wait before the next try; what was throttled waits in the limiter, with everybody."""
+        if error.outcome is not Outcome.THROTTLED:
+            await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
+
+    def _judge(self, request: Request, raw: RawReply) -> _Judged:
+        """Return what a reply is worth; nothing of it is believed before."""
+        if raw.refusal:
+            return _Judged(Outcome.REFUSED, detail="the model refused")
+        if raw.finish == "content_filter":
+            return _Judged(Outcome.FILTERED, detail="the endpoint's filter cut the reply")
+        if raw.finish == "length":
+            return _Judged(Outcome.TRUNCATED, detail="the reply did not fit")
+        if raw.text is None or not raw.text.strip():
+            return _Judged(Outcome.EMPTY, detail="a reply without content")
+        if holds_secret(raw.text):
+            return _Judged(Outcome.SECRET, detail="the reply held a secret")
+        try:
+            return _Judged(Outcome.OK, parse_reply(raw.text, request.reply))
+        except BadReply as bad:
+            return _Judged(bad.outcome, detail=bad.words)
+
+    # -- what is noted ----------------------------------------------------------------------
+
+    async def _keep(
+        self, asking: _Asking, row: ModelCall, outcome: Outcome, reply: BaseModel
+    ) -> None:
+        """Put the call and its reply on disk; only then may anybody use it."""
+        request = asking.request
+        kept = ModelReply(
+            request_sha=asking.sha,
+            purpose=request.purpose,
+            model=self.settings.name,
+            prompt_sha=request.prompt_sha,
+            passage_ids=list(request.passage_ids),
+            reply=reply.model_dump_json(),
+            call_id=row.call_id,
+            replied_at=datetime.now(UTC),
+        )
+        row = row.model_copy(update={"outcome": str(outcome)})
+        self._count(row)
+        await asyncio.wrap_future(self.ledger.write(row, kept))
+
+    def _note(self, row: ModelCall, outcome: Outcome, detail: str | None) -> None:
+        """Note a call that brought nothing to use; nobody waits for it."""
+        row = row.model_copy(update={"outcome": str(outcome), "detail": scrub(detail or "")[:300]})
+        self._count(row)
+        self.ledger.write(row)
+
+    def _count(self, row: ModelCall) -> None:
+        self.counts["calls"] += 1
+        self.counts[f"calls {row.outcome}"] += 1
+        self.counts["tokens in"] += row.tokens_in or 0
+        self.counts["tokens out"] += row.tokens_out or 0
+        self.counts["calls of unknown cost"] += row.cost is None
+
+    def _row(
+        self,
+        asking: _Asking,
+        raw: RawReply | None,
+        started: datetime,
+        seconds: float,
+        paid: float | None,
+    ) -> ModelCall:
+        request, model = asking.request, self.settings.name
+        values: dict[str, Any] = {
+            "call_id": uuid4().hex,
+            "run_id": self.run_id,
+            "purpose": request.purpose,
+            "engine": self.wire.engine,
+            "endpoint": self.wire.endpoint,
+            "model": model,
+            "prompt_sha": request.prompt_sha,
+            "request_sha": asking.sha,
+            "document_id": request.document_id,
+            "passage_id": request.passage_ids[0] if len(request.passage_ids) == 1 else None,
+            "passages": len(request.passage_ids),
+            "attempt": asking.attempt,
+            "cost": paid,
+            "seconds": seconds,
+            "outcome": "",
+            "batch": self.batch,
+            "called_at": started,
+        }
+        if raw is not None:
+            values.update(
+                answered_by=scrub(raw.model)[:100] if raw.model and raw.model != model else None,
+                tokens_in=raw.tokens_in,
+                tokens_out=raw.tokens_out,
+                tokens_cached=raw.tokens_cached,
+                reply_form=raw.form,
+            )
+        return ModelCall(**values)
+
+
+class CancelledAskError(CallError):
+    """Whoever asked the same first was cancelled."""
+
+    def __init__(self) -> None:
+        """Ask again in the next run."""
+        super().__init__(Outcome.UNAVAILABLE, "the run was stopped")
+
+
+def _prepare_second_try(asking: _Asking, raw: RawReply, judged: _Judged) -> bool:
+    """Change what is sent so that the second try may do better; False if none is worth a call."""
+    if judged.outcome is Outcome.TRUNCATED:
+        asking.room *= 2
+        return True
+    if judged.outcome is Outcome.INVALID:
+        shown = scrub(raw.text or "")[:SHOWN_CHARS]
+        error = f"That reply was not usable: {judged.detail}. Reply again, as one JSON object only."
+        asking.messages = [
+            *asking.request.messages,
+            {"role": "assistant", "content": shown},
+            {"role": "user", "content": error},
+        ]
+        return True
+    return judged.outcome in (Outcome.EMPTY, Outcome.SECRET)

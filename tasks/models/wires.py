@@ -1,0 +1,59 @@
+"""Opening the wire that the settings name, and the door in front of it."""
+
+from schemas.operations import ModelCall
+from schemas.settings import EngineSettings
+from tasks.models.call import Outcome, Wire
+from tasks.models.door import Door
+from warehouse.home import Home
+
+BATCH_WIDTH = 5_000  # requests that may wait for one batch
+SPARE = 8  # pieces of work beyond the calls in flight, so that no call waits for grounding
+
+
+def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
+    """Return the door to the model that the settings name, for one run."""
+    model = settings.model
+    return Door(open_wire(home, settings, run_id), model, home.ledger, run_id, batch=model.batch)
+
+
+def width(settings: EngineSettings) -> int:
+    """Return how many pieces of work to have in hand at once."""
+    if settings.engine == "transformers":
+        return 2 * settings.model.local_batch
+    return BATCH_WIDTH if settings.model.batch else settings.model.concurrency + SPARE
+
+
+def open_wire(home: Home, settings: EngineSettings, run_id: str) -> Wire:
+    """Return the wire to the endpoint or the local model that the settings name."""
+    if settings.engine == "transformers":
+        from tasks.models.local_model import LocalModel
+
+        return LocalModel(settings.model)
+    from tasks.models.endpoint import Endpoint
+
+    endpoint = Endpoint(settings.model)
+    endpoint.dialect.start_with(_form_that_worked(home, endpoint.endpoint, settings.model.name))
+    if not settings.model.batch:
+        return endpoint
+    from tasks.models.batches import BatchWire
+
+    return BatchWire(endpoint, settings.model, home.live, run_id)
+
+
+def _form_that_worked(home: Home, endpoint: str, model: str) -> str | None:
+    """Return how JSON was asked for when this endpoint last replied well, if that is known."""
+    import pyarrow.parquet as pq
+
+    for part in reversed(home.live.parts(ModelCall)[-3:]):
+        calls = pq.read_table(
+            home.live.path(part),
+            columns=["reply_form"],
+            filters=[
+                ("endpoint", "=", endpoint),
+                ("model", "=", model),
+                ("outcome", "=", str(Outcome.OK)),
+            ],
+        )
+        if len(calls):
+            return calls["reply_form"].to_pylist()[-1]
+    return None

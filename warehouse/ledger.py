@@ -1,0 +1,220 @@
+"""The ledger of model calls: rows that are on disk before anybody uses what they tell.
+
+Calls are many and small, so they go to a log of the writing process, synced in groups: all that
+wait share one fsync. From time to time the log is sealed: its calls become a part of the live
+records, its replies a part of the journal. A log that a dead process left is sealed by the next
+run; until then nothing of it is lost, and a reply that it holds is not asked for again.
+"""
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any
+from uuid import uuid4
+
+import orjson
+import pyarrow.parquet as pq
+
+from schemas.observations import ModelReply
+from schemas.operations import ModelCall
+from schemas.row import Row
+from warehouse import durable
+from warehouse.journal import Journal, Part
+
+SEAL_SECONDS = 10.0  # so old may a call be before `almanac sql` sees it
+CHECK = 16  # hex digits before each line, by which a torn one is known
+
+Entry = tuple[bytes, Future[None]]
+
+
+class Ledger:
+    """The calls of one process, and all replies that the home holds."""
+
+    def __init__(self, folder: Path, journal: Journal, live: Journal) -> None:
+        """Open the ledger; its log is made with the first call."""
+        self.folder, self.journal, self.live = folder, journal, live
+        self._log: _Log | None = None
+        self._lock = threading.Lock()
+        self._sealed_at = time.monotonic()
+        self._fresh: dict[str, str] = {}
+        self._kept: dict[str, Part] = {}
+        self._known_parts = 0
+        self._page: tuple[Part, dict[str, str]] | None = None
+
+    # -- writing ----------------------------------------------------------------------------
+
+    def write(self, call: ModelCall, reply: ModelReply | None = None) -> Future[None]:
+        """Note a call, and its reply if that passed all checks; done when both are on disk."""
+        if reply is not None:
+            self._fresh[reply.request_sha] = reply.reply
+        entry = {"call": call.model_dump(), "reply": reply.model_dump() if reply else None}
+        with self._lock:
+            if self._log is None:
+                self._log = _Log(self.folder)
+            return self._log.write(orjson.dumps(entry))
+
+    def seal_if_due(self) -> None:
+        """Seal the log if the last time was a while ago."""
+        if time.monotonic() - self._sealed_at > SEAL_SECONDS:
+            self.seal()
+
+    def seal(self) -> None:
+        """Move what the log holds into the journal and the live records."""
+        with self._lock:
+            log, self._log = self._log, None
+        self._sealed_at = time.monotonic()
+        if log is not None:
+            log.close()
+            _into_parts(log.path, self.journal, self.live)
+            log.forget()
+            self._fresh = {sha: r for sha, r in self._fresh.items() if sha not in self._parts()}
+
+    # -- reading ----------------------------------------------------------------------------
+
+    def find(self, request_sha: str) -> str | None:
+        """Return the reply to a request that was answered before, else None."""
+        fresh = self._fresh.get(request_sha)
+        if fresh is not None:
+            return fresh
+        part = self._parts().get(request_sha)
+        return self._replies_of(part)[request_sha] if part else None
+
+    def answered(self, purpose: str, model: str, prompt_sha: str) -> list[tuple[str, ...]]:
+        """Return which passages were asked about together, for all such requests answered."""
+        asked = []
+        for part in self.journal.parts(ModelReply):
+            wanted = {"purpose": purpose, "model": model, "prompt_sha": prompt_sha}
+            table = pq.read_table(
+                self.journal.path(part),
+                columns=["passage_ids"],
+                filters=[(column, "=", value) for column, value in wanted.items()],
+            )
+            asked += [tuple(ids) for ids in table["passage_ids"].to_pylist()]
+        return asked
+
+    def _parts(self) -> dict[str, Part]:
+        """Return where each reply lies."""
+        parts = self.journal.parts(ModelReply)
+        for part in parts[self._known_parts :]:
+            column = pq.read_table(self.journal.path(part), columns=["request_sha"])
+            self._kept.update(dict.fromkeys(column["request_sha"].to_pylist(), part))
+        self._known_parts = len(parts)
+        return self._kept
+
+    def _replies_of(self, part: Part) -> dict[str, str]:
+        """Return the replies of one part; the last part is kept, for they are met in order."""
+        if self._page is None or self._page[0] != part:
+            table = pq.read_table(self.journal.path(part), columns=["request_sha", "reply"])
+            pairs = zip(table["request_sha"].to_pylist(), table["reply"].to_pylist(), strict=True)
+            self._page = part, dict(pairs)
+        return self._page[1]
+
+
+def seal_logs_of_the_dead(folder: Path, journal: Journal, live: Journal) -> int:
+    """Seal the logs whose writers are gone; return how many calls they held."""
+    calls = 0
+    for path in sorted(folder.glob("*.log")):
+        with path.open("rb") as log:
+            try:
+                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # its writer lives
+            calls += _into_parts(path, journal, live)
+            path.unlink()
+    return calls
+
+
+def _into_parts(path: Path, journal: Journal, live: Journal) -> int:
+    """Commit a log's rows; done twice after a kill it adds the same rows under the same keys."""
+    entries = list(_entries(path))
+    replies = [entry["reply"] for entry in entries if entry["reply"]]
+    for place, row, found in (
+        (journal, ModelReply, replies),
+        (live, ModelCall, [entry["call"] for entry in entries]),
+    ):
+        place.append({row: _table(row, found)})
+    return len(entries)
+
+
+def _table(row: type[Row], found: list[dict[str, Any]]) -> Any:
+    return row.to_table([row.model_validate(values) for values in found])
+
+
+def _entries(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the whole lines of a log; one that a kill tore was never believed by anybody."""
+    for line in path.read_bytes().splitlines():
+        check, _, data = line.partition(b" ")
+        if check.decode(errors="replace") == _check(data):
+            yield orjson.loads(data)
+
+
+def _check(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:CHECK]
+
+
+class _Log:
+    """A log file that one thread writes and syncs, for all that wait at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{uuid4().hex}.log"
+        self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        durable.sync_folder(folder)
+        self._waiting: SimpleQueue[Entry | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
+        self._thread.start()
+
+    def write(self, data: bytes) -> Future[None]:
+        done: Future[None] = Future()
+        self._waiting.put((data, done))
+        return done
+
+    def close(self) -> None:
+        """Write what waits and end the thread."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def forget(self) -> None:
+        """Remove the file, now that its rows are elsewhere."""
+        self.path.unlink()
+        self._file.close()
+
+    def _work(self) -> None:
+        going_on = True
+        while going_on:
+            entries = [self._waiting.get()]
+            while not self._waiting.empty():
+                entries.append(self._waiting.get())
+            going_on = None not in entries
+            self._write_all([entry for entry in entries if entry is not None])
+
+    def _write_all(self, entries: list[Entry]) -> None:
+        lines = b"".join(_check(data).encode() + b" " + data + b"\n" for data, _ in entries)
+        error: OSError | None = None
+        try:
+            _write_whole(self._file, lines)
+        except OSError as problem:
+            error = problem
+        for _, done in entries:
+            if done.set_running_or_notify_cancel():  # else whoever waited was cancelled
+                done.set_exception(error) if error else done.set_result(None)
+
+
+def _write_whole(file: IO[bytes], data: bytes) -> None:
+    """Write and sync all of the data, or, on a full disk for one, leave the file as it was."""
+    size = os.fstat(file.fileno()).st_size
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+    except OSError:
+        os.ftruncate(file.fileno(), size)
+        raise
