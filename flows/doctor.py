@@ -96,6 +96,8 @@ def _engine(settings: Settings) -> Finding:
     """Let the engine read one sentence."""
     from tasks.extract import load_engine
 
+    if settings.engine.engine != "rules":
+        return _model(settings)
     engine = load_engine(settings.engine)
     piece = {
         "passage_id": "doctor",
@@ -109,6 +111,21 @@ def _engine(settings: Settings) -> Finding:
         reason = found.failed or "it found nothing in a plain sentence"
         return Finding("engine", "fail", f"{engine.name}: {reason}; install Almanac anew")
     return Finding("engine", "ok", f"{engine.name}, version {engine.prompt_sha[:12]}")
+
+
+def _model(settings: Settings) -> Finding:
+    """Tell whether the model's settings make sense; nothing is asked, for that may cost."""
+    from schemas.errors import AlmanacError
+    from tasks.engine_choice import identity
+    from tasks.models.endpoint import Endpoint
+
+    engine = settings.engine
+    try:
+        name, version = identity(engine)
+        where = Endpoint(engine.model).endpoint if name == "openai" else "on this machine"
+    except AlmanacError as error:
+        return Finding("engine", "fail", str(error))
+    return Finding("engine", "ok", f"{name}, {engine.model.name} at {where}, version {version}")
 
 
 def _encoder(settings: Settings) -> Finding:

@@ -27,6 +27,8 @@ def as_markdown(run: RunReport) -> str:
     lines = [f"# Refresh {run.run_id}", "", headline(run), ""]
     lines += ["| stage | what | number |", "| --- | --- | ---: |"]
     lines += [f"| {stage} | {what} | {number} |" for stage, what, number in counted(run)]
+    if "calls" in run.counts:
+        lines += ["", "Cost: unknown." if run.cost is None else f"Cost: {run.cost:.4f}."]
     lines += ["", "| stage | seconds |", "| --- | ---: |"]
     lines += [f"| {stage} | {seconds:.1f} |" for stage, seconds in run.seconds.items()]
     if run.notes:

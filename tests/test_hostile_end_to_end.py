@@ -255,7 +255,7 @@ def test_settings_that_make_no_sense_are_refused_in_plain_words(
 def test_an_engine_that_is_not_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Oslo lies in Norway.")
     for engine in (
-        EngineSettings(encoder="none", engine="openai"),
+        EngineSettings(encoder="none", engine="openai"),  # no model is named
         EngineSettings(encoder="none", english_pipeline="../../etc"),
         EngineSettings(encoder="none", english_pipeline="'; drop"),
     ):

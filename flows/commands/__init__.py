@@ -43,7 +43,8 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         "Read what is new in the sources, extract, and publish a new edition if it differs.",
     )
     p.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder, glob or URL")
-    p.add_argument("--engine", choices=["rules"], help="who does the language work")
+    _model_options(p)
+    p.add_argument("--batch", action="store_true", help="use the endpoint's Batch API")
     where = p.add_mutually_exclusive_group()
     where.add_argument("--workers", type=positive, metavar="N", help="processes that extract")
     where.add_argument("--dask", metavar="ADDRESS", help="a running Dask cluster, or `local`")
@@ -57,6 +58,19 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     p.add_argument("--no-vectors", action="store_true", help="search by words alone")
     p.add_argument(
         "--wait", type=float, default=0.0, metavar="SECONDS", help="wait for a running refresh"
+    )
+
+
+def _model_options(p: argparse.ArgumentParser) -> None:
+    """Add who does the language work and what that may cost."""
+    p.add_argument(
+        "--engine", choices=["rules", "openai", "transformers"], help="who does the language work"
+    )
+    p.add_argument("--model", metavar="NAME", help="the endpoint's model; a path or hub name")
+    p.add_argument("--base-url", metavar="URL", help="the endpoint (OPENAI_BASE_URL)")
+    p.add_argument("--concurrency", type=positive, metavar="N", help="calls at once (16)")
+    p.add_argument(
+        "--budget", type=amount, metavar="MONEY", help="what the run may cost, and not more"
     )
 
 
@@ -138,6 +152,14 @@ def positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("it must be at least 1")
+    return number
+
+
+def amount(text: str) -> float:
+    """Return a number from 0, or complain."""
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError("it must be 0 or more")
     return number
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flows import orchestration, progress, terminal
 from flows.home import home_of, settings_of
-from schemas.settings import Settings
+from schemas.settings import EngineSettings, Settings
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,18 +32,31 @@ def run(arguments: argparse.Namespace) -> int:
 def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """Return the settings with what the command line says instead."""
     changes: dict[str, Any] = {}
-    engine: dict[str, Any] = {}
-    if arguments.engine:
-        engine["engine"] = arguments.engine
+    engine = with_model_options(settings.engine, arguments)
+    if arguments.batch:
+        model = engine.model.model_copy(update={"batch": True})
+        engine = engine.model_copy(update={"model": model})
     if arguments.no_vectors:
-        engine["encoder"] = "none"
+        engine = engine.model_copy(update={"encoder": "none"})
     if arguments.workers:
         changes.update(workers=arguments.workers)
     if arguments.dask:
         address = None if arguments.dask == "local" else arguments.dask
         changes.update(runner="dask", dask_address=address)
-    changes["engine"] = settings.engine.model_copy(update=engine)
-    return settings.model_copy(update=changes)
+    return settings.model_copy(update={**changes, "engine": engine})
+
+
+def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) -> EngineSettings:
+    """Return who does the language work, with what the command line says instead."""
+    said = {
+        "name": arguments.model,
+        "base_url": arguments.base_url,
+        "concurrency": arguments.concurrency,
+        "budget": arguments.budget,
+    }
+    model = engine.model.model_copy(update={k: v for k, v in said.items() if v is not None})
+    chosen = {"engine": arguments.engine} if arguments.engine else {}
+    return engine.model_copy(update={**chosen, "model": model})
 
 
 def run_flow(*, debug: bool, home: str, **parameters: Any) -> dict[str, Any]:
@@ -68,6 +81,8 @@ def show_report(report: dict[str, Any]) -> None:
     terminal.table(["stage", "what", "number"], counted(run))
     seconds = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in run.seconds.items())
     terminal.show(f"Time: {seconds}.")
+    if "calls" in run.counts:
+        terminal.show("Cost: unknown." if run.cost is None else f"Cost: {run.cost:.4f}.")
     for note in run.notes:
         terminal.show(f"Note: {note}.")
     terminal.show(headline(run))
