@@ -51,13 +51,18 @@ class Ledger:
 
     def write(self, call: ModelCall, reply: ModelReply | None = None) -> Future[None]:
         """Note a call, and its reply if that passed all checks; done when both are on disk."""
-        if reply is not None:
-            self._fresh[reply.request_sha] = reply.reply
         entry = {"call": call.model_dump(), "reply": reply.model_dump() if reply else None}
         with self._lock:
             if self._log is None:
                 self._log = _Log(self.folder)
-            return self._log.write(orjson.dumps(entry))
+            done = self._log.write(orjson.dumps(entry))
+        if reply is not None:
+            done.add_done_callback(lambda written: self._remember(reply, written))
+        return done
+
+    def _remember(self, reply: ModelReply, written: Future[None]) -> None:
+        if not written.cancelled() and written.exception() is None:
+            self._fresh[reply.request_sha] = reply.reply
 
     def seal_if_due(self) -> None:
         """Seal the log if the last time was a while ago."""

@@ -174,14 +174,14 @@ class Door:
             await self.budget.reserve(reserved)
             asking.attempt += 1
             self.health.calls += asking.attempt == 1
-            started, began = datetime.now(UTC), time.perf_counter()
+            started, began = datetime.now(UTC), time.monotonic()
             paid: float | None = 0.0
             try:
                 raw = await self.wire.send(sent)
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
             except CallError as error:
-                row = self._row(asking, None, started, time.perf_counter() - began, None)
+                row = self._row(asking, None, started, time.monotonic() - began, None)
                 if error.outcome is Outcome.THROTTLED:
                     self._pause_everybody(error, began)
                 self._note(row, error.outcome, scrub(error.detail))
@@ -189,7 +189,7 @@ class Door:
             finally:
                 await self.budget.settle(reserved, paid)
         self.health.answered()
-        return raw, self._row(asking, raw, started, time.perf_counter() - began, paid)
+        return raw, self._row(asking, raw, started, time.monotonic() - began, paid)
 
     def _pause_everybody(self, error: CallError, sent_at: float) -> None:
         seconds = self.health.pause(sent_at) if error.after is None else error.after
