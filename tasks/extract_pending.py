@@ -45,7 +45,7 @@ class PendingExtraction:
         `each` and `stage` are those of `tasks.refresh.refresh`.
         """
         self._total = len(passages)
-        here, by_model = _shared_out(passages, self.settings.engine)
+        here, by_model = shared_out(passages, self.settings.engine)
         if len(here):
             self._extract_here(here, each)
         if len(by_model):
@@ -122,7 +122,7 @@ class PendingExtraction:
         }
 
 
-def _shared_out(passages: pa.Table, settings: EngineSettings) -> tuple[pa.Table, pa.Table]:
+def shared_out(passages: pa.Table, settings: EngineSettings) -> tuple[pa.Table, pa.Table]:
     """Return the passages for the embedded engine, and those for the model."""
     if settings.engine == "rules":
         return passages, passages.slice(0, 0)

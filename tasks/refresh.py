@@ -74,13 +74,13 @@ def refresh(
         with timed(run, "read"):
             stage(
                 "read",
-                lambda: _ingest(home, sources, settings, run, max_delete, sensitive, report),
+                lambda: read_sources(home, sources, settings, run, max_delete, sensitive, report),
             )
         with timed(run, "split"):
-            stage("split", lambda: _split(home, settings, run, report))
+            stage("split", lambda: split_texts(home, settings, run, report))
         with timed(run, "extract"):
-            pending = _pending(home, settings, "unextracted_passages")
-            PendingExtraction(home, settings, run, report).extract(pending, each, stage)
+            passages = pending_work(home, settings, "unextracted_passages")
+            PendingExtraction(home, settings, run, report).extract(passages, each, stage)
         with timed(run, "build"):
             edition = stage("build", lambda: _build(home, settings, run, report))
         with timed(run, "publish"):
@@ -88,7 +88,7 @@ def refresh(
     return run
 
 
-def _ingest(
+def read_sources(
     home: Home,
     sources: list[str],
     settings: Settings,
@@ -113,9 +113,9 @@ def _ingest(
     run.counts["inputs"] = dict(counts)
 
 
-def _split(home: Home, settings: Settings, run: RunReport, report: Report) -> None:
+def split_texts(home: Home, settings: Settings, run: RunReport, report: Report) -> None:
     """Cut every text that has no passages of the present splitter."""
-    contents = _pending(home, settings, "unsplit_contents")
+    contents = pending_work(home, settings, "unsplit_contents")
     budget, passages = settings.read.passage_tokens, 0
     for start in range(0, len(contents), SPLIT_BATCH):
         rows = contents.slice(start, SPLIT_BATCH).to_pylist()
@@ -189,7 +189,7 @@ def recipe(settings: Settings, encoder: str | None) -> Recipe:
     return Recipe(engine, prompt_sha, splitter_version(settings.read.passage_tokens), encoder)
 
 
-def _pending(home: Home, settings: Settings, what: str) -> pa.Table:
+def pending_work(home: Home, settings: Settings, what: str) -> pa.Table:
     """Return what the journal says is left to do."""
     made_with = recipe(settings, None)
     name, version = identity(engine_for_sensitive(settings.engine))

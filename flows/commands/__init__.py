@@ -74,6 +74,23 @@ def _model_options(p: argparse.ArgumentParser) -> None:
     )
 
 
+def _cost(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(
+        commands,
+        shared,
+        "cost",
+        module,
+        "Estimate what a refresh would ask of its model, or try a changed model on a sample.",
+    )
+    p.add_argument(
+        "sources", nargs="*", metavar="SOURCE", help="what would be refreshed; else what is left"
+    )
+    _model_options(p)
+    p.add_argument(
+        "--sample", type=positive, metavar="N", help="ask about N passages and compare; this costs"
+    )
+
+
 def _sql(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = _command(commands, shared, "sql", module, "Run one query that reads, on an edition.")
     p.add_argument("query", metavar="QUERY", help="SQL, or - to read it from standard input")
@@ -173,6 +190,7 @@ def share(text: str) -> float:
 
 COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = {
     "refresh": _refresh,
+    "cost": _cost,
     "sql": _sql,
     "ask": _ask,
     "editions": _editions,

@@ -1,0 +1,214 @@
+"""What a refresh would ask of a model, before it asks: calls, tokens, money, time.
+
+Sources are read and cut as the refresh would, into a home of its own that goes away again; the
+requests are made as the refresh would make them, so calls and prompt tokens are as exact as the
+token count. Reply tokens and seconds a call are taken from earlier calls with the same prompt.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from schemas.errors import UsageError
+from schemas.operations import ModelCall
+from schemas.settings import EngineSettings, Settings
+from tasks.extract_pending import shared_out
+from tasks.model_extraction.engine import ModelEngine
+from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
+from tasks.models.door import Door
+from tasks.models.prices import price_of
+from tasks.models.tokens import estimate_tokens
+from tasks.prompts import strict_schema
+from tasks.refresh import pending_work, read_sources, silent, split_texts
+from tasks.run_record import RunReport
+from warehouse.home import Home
+from warehouse.live import latest
+
+# Without earlier calls of the same prompt: a reply about as long as the text, and a usual speed.
+REPLY_SHARE = 1.0
+TOKENS_A_SECOND = 60.0
+LEAST_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a refresh would ask of its model."""
+
+    model: str
+    documents: int
+    passages: int
+    passages_here: int  # sensitive ones, which the embedded engine works on
+    known_calls: int  # answered before, so free
+    calls: int
+    text_tokens: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    seconds: float
+    assumed: tuple[str, ...]  # what no earlier call could tell
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What earlier calls of one model and prompt tell; None where there were none."""
+
+    reply_share: float | None  # reply tokens for each prompt token
+    seconds: float | None
+
+
+class NoWire:
+    """A wire that carries nothing: for whoever only wants to know what would be asked."""
+
+    engine, endpoint = "openai", None
+
+    async def send(self, sent: Sent) -> RawReply:
+        """Send nothing."""
+        raise CallError(Outcome.STOPPED, "Nothing is asked while a cost is estimated.")
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+def estimate(home: Home, sources: list[str], settings: Settings) -> Estimate:
+    """Return what a refresh of these sources would cost; without sources, what is left to do."""
+    if settings.engine.engine == "rules":
+        raise UsageError("The embedded engine costs nothing; give --engine and --model.")
+    if not sources:
+        return _estimate(home, home, settings)
+    with _scratch(home) as scratch:
+        run = RunReport(run_id="estimate")
+        read_sources(scratch, sources, settings, run, 1.0, False, silent)
+        split_texts(scratch, settings, run, silent)
+        return _estimate(home, scratch, settings)
+
+
+def _estimate(home: Home, read: Home, settings: Settings) -> Estimate:
+    pending = pending_work(read, settings, "unextracted_passages")
+    here, by_model = shared_out(pending, settings.engine)
+    requests = list(requests_for(home, settings.engine, by_model))
+    unknown = [r for r in requests if home.ledger.find(r.sha(settings.engine.model.name)) is None]
+    return _of_requests(home, settings.engine, unknown, by_model, len(here), len(requests))
+
+
+def requests_for(home: Home, settings: EngineSettings, passages: pa.Table) -> Iterator[Request]:
+    """Yield the requests that the passages would lead to, as the refresh would make them."""
+    model = settings.model.model_copy(update={"budget": None})
+    engine = ModelEngine(settings, Door(NoWire(), model, home.ledger, "estimate"), 1)
+    for unit in engine.units(passages.to_pylist()):
+        yield from engine.requests(unit)
+
+
+def _of_requests(
+    home: Home,
+    settings: EngineSettings,
+    requests: list[Request],
+    passages: pa.Table,
+    here: int,
+    made: int,
+) -> Estimate:
+    model = settings.model
+    tokens_in = sum(prompt_tokens(request) for request in requests)
+    known = experience(home, model.name, {request.prompt_sha for request in requests})
+    text = sum(estimate_tokens(text) for text in passages["text"].to_pylist())
+    share = known.reply_share
+    tokens_out = round(tokens_in * share if share is not None else text * REPLY_SHARE)
+    seconds = known.seconds
+    if seconds is None:
+        seconds = max(tokens_out / max(len(requests), 1) / TOKENS_A_SECOND, LEAST_SECONDS)
+    assumed = [
+        words
+        for words, missing in (
+            ("reply tokens: as many as the texts have", share is None),
+            (f"seconds a call: {seconds:.1f}", known.seconds is None),
+        )
+        if missing
+    ]
+    return Estimate(
+        model=model.name,
+        documents=len(set(passages["document_id"].to_pylist())),
+        passages=len(passages),
+        passages_here=here,
+        known_calls=made - len(requests),
+        calls=len(requests),
+        text_tokens=text,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=money(settings, tokens_in, tokens_out),
+        seconds=round(_seconds(settings, len(requests), tokens_in + tokens_out, seconds), 1),
+        assumed=tuple(assumed),
+    )
+
+
+def prompt_tokens(request: Request) -> int:
+    """Return about how many tokens a request's prompt has, its reply schema among them."""
+    schema = orjson.dumps(strict_schema(request.reply)).decode()
+    return sum(map(estimate_tokens, (request.system, request.user, schema)))
+
+
+def money(settings: EngineSettings, tokens_in: int, tokens_out: int) -> float | None:
+    """Return what so many tokens cost; None if the model's price is not known."""
+    model = settings.model
+    if settings.engine == "transformers":
+        return 0.0
+    price = price_of(model.name, model)
+    if price is None:
+        return None
+    paid = (tokens_in * price.input + tokens_out * price.output) / 1e6
+    return paid * (price.batch if model.batch else 1.0)
+
+
+def _seconds(settings: EngineSettings, calls: int, tokens: int, seconds: float) -> float:
+    """Return how long the calls take within the limits: the tightest one decides."""
+    model = settings.model
+    bounds = [calls * seconds / model.concurrency]
+    if model.requests_per_minute:
+        bounds.append(60 * calls / model.requests_per_minute)
+    if model.tokens_per_minute:
+        bounds.append(60 * tokens / model.tokens_per_minute)
+    return max(bounds)
+
+
+def experience(home: Home, model: str, prompts: set[str]) -> Experience:
+    """Return what earlier good calls of these prompts took."""
+    calls = [
+        call
+        for call in latest(home.live, ModelCall).to_pylist()
+        if call["model"] == model and call["prompt_sha"] in prompts and call["outcome"] == "ok"
+    ]
+    told = [c for c in calls if c["tokens_in"] and c["tokens_out"] is not None]
+    share = sum(c["tokens_out"] for c in told) / sum(c["tokens_in"] for c in told) if told else None
+    return Experience(share, median(c["seconds"] for c in calls) if calls else None)
+
+
+@contextmanager
+def _scratch(home: Home) -> Iterator[Home]:
+    """Give a home with the same journal, to be written to and thrown away."""
+    folder = Path(tempfile.mkdtemp(prefix="almanac-cost-"))
+    try:
+        journal = folder / "journal"
+        journal.mkdir()
+        for path in home.journal.folder.glob("*/*.parquet"):
+            (journal / path.parent.name).mkdir(exist_ok=True)
+            os.symlink(path.resolve(), journal / path.parent.name / path.name)
+        for name in ("commits.jsonl", "commits.lock"):
+            if (home.journal.folder / name).exists():
+                shutil.copy(home.journal.folder / name, journal / name)
+        yield Home(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def as_dict(values: Any) -> dict[str, Any]:
+    """Return an estimate or comparison as plain values."""
+    from dataclasses import asdict
+
+    return asdict(values)
