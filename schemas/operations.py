@@ -83,7 +83,7 @@ class BatchJob(Row):
     model: str = Field(description="The model that was asked.")
     batch_id: str | None = Field(None, description="The endpoint's id, once it is known.")
     status: str = Field(description="sending, the endpoint's word for it, or done.")
-    requests: str = Field(description="Request hash to passages, a JSON object.")
+    requests: str = Field(description="Hashes of the calls in it, a JSON array.")
     sent_at: datetime = Field(description="When (UTC).")
 
 

@@ -69,7 +69,7 @@ class PendingExtraction:
     def _extract_by_model(self, passages: pa.Table) -> None:
         """Extract with the model that the settings name."""
         from tasks.model_extraction.engine import ModelEngine
-        from tasks.models.wires import open_door, width
+        from tasks.models.wires import finish, open_door, width
 
         settings = self.settings.engine
         door = open_door(self.home, settings, self.run.run_id)
@@ -81,6 +81,8 @@ class PendingExtraction:
                 self._journal(journal_rows(extracted, name, version, self.run.run_id))
                 self._reject([fact for one in worked for fact in one.rejected])
                 self.home.ledger.seal_if_due()
+            self.home.ledger.seal()
+            finish(door)
         finally:
             self.home.ledger.seal()
             self.run.counts["calls"] = dict(door.counts)

@@ -7,12 +7,14 @@ from tasks.models.door import Door
 from warehouse.home import Home
 
 BATCH_WIDTH = 5_000  # requests that may wait for one batch
-SPARE = 8  # pieces of work beyond the calls in flight, so that no call waits for grounding
+SPARE = 8  # pieces of work beyond the calls in flight, so that none waits for grounding
 
 
 def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
     """Return the door to the model that the settings name, for one run."""
     model = settings.model
+    if model.batch:
+        model = model.model_copy(update={"concurrency": BATCH_WIDTH})
     return Door(open_wire(home, settings, run_id), model, home.ledger, run_id, batch=model.batch)
 
 
@@ -21,6 +23,14 @@ def width(settings: EngineSettings) -> int:
     if settings.engine == "transformers":
         return 2 * settings.model.local_batch
     return BATCH_WIDTH if settings.model.batch else settings.model.concurrency + SPARE
+
+
+def finish(door: Door) -> None:
+    """Say that all that was answered is in the ledger, and what came of it in the journal."""
+    from tasks.models.batches import BatchWire
+
+    if isinstance(door.wire, BatchWire):
+        door.wire.finish()
 
 
 def open_wire(home: Home, settings: EngineSettings, run_id: str) -> Wire:
