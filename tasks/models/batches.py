@@ -206,7 +206,7 @@ class BatchWire:
         return found
 
     def _hand_over_results(self) -> None:
-        """Give whoever waits their results, good ones first: they show that the endpoint is well."""
+        """Give whoever waits their results, good ones first: they show it is well."""
         ready = [call for call in self._waiting if call in self._results]
         outcomes = [(call, _judged(self._results.pop(call))) for call in ready]
         for call, outcome in sorted(outcomes, key=lambda one: isinstance(one[1], CallError)):

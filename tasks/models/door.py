@@ -24,10 +24,10 @@ from schemas.settings import ModelSettings
 from tasks.models.budget import Budget
 from tasks.models.call import CallError, Message, Outcome, RawReply, Request, Sent, Wire
 from tasks.models.health import Health
+from tasks.models.keys import holds_secret, scrub
 from tasks.models.limiter import Limiter
 from tasks.models.prices import cost, most_cost, price_of
 from tasks.models.reply_text import BadReply, parse_reply
-from tasks.models.secrets import holds_secret, scrub
 from tasks.models.tokens import estimate_tokens
 from tasks.prompts import strict_schema
 from warehouse.ledger import Ledger

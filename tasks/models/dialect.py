@@ -1,0 +1,69 @@
+"""What an endpoint understands: found out once, for all calls of the run.
+
+The fullest dialect is tried first. An endpoint that refuses a parameter says so with status 400;
+then everybody steps down to what is left. Nothing is lost by that: such a call costs nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.models.call import Sent
+
+FORMS = ("schema", "json", "text")  # how JSON is asked for: by schema, by JSON mode, by words alone
+ROOM = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(slots=True)
+class Dialect:
+    """The parameters that this endpoint is sent."""
+
+    form: str = FORMS[0]
+    room: str = ROOM[0]
+    temperature: bool = True
+
+    def start_with(self, form: str | None) -> None:
+        """Begin with the form that worked the last time, if that is known."""
+        if form in FORMS:
+            self.form = str(form)
+
+    def parameters(self, sent: Sent) -> dict[str, Any]:
+        """Return the parameters of one call besides model and messages."""
+        said: dict[str, Any] = {self.room: sent.most_tokens}
+        if self.temperature:
+            said["temperature"] = 0
+        if self.form == "schema":
+            asked = {"name": sent.schema_name, "strict": True, "schema": sent.schema}
+            said["response_format"] = {"type": "json_schema", "json_schema": asked}
+        elif self.form == "json":
+            said["response_format"] = {"type": "json_object"}
+        return said
+
+    def step_down(self, refused: str, spoken: dict[str, Any]) -> bool:
+        """Give up the parameter that a refusal names; False if it names none of ours.
+
+        `spoken` are the parameters of the refused call: somebody else may have stepped down since,
+        and then the call need only be sent again.
+        """
+        words = refused.lower()
+        if "response_format" in words or "json_schema" in words or "json_object" in words:
+            form = self._form_of(spoken)
+            if form == FORMS[-1]:
+                return False
+            if form == self.form:
+                self.form = FORMS[FORMS.index(form) + 1]
+            return True
+        if ROOM[0] in words or ROOM[1] in words:
+            room = next(name for name in ROOM if name in spoken)
+            if room == ROOM[1]:
+                return False
+            self.room = ROOM[1]
+            return True
+        if "temperature" in words and "temperature" in spoken:
+            self.temperature = False
+            return True
+        return False
+
+    @staticmethod
+    def _form_of(spoken: dict[str, Any]) -> str:
+        asked = spoken.get("response_format", {}).get("type")
+        return {"json_schema": "schema", "json_object": "json"}.get(asked, "text")

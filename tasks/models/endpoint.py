@@ -1,0 +1,265 @@
+"""The wire to an endpoint that speaks OpenAI's chat completions, through the `openai` client."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from schemas.errors import UsageError
+from schemas.settings import ModelSettings
+from tasks.models.call import CallError, Outcome, RawReply, Sent
+from tasks.models.dialect import Dialect
+from tasks.models.keys import quieten_clients, scrub
+from tasks.models.retry_after import retry_after
+
+OPENAI = "https://api.openai.com/v1"
+MOST_BYTES = 8_000_000  # of one reply, after decompression
+MOST_STEPS = 6  # resends in a simpler dialect
+SHOWN = 300  # characters of an endpoint's error
+
+
+class Endpoint:
+    """Carries calls to one endpoint; every call has a total deadline and a bounded reply."""
+
+    engine = "openai"
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Open the endpoint that the settings or the environment name; nothing is sent yet."""
+        # Heavy, and needed by nobody who only reads.
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+        quieten_clients()
+        self._settings = settings
+        url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+        self.endpoint: str | None = _checked_host(url)
+        self.dialect = Dialect()
+        import httpx2
+
+        limits = httpx2.Limits(
+            max_connections=settings.concurrency + 4,
+            max_keepalive_connections=settings.concurrency + 4,
+        )
+        self.client = AsyncOpenAI(
+            api_key=_key_for(url),
+            base_url=url,
+            max_retries=0,
+            timeout=settings.deadline_seconds,
+            # Compressed replies could grow beyond all bounds, redirects would carry the key away.
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False, limits=limits),
+        )
+
+    async def send(self, sent: Sent) -> RawReply:
+        """Return what the model said; raise CallError where nothing came back. Tries once."""
+        for _ in range(MOST_STEPS):
+            form, spoken = self.dialect.form, self.dialect.parameters(sent)
+            status, headers, body = await self._post(sent, spoken)
+            if status == 400 and self.dialect.step_down(_said(body), spoken):
+                continue
+            return reply_of(status, body, headers, form)
+        raise CallError(Outcome.INVALID, "the endpoint refuses every form of the call")
+
+    def body_of(self, sent: Sent) -> dict[str, Any]:
+        """Return the body of a call, as it stands in the input file of a batch."""
+        asked = {"model": self._settings.name, "messages": sent.messages}
+        return {**asked, **self.dialect.parameters(sent)}
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+
+    async def _post(
+        self, sent: Sent, spoken: dict[str, Any]
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Send one request and read its whole body, within the deadline and the size."""
+        from openai import APIStatusError
+
+        create = self.client.chat.completions.with_streaming_response.create
+        try:
+            async with asyncio.timeout(self._settings.deadline_seconds):
+                async with create(
+                    model=self._settings.name,
+                    messages=sent.messages,  # type: ignore[arg-type]
+                    **spoken,
+                ) as response:
+                    body = await _bounded(response.iter_bytes())
+                    return response.status_code, response.headers, body
+        except APIStatusError as error:
+            return error.status_code, error.response.headers, _body_of(error)
+        except CallError:
+            raise
+        except TimeoutError:
+            seconds = f"{self._settings.deadline_seconds:g}"
+            raise CallError(Outcome.TIMED_OUT, f"no whole reply within {seconds} s") from None
+        except Exception as error:
+            raise error_of(error) from None
+
+
+async def _bounded(chunks: Any) -> bytes:
+    """Return all bytes, or raise CallError once they are too many."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise CallError(Outcome.UNAVAILABLE, f"the reply is larger than {MOST_BYTES} bytes")
+    return bytes(body)
+
+
+def _body_of(error: Any) -> bytes:
+    try:
+        return bytes(error.response.content[:MOST_BYTES])
+    except Exception:
+        return orjson.dumps(error.body) if error.body is not None else b""
+
+
+def error_of(error: Exception) -> CallError:
+    """Return a connection's fault as what it means for the call."""
+    import openai
+
+    if isinstance(error, CallError):
+        return error
+    if isinstance(error, openai.APIStatusError):
+        try:
+            reply_of(error.status_code, _body_of(error), error.response.headers)
+        except CallError as meant:
+            return meant
+    if isinstance(error, (openai.APITimeoutError, TimeoutError)):
+        return CallError(Outcome.TIMED_OUT, "the endpoint did not answer in time")
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY" in str(cause):
+            return CallError(
+                Outcome.STOPPED,
+                "The endpoint's certificate is not trusted. Install its authority's certificate, "
+                "or check the address",
+            )
+        cause = cause.__cause__ or cause.__context__
+    root = error.__cause__ or error
+    return CallError(Outcome.UNAVAILABLE, scrub(f"{type(root).__name__}: {root}")[:SHOWN])
+
+
+# -- what a status and a body mean -------------------------------------------------------------
+
+
+def reply_of(
+    status: int, body: bytes, headers: Mapping[str, str] | None = None, form: str | None = None
+) -> RawReply:
+    """Return the reply in a response; raise CallError if there is none, saying what it means."""
+    if status == 200:
+        return _reply_in(body, form)
+    after = retry_after(headers or {})
+    said = _said(body)
+    where = f"status {status}" + (f": {said}" if said else "")
+    if status in (401, 403, 404) or status == 402 or "insufficient_quota" in said:
+        raise CallError(Outcome.STOPPED, _advice(status, said))
+    if status == 429:
+        raise CallError(Outcome.THROTTLED, where, after)
+    if status == 413 or (status == 400 and "context_length" in said):
+        raise CallError(Outcome.TOO_LONG, where)
+    if status == 400 and "content_filter" in said:
+        raise CallError(Outcome.FILTERED, where)
+    if 300 <= status < 400:
+        raise CallError(Outcome.UNAVAILABLE, f"status {status}: redirects are not followed")
+    if status in (400, 422):
+        raise CallError(Outcome.INVALID, where)
+    raise CallError(Outcome.UNAVAILABLE, where, after)
+
+
+def _advice(status: int, said: str) -> str:
+    words = f" ({said})" if said else ""
+    if status in (401, 403):
+        return f"The endpoint does not accept the key{words}. Check OPENAI_API_KEY"
+    if status == 404:
+        return f"The endpoint does not know the model or the path{words}. Check --model and the URL"
+    return f"The endpoint's account is used up{words}. Fill it, or use another key"
+
+
+def _said(body: bytes) -> str:
+    """Return an error's code and message, scrubbed and cut short; nothing of other bodies."""
+    try:
+        error = orjson.loads(body[:MOST_BYTES])["error"]
+        parts = [error] if isinstance(error, str) else [error.get("code"), error.get("message")]
+        parts += [] if isinstance(error, str) else [error.get("param"), error.get("type")]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return ""
+    return scrub(" ".join(str(part) for part in parts if part))[:SHOWN]
+
+
+def _reply_in(body: bytes, form: str | None) -> RawReply:
+    try:
+        value = orjson.loads(body)
+        if not isinstance(value, dict) or value.get("error"):
+            raise CallError(Outcome.UNAVAILABLE, f"an error with status 200: {_said(body)}")
+        choice = value["choices"][0]
+        message = choice["message"]
+        content, refusal = message.get("content"), message.get("refusal")
+    except orjson.JSONDecodeError:
+        raise CallError(Outcome.UNAVAILABLE, "status 200, but the body is not JSON") from None
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise CallError(Outcome.UNAVAILABLE, "status 200, but there is no message in it") from None
+    usage = value.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    details = usage.get("prompt_tokens_details")
+    model = value.get("model")
+    return RawReply(
+        text=_text_of(content),
+        finish=str(choice.get("finish_reason") or "stop"),
+        refusal="refused" if refusal else None,
+        model=model if isinstance(model, str) else None,
+        tokens_in=_count(usage.get("prompt_tokens")),
+        tokens_out=_count(usage.get("completion_tokens")),
+        tokens_cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        form=form,
+    )
+
+
+def _text_of(content: Any) -> str | None:
+    """Return a message's text, its parts joined; calls of tools are not looked at."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else None
+
+
+def _count(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if good else None
+
+
+# -- where the endpoint is ---------------------------------------------------------------------
+
+
+def _checked_host(url: str) -> str:
+    """Return host and port of an endpoint; raise UsageError for one the key must not be sent to."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError("The endpoint's address must begin with https:// and name a host.")
+    if parts.username or parts.password:
+        raise UsageError(
+            "The endpoint's address holds a name or password. Put the key into OPENAI_API_KEY."
+        )
+    if parts.scheme == "http" and not _is_here(parts.hostname) and os.environ.get("OPENAI_API_KEY"):
+        raise UsageError(
+            f"The key would travel to {parts.hostname} unencrypted. Use https://, or unset "
+            "OPENAI_API_KEY if the endpoint needs none."
+        )
+    return parts.netloc
+
+
+def _key_for(url: str) -> str:
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key and _checked_host(url) == urlsplit(OPENAI).netloc:
+        raise UsageError("Put the endpoint's key into the environment variable OPENAI_API_KEY.")
+    return key or "none"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,42 @@
+"""What calls cost: a table of prices by model, the user's own first."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from schemas.settings import ModelSettings, Price
+from tasks.models.call import RawReply, Sent
+from tasks.models.tokens import most_tokens
+
+MILLION = 1e6
+A_MESSAGE = 16  # tokens that an endpoint may add around each message
+
+
+@cache
+def _built_in() -> dict[str, Price]:
+    text = files("tasks.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    return {name: Price(**price) for name, price in tomllib.loads(text).items()}
+
+
+def price_of(model: str, settings: ModelSettings) -> Price | None:
+    """Return a model's price, the user's before the built-in one; None if it is not known."""
+    return settings.prices.get(model) or _built_in().get(model)
+
+
+def cost(price: Price | None, raw: RawReply, *, batch: bool = False) -> float | None:
+    """Return what a call cost; None, which is not 0, if its price or its tokens are not known."""
+    if price is None or raw.tokens_in is None or raw.tokens_out is None:
+        return None
+    cached = min(raw.tokens_cached or 0, raw.tokens_in)
+    dear = price.input if price.cached is None else price.cached
+    paid = (raw.tokens_in - cached) * price.input + cached * dear + raw.tokens_out * price.output
+    return paid / MILLION * (price.batch if batch else 1.0)
+
+
+def most_cost(price: Price | None, sent: Sent) -> float:
+    """Return what a call can cost at most: every byte of it a token, its room used up."""
+    if price is None:
+        return 0.0
+    prompt = sum(most_tokens(message["content"]) + A_MESSAGE for message in sent.messages)
+    prompt += most_tokens(str(sent.schema))
+    return (prompt * price.input + sent.most_tokens * price.output) / MILLION

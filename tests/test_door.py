@@ -1,0 +1,324 @@
+"""The door: asked once, judged always, noted before used; a wire that misbehaves in every way."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from schemas.errors import AlmanacError, UsageError
+from schemas.operations import ModelCall
+from schemas.settings import ModelSettings, Price
+from tasks.models.budget import BudgetSpentError
+from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
+from tasks.models.door import Answer, Door
+from tasks.models.health import EndpointError
+from warehouse.home import Home
+from warehouse.live import latest
+
+MODEL = ModelSettings(name="m", prices={"m": Price(input=1.0, output=2.0)}, patience_seconds=5)
+
+
+class Colour(BaseModel):
+    colour: str
+
+
+class ScriptedWire:
+    """Says what it is told to, one thing a call, then the last thing for ever."""
+
+    engine = "openai"
+
+    def __init__(self, *script: RawReply | CallError, endpoint: str | None = "127.0.0.1:1") -> None:
+        self.script, self.endpoint = list(script), endpoint
+        self.sent: list[Sent] = []
+
+    async def send(self, sent: Sent) -> RawReply:
+        self.sent.append(sent)
+        await asyncio.sleep(0)
+        said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(said, CallError):
+            raise said
+        return said
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+def said(text: str | None, **more: Any) -> RawReply:
+    return RawReply(text, tokens_in=100, tokens_out=10, tokens_cached=40, form="schema", **more)
+
+
+GOOD = said('{"colour": "red"}')
+RED = Colour(colour="red")
+
+
+def request(user: str = "Which colour has blood?", **more: Any) -> Request:
+    return Request("answer", "sha", "# Answer", user, Colour, most_tokens=50, **more)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def ask(home: Home, wire: ScriptedWire, *requests: Request, **settings: Any) -> list[Answer]:
+    """Ask all at once through one door and seal the ledger, as a run does."""
+    door = Door(wire, MODEL.model_copy(update=settings), home.ledger, "run")
+
+    async def all_at_once() -> list[Answer]:
+        return await asyncio.gather(*(door.ask(r) for r in requests or (request(),)))
+
+    try:
+        return asyncio.run(all_at_once())
+    finally:
+        home.ledger.seal()
+
+
+def calls(home: Home) -> list[dict[str, Any]]:
+    return sorted(latest(home.live, ModelCall).to_pylist(), key=lambda call: call["attempt"])
+
+
+def outcomes(home: Home) -> list[str]:
+    return [call["outcome"] for call in calls(home)]
+
+
+# --- asked once --------------------------------------------------------------------------
+
+
+def test_a_good_reply_is_answered_and_accounted_for(home: Home) -> None:
+    assert ask(home, ScriptedWire(GOOD)) == [Answer(RED, Outcome.OK)]
+    [call] = calls(home)
+    assert (call["tokens_in"], call["tokens_out"], call["tokens_cached"]) == (100, 10, 40)
+    assert call["cost"] == pytest.approx((100 * 1.0 + 10 * 2.0) / 1e6)
+    assert (call["outcome"], call["attempt"], call["reply_form"]) == ("ok", 1, "schema")
+
+
+def test_what_was_answered_is_never_asked_again(home: Home) -> None:
+    ask(home, ScriptedWire(GOOD))
+    silent = ScriptedWire(CallError(Outcome.STOPPED, "must not be asked"))
+    assert ask(Home(home.path), silent) == [Answer(RED, Outcome.OK)]
+    assert silent.sent == []
+
+
+def test_equal_requests_at_once_are_one_call(home: Home) -> None:
+    wire = ScriptedWire(GOOD)
+    assert ask(home, wire, *[request() for _ in range(5)]) == [Answer(RED, Outcome.OK)] * 5
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize("other", [{"name": "n", "prices": {"n": Price(input=1, output=1)}}])
+def test_another_model_is_asked_anew(home: Home, other: dict[str, Any]) -> None:
+    ask(home, ScriptedWire(GOOD))
+    wire = ScriptedWire(GOOD)
+    ask(Home(home.path), wire, **other)
+    assert len(wire.sent) == 1
+
+
+def test_the_reply_is_on_disk_before_anybody_has_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = home.ledger.write
+    seen: list[bool] = []
+
+    def watched(call: Any, reply: Any = None) -> Any:
+        done = write(call, reply)
+        done.add_done_callback(lambda _: seen.append(True))
+        return done
+
+    monkeypatch.setattr(home.ledger, "write", watched)
+    door = Door(ScriptedWire(GOOD), MODEL, home.ledger, "run")
+
+    async def one() -> bool:
+        await door.ask(request())
+        return seen == [True]
+
+    assert asyncio.run(one())
+
+
+# --- judged always -----------------------------------------------------------------------
+
+BAD: dict[str, tuple[RawReply, Outcome]] = {
+    "prose": (said("The colour is red."), Outcome.INVALID),
+    "wrong shape": (said('{"color": "red"}'), Outcome.INVALID),
+    "truncated": (said('{"colour": "r', finish="length"), Outcome.TRUNCATED),
+    "whole but said to be truncated": (said('{"colour": "r"}', finish="length"), Outcome.TRUNCATED),
+    "empty": (said(""), Outcome.EMPTY),
+    "nothing": (said(None), Outcome.EMPTY),
+    "spaces": (said("  \n"), Outcome.EMPTY),
+}
+
+
+@pytest.mark.parametrize(("bad", "outcome"), BAD.values(), ids=BAD.keys())
+def test_one_bad_reply_is_made_good_by_a_second_try(
+    home: Home, bad: RawReply, outcome: Outcome
+) -> None:
+    [answer] = ask(home, ScriptedWire(bad, GOOD))
+    assert answer.reply == RED
+    assert outcomes(home)[0] == outcome
+    assert len(calls(home)) == 2
+
+
+@pytest.mark.parametrize(("bad", "outcome"), BAD.values(), ids=BAD.keys())
+def test_a_reply_that_stays_bad_is_given_up_and_not_kept(
+    home: Home, bad: RawReply, outcome: Outcome
+) -> None:
+    [answer] = ask(home, ScriptedWire(bad))
+    assert (answer.reply, answer.outcome) == (None, outcome)
+    assert len(calls(home)) == 2
+    [again] = ask(Home(home.path), ScriptedWire(GOOD))
+    assert again.reply == RED
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (said(None, refusal="I can't help with that."), Outcome.REFUSED),
+        (said("I'm sorry, but I can't help with that."), Outcome.REFUSED),
+        (said('{"colour": "red"}', finish="content_filter"), Outcome.FILTERED),
+    ],
+)
+def test_a_refusal_is_no_answer_and_is_not_pressed(
+    home: Home, reply: RawReply, outcome: Outcome
+) -> None:
+    wire = ScriptedWire(reply)
+    [answer] = ask(home, wire)
+    assert (answer.reply, answer.outcome) == (None, outcome)
+    assert len(wire.sent) == 1
+
+
+def test_the_repair_round_shows_the_reply_and_its_error(home: Home) -> None:
+    wire = ScriptedWire(said('{"color": "red"}'), GOOD)
+    [answer] = ask(home, wire)
+    assert answer.outcome == Outcome.REPAIRED
+    first, second = wire.sent
+    assert second.messages[: len(first.messages)] == first.messages
+    assert second.messages[-2]["content"] == '{"color": "red"}'
+    assert "colour" in second.messages[-1]["content"]
+
+
+def test_a_truncated_reply_gets_twice_the_room(home: Home) -> None:
+    wire = ScriptedWire(said("{", finish="length"), GOOD)
+    ask(home, wire)
+    assert [sent.most_tokens for sent in wire.sent] == [50, 100]
+
+
+def test_a_reply_with_the_key_in_it_is_thrown_away(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-CANARY-0123456789")
+    [answer] = ask(home, ScriptedWire(said('{"colour": "sk-CANARY-0123456789"}')))
+    assert answer.outcome == Outcome.SECRET
+    written = b"".join(p.read_bytes() for p in home.path.rglob("*") if p.is_file())
+    assert b"CANARY" not in written
+
+
+# --- the endpoint's faults ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", [Outcome.UNAVAILABLE, Outcome.TIMED_OUT, Outcome.THROTTLED])
+def test_what_may_pass_is_tried_again(home: Home, fault: Outcome) -> None:
+    [answer] = ask(home, ScriptedWire(CallError(fault, "502"), CallError(fault, "502"), GOOD))
+    assert answer.reply == RED
+    assert outcomes(home) == [fault, fault, "ok"]
+
+
+@pytest.mark.parametrize("fault", [Outcome.TOO_LONG, Outcome.FILTERED, Outcome.INVALID])
+def test_what_cannot_pass_is_not(home: Home, fault: Outcome) -> None:
+    wire = ScriptedWire(CallError(fault, "no"))
+    [answer] = ask(home, wire)
+    assert (answer.reply, answer.outcome, len(wire.sent)) == (None, fault, 1)
+
+
+def test_a_pause_that_one_call_is_asked_for_slows_all_of_them(home: Home) -> None:
+    sent_at: list[float] = []
+
+    class Timed(ScriptedWire):
+        async def send(self, sent: Sent) -> RawReply:
+            sent_at.append(asyncio.get_running_loop().time())
+            return await super().send(sent)
+
+    wire = Timed(CallError(Outcome.THROTTLED, "429", after=0.6), GOOD)
+    ask(home, wire, *[request(f"Question {n}?") for n in range(6)], concurrency=1)
+    first, second, *rest = sent_at
+    assert second - first >= 0.6
+    assert len(rest) == 5
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [CallError(Outcome.STOPPED, "Check the key"), CallError(Outcome.THROTTLED, "", after=86400)],
+)
+def test_what_will_not_pass_stops_the_run_at_once(home: Home, fault: CallError) -> None:
+    wire = ScriptedWire(fault)
+    with pytest.raises(EndpointError, match="next refresh goes on"):
+        ask(home, wire, *[request(f"Question {n}?") for n in range(100)], concurrency=4)
+    assert len(wire.sent) <= 4
+
+
+def test_while_nobody_is_answered_no_request_is_given_up(home: Home) -> None:
+    down = CallError(Outcome.UNAVAILABLE, "connection refused")
+    wire = ScriptedWire(down, down, down, GOOD)
+    [answer] = ask(home, wire, attempts=2)
+    assert answer.reply == RED
+
+
+def test_an_endpoint_that_never_answers_stops_the_run(home: Home) -> None:
+    wire = ScriptedWire(CallError(Outcome.UNAVAILABLE, "connection refused"))
+    with pytest.raises(EndpointError, match="connection refused"):
+        ask(home, wire, patience_seconds=0.2)
+
+
+# --- money and secrets -------------------------------------------------------------------
+
+
+def test_a_budget_stops_the_run_before_it_is_exceeded(home: Home) -> None:
+    spent = (100 * 1.0 + 10 * 2.0) / 1e6
+    budget = 10.5 * spent
+    with pytest.raises(BudgetSpentError):
+        ask(home, ScriptedWire(GOOD), *[request(f"{n}?") for n in range(40)], budget=budget)
+    costs = [call["cost"] for call in calls(home)]
+    assert 0 < sum(costs) <= budget
+
+
+def test_a_budget_without_prices_is_refused(home: Home) -> None:
+    with pytest.raises(UsageError, match="prices"):
+        ask(home, ScriptedWire(GOOD), name="unheard-of", prices={}, budget=1.0)
+
+
+def test_usage_that_is_not_told_leaves_the_cost_unknown(home: Home) -> None:
+    ask(home, ScriptedWire(RawReply('{"colour": "red"}')))
+    [call] = calls(home)
+    assert (call["cost"], call["tokens_in"], call["tokens_out"]) == (None, None, None)
+
+
+def test_what_is_sensitive_does_not_reach_an_endpoint(home: Home) -> None:
+    wire = ScriptedWire(GOOD)
+    with pytest.raises(UsageError, match="sensitive"):
+        ask(home, wire, request(sensitive=True))
+    assert wire.sent == []
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "allowed"), [(None, False), ("127.0.0.1:1", True)], ids=["here", "allowed"]
+)
+def test_what_is_sensitive_may_stay_here_or_go_where_it_is_allowed(
+    home: Home, endpoint: str | None, allowed: bool
+) -> None:
+    wire = ScriptedWire(GOOD, endpoint=endpoint)
+    assert ask(home, wire, request(sensitive=True), sensitive=allowed)[0].reply == RED
+
+
+def test_a_model_that_calls_itself_otherwise_is_noted(home: Home) -> None:
+    ask(home, ScriptedWire(said('{"colour": "red"}', model="other-model")))
+    assert calls(home)[0]["answered_by"] == "other-model"
+
+
+def test_errors_of_the_disk_are_not_swallowed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> Callable[[], None]:
+        raise AlmanacError("The disk is full")
+
+    monkeypatch.setattr(home.ledger, "write", full)
+    with pytest.raises(AlmanacError, match="disk is full"):
+        ask(home, ScriptedWire(GOOD))
