@@ -1,0 +1,165 @@
+"""What models are asked to reply, purpose by purpose, and what of it is accepted.
+
+Keys that were not asked for are dropped: where a fact comes from, which run found it and how sure
+it is are never the model's to say. Texts with control characters or half characters are refused.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
+MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+def _clean(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("it holds a control character")
+    return text.strip()
+
+
+def _known_kind(kind: object) -> object:
+    return kind if not isinstance(kind, str) or kind in KINDS else "unknown"
+
+
+Words = Annotated[str, Field(max_length=20_000), AfterValidator(_clean)]
+Name = Annotated[str, Field(max_length=1_000), AfterValidator(_clean)]
+Kind = Annotated[
+    Literal["person", "place", "organisation", "work", "event", "thing", "unknown"],
+    BeforeValidator(_known_kind),
+]
+
+
+class Reply(BaseModel):
+    """A reply of any purpose."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+# -- extraction --------------------------------------------------------------------------------
+
+
+class Entity(Reply):
+    """A core entity, with its other names and its description."""
+
+    name: Name
+    kind: Kind
+    aliases: Annotated[list[Name], Field(max_length=100)]
+    description: Words
+    quote: Words
+
+
+class Triple(Reply):
+    """A subject, a predicate, an object, and the words that state it."""
+
+    s: Name
+    p: Name
+    o: Words
+    quote: Words
+
+
+class Aspect(Reply):
+    """A side of an entity that no clear relation covers: the words about it, and a question."""
+
+    entity: Name
+    aspect: Name
+    question: Words
+    quote: Words
+
+
+Entities = Annotated[list[Entity], Field(max_length=MOST_FACTS)]
+Triples = Annotated[list[Triple], Field(max_length=MOST_FACTS)]
+Aspects = Annotated[list[Aspect], Field(max_length=MOST_FACTS)]
+
+
+class Extraction(Reply):
+    """All three forms of knowledge of a text, and the aliases of what it speaks of.
+
+    An aspect's text is its quote: notes in the text's own words need not be checked for what they
+    add, and the reply is shorter than with both.
+    """
+
+    entities: Entities
+    triples: Triples
+    aspects: Aspects
+
+
+class TripleExtraction(Reply):
+    """Triples alone, for the ablation with one call a form."""
+
+    triples: Triples
+
+
+class DescriptionExtraction(Reply):
+    """Entities with descriptions alone."""
+
+    entities: Entities
+
+
+class AspectExtraction(Reply):
+    """Notes alone."""
+
+    aspects: Aspects
+
+
+AnyExtraction = Extraction | TripleExtraction | DescriptionExtraction | AspectExtraction
+
+
+def merged(replies: Iterable[BaseModel]) -> Extraction:
+    """Return several extractions of one text as one."""
+    whole = Extraction(entities=[], triples=[], aspects=[])
+    for reply in replies:
+        for form in Extraction.model_fields:
+            getattr(whole, form).extend(getattr(reply, form, []))
+    return whole
+
+
+# -- the other purposes ------------------------------------------------------------------------
+
+
+class Choice(Reply):
+    """Which candidate is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
+
+    thought: Words
+    choice: Annotated[str, Field(pattern=r"^\[(ENT [1-9]\d{0,3}|NONE)\]$")]
+
+
+class Program(Reply):
+    """A search program (KnowledGPT, its eleven requirements)."""
+
+    need_knowledge: Literal["yes", "no"]
+    thought: Words
+    code: Words
+    introspection: Words
+    ok: Literal["yes", "no"]
+
+
+class AnswerReply(Reply):
+    """An answer from given knowledge; empty where it does not tell."""
+
+    thought: Words
+    answerable: Literal["yes", "no"]
+    answer: Words
+
+
+class YesNo(Reply):
+    """Whether a statement is borne out by evidence."""
+
+    thought: Words
+    verdict: Literal["support", "refute", "unknown"]
+
+
+class Source(Reply):
+    """Which source to ask (CooK, top-down): its name, or `none`."""
+
+    thought: Words
+    source: Name
+
+
+class Text(Reply):
+    """A text in other words."""
+
+    text: Words
