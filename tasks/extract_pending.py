@@ -37,6 +37,7 @@ class PendingExtraction:
         """Nothing is done yet."""
         self.home, self.settings, self.run, self.report = home, settings, run, report
         self._found: Counter[str] = Counter()
+        self._numbers: Counter[str] = Counter()
         self._done = self._total = 0
 
     def extract(self, passages: pa.Table, each: Each | None, stage: Callable[..., Any]) -> None:
@@ -103,12 +104,11 @@ class PendingExtraction:
 
     def _reject(self, facts: list[Any]) -> None:
         """Keep what a model said that the text does not bear out, with the reason."""
-        numbers: Counter[str] = Counter()
         rejections = []
         for fact in facts:
-            place = f"{fact.passage_id or 'nowhere'}:{fact.form}"
-            numbers[place] += 1
-            item = f"{place}:{numbers[place]}"
+            place = f"{fact.passage_id}:{fact.form}"
+            self._numbers[place] += 1
+            item = f"{place}:{self._numbers[place]}"
             rejections.append(self._rejection("ground", item, fact.reason, fact.text))
         self._found["rejected_facts"] += len(facts)
         record_all(self.home.live, {Rejection: rejections})

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,3 +204,20 @@ def test_a_call_is_seen_by_sql_before_the_run_ends(
     ledger.seal_if_due()
     ledger.write(call(2), reply(2)).result(10)
     assert len(latest(Home(tmp_path).live, ModelCall)) == 1
+
+
+def test_sealing_while_calls_go_on_loses_none(tmp_path: Path) -> None:
+    ledger, most = Home(tmp_path).ledger, 3000
+
+    def go_on() -> None:
+        for number in range(most):
+            written = ledger.write(call(number), reply(number))
+            if number % 50 == 0:
+                written.result(10)
+
+    calls = threading.Thread(target=go_on)
+    calls.start()
+    while calls.is_alive():
+        ledger.seal()
+    ledger.seal()
+    assert all(ledger.find(f"s{number}") == f'{{"n":{number}}}' for number in range(most))

@@ -78,7 +78,9 @@ class Ledger:
             log.close()
             _into_parts(log.path, self.journal, self.live)
             log.forget()
-            self._fresh = {sha: r for sha, r in self._fresh.items() if sha not in self._parts()}
+            kept = self._parts()
+            for sha in [sha for sha in list(self._fresh) if sha in kept]:
+                del self._fresh[sha]  # in place: calls in flight add to it meanwhile
 
     # -- reading ----------------------------------------------------------------------------
 

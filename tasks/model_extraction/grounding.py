@@ -40,9 +40,12 @@ VAGUE |= {"related to", "relates to", "is related to", "associated with", "is as
 
 @dataclass(frozen=True, slots=True)
 class RejectedFact:
-    """Something a model said that its text does not bear out."""
+    """Something a model said that its text does not bear out.
 
-    passage_id: str | None
+    Where no passage has the quote, the first passage of the call stands for all of them.
+    """
+
+    passage_id: str
     form: str
     reason: str
     text: str
@@ -103,6 +106,8 @@ def ground(
         for entity in reply.entities
         for name in (entity.name, *entity.aliases)
     }
+    for triple in reply.triples:
+        kinds.setdefault(normalise_name(triple.s), "unknown")
     grounder = _Grounder(passages, kinds, vocabulary)
     for entity in reply.entities:
         grounder.entity(entity)
@@ -270,14 +275,17 @@ class _Grounder:
     def _reject(
         self, found: tuple[Passage, Span] | None, form: str, reason: str, words: str
     ) -> None:
-        passage_id = found[0].piece["passage_id"] if found else None
-        self.rejected.append(RejectedFact(passage_id, form, reason, words[:SHOWN]))
+        passage = found[0] if found else self.passages[0]
+        self.rejected.append(RejectedFact(passage.piece["passage_id"], form, reason, words[:SHOWN]))
 
 
 def _name_rows(passage: Passage, reply: Extraction) -> Iterator[dict[str, Any]]:
     """Yield where the entities of the reply are named in a passage, one name a place."""
     taken: set[int] = set()
     names = [(name, entity.kind) for entity in reply.entities for name in _names_of(entity)]
+    listed = {name for name, _ in names}
+    heads = {row["head"] for row in passage.extracted.triples} - listed
+    names += [(head, "unknown") for head in sorted(heads)]
     for name, kind in sorted(names, key=lambda one: -len(one[0])):
         for start, end in passage.text.find_all_names(name, MOST_PLACES):
             if taken.isdisjoint(range(start, end)):

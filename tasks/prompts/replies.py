@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_serializer,
+    model_validator,
+)
 
 KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
 MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
@@ -42,17 +50,46 @@ class Reply(BaseModel):
 # -- extraction --------------------------------------------------------------------------------
 
 
-class Entity(Reply):
-    """A core entity, with its other names and its description."""
+class Fact(Reply):
+    """A fact that travels as a row of texts rather than an object.
+
+    Rows are what KnowledGPT's prompt asks for (figure 10). Without keys a reply has a quarter fewer
+    tokens and the schema that goes with every call half as many. Objects are accepted too.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_row(cls, said: object) -> object:
+        if not isinstance(said, list):
+            return said
+        names = list(cls.model_fields)
+        rest = "aliases" in names  # the last field takes what is left
+        if len(said) != len(names) and not (rest and len(said) >= len(names) - 1):
+            raise ValueError(f"a row of {len(said)}, not of: {', '.join(names)}")
+        if rest:
+            said = [*said[: len(names) - 1], said[len(names) - 1 :]]
+        return dict(zip(names, said, strict=True))
+
+    @model_serializer
+    def _to_row(self) -> list[str]:
+        row: list[str] = []
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            row += value if isinstance(value, list) else [value]
+        return row
+
+
+class Entity(Fact):
+    """A core entity, its description and the words that state it, its other names."""
 
     name: Name
     kind: Kind
-    aliases: Annotated[list[Name], Field(max_length=100)]
     description: Words
     quote: Words
+    aliases: Annotated[list[Name], Field(max_length=100)]
 
 
-class Triple(Reply):
+class Triple(Fact):
     """A subject, a predicate, an object, and the words that state it."""
 
     s: Name
@@ -61,8 +98,12 @@ class Triple(Reply):
     quote: Words
 
 
-class Aspect(Reply):
-    """A side of an entity that no clear relation covers: the words about it, and a question."""
+class Aspect(Fact):
+    """A side of an entity that no clear relation covers: a question, and the words that answer it.
+
+    The words are the text's own: such notes need not be checked for what they add, and the reply
+    is shorter than with both.
+    """
 
     entity: Name
     aspect: Name
@@ -76,11 +117,7 @@ Aspects = Annotated[list[Aspect], Field(max_length=MOST_FACTS)]
 
 
 class Extraction(Reply):
-    """All three forms of knowledge of a text, and the aliases of what it speaks of.
-
-    An aspect's text is its quote: notes in the text's own words need not be checked for what they
-    add, and the reply is shorter than with both.
-    """
+    """All three forms of knowledge of a text, and the aliases of what it speaks of."""
 
     entities: Entities
     triples: Triples

@@ -16,7 +16,7 @@ def strict_schema(reply: type[BaseModel]) -> dict[str, Any]:
     Titles, descriptions and bounds are left out: they cost tokens in every call, and the bounds are
     checked when the reply is read.
     """
-    schema = reply.model_json_schema()
+    schema = reply.model_json_schema(mode="serialization")
     return _strict(schema, schema.get("$defs", {}))
 
 
