@@ -164,6 +164,33 @@ def _demo(commands: Commands, shared: argparse.ArgumentParser, module: str) -> N
     p.add_argument("--examples", metavar="DIR", help="the folder with corpus/ and questions.jsonl")
 
 
+def _mock_endpoint(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(
+        commands,
+        shared,
+        "mock-endpoint",
+        module,
+        "Serve OpenAI's wire format on this machine, answered by the embedded engine, for trials.",
+    )
+    p.add_argument("--port", type=int, default=0, metavar="N", help="any free one by default")
+    p.add_argument("--latency", type=amount, default=0.0, metavar="SECONDS", help="of an answer")
+    p.add_argument("--requests-per-minute", type=amount, metavar="N", help="above: status 429")
+    p.add_argument("--ledger", metavar="FILE", help="note every request and answer, synced")
+    p.add_argument("--answers", metavar="FILE", help="prepared answers, by hash of the messages")
+    p.add_argument("--faults", metavar="FILE", help="what goes wrong, a JSON object a line")
+    p.add_argument("--fault-share", type=share, default=1.0, metavar="SHARE", help="of first tries")
+    p.add_argument("--fault-first", type=positive, metavar="N", help="only the first N requests")
+    p.add_argument("--seed", type=int, default=0, metavar="N", help="which request meets which")
+    p.add_argument("--late-seconds", type=amount, default=30.0, help="of answers that come late")
+    form = p.add_mutually_exclusive_group()
+    form.add_argument("--plain", action="store_true", help="refuse response_format")
+    form.add_argument("--json-only", action="store_true", help="refuse JSON schemas")
+    p.add_argument("--obey", action="store_true", help="do whatever the texts say")
+    p.add_argument("--tls-self-signed", action="store_true", help="a certificate nobody trusts")
+    p.add_argument("--batch-seconds", type=amount, default=1.0, help="that a batch takes")
+    p.add_argument("--batch-faults", metavar="JSON", help="what goes wrong with batches")
+
+
 def positive(text: str) -> int:
     """Return a number above zero, or complain."""
     number = int(text)
@@ -197,4 +224,5 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "override": _override,
     "doctor": _doctor,
     "demo": _demo,
+    "mock_endpoint": _mock_endpoint,
 }

@@ -1,0 +1,109 @@
+"""One client's connection: requests read within bounds, replies written as they should be."""
+
+import asyncio
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+import h11
+
+from tasks.mock_endpoint.exchange import HttpReply, HttpRequest, RefusedError
+
+IDLE_SECONDS = 75.0
+BODY_SECONDS = 120.0
+SEND_SECONDS = 120.0
+MOST_BYTES = 32_000_000
+MOST_FILE_BYTES = 256_000_000
+READ_BYTES = 65_536
+
+
+class Connection:
+    """HTTP/1.1 with keep-alive over one pair of streams."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Wait for the first request; nothing is read yet."""
+        self.reader, self.writer = reader, writer
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=READ_BYTES)
+
+    async def next_request(self) -> HttpRequest | None:
+        """Return the next request, or None when the client has gone or may not ask again.
+
+        Raises RefusedError for one that is no HTTP or too large, TimeoutError for a slow one.
+        """
+        if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
+            self._http.start_next_cycle()
+        if self._http.our_state is not h11.IDLE:
+            return None
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                head = await self._event()
+            if not isinstance(head, h11.Request):
+                return None
+            async with asyncio.timeout(BODY_SECONDS):
+                return await self._whole(head)
+        except h11.RemoteProtocolError as error:
+            raise RefusedError(400, "this is not HTTP/1.1") from error
+
+    async def _whole(self, head: h11.Request) -> HttpRequest:
+        target = urlsplit(head.target.decode("latin-1"))
+        most = MOST_FILE_BYTES if target.path == "/v1/files" else MOST_BYTES
+        if self._http.they_are_waiting_for_100_continue:
+            self.writer.write(
+                self._http.send(h11.InformationalResponse(status_code=100, headers=[])) or b""
+            )
+        body = bytearray()
+        while isinstance(event := await self._event(), h11.Data):
+            body += event.data
+            if len(body) > most:
+                raise RefusedError(413, f"a request may have at most {most} bytes")
+        return HttpRequest(
+            head.method.decode("latin-1"),
+            target.path,
+            dict(parse_qsl(target.query)),
+            {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
+            bytes(body),
+        )
+
+    async def _event(self) -> h11.Event | type[h11.PAUSED]:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            self._http.receive_data(await self.reader.read(READ_BYTES))
+        return event  # type: ignore[return-value]
+
+    async def send(self, reply: HttpReply) -> None:
+        """Write a whole reply; raises OSError when the client has gone."""
+        pieces = [reply.body] if isinstance(reply.body, bytes) else reply.body
+        headers = header_list(reply)
+        if not isinstance(reply.body, bytes):
+            headers.append(("Transfer-Encoding", "chunked"))
+        elif reply.status != 204:
+            headers.append(("Content-Length", str(len(reply.body))))
+        head = h11.Response(status_code=reply.status, headers=headers)
+        self.writer.write(self._http.send(head) or b"")
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send_pieces(iter(pieces))
+
+    async def _send_pieces(self, pieces: Iterator[bytes]) -> None:
+        for piece in pieces:
+            self.writer.write(self._http.send(h11.Data(data=piece)) or b"")
+            await self.writer.drain()
+        self.writer.write(self._http.send(h11.EndOfMessage()) or b"")
+        await self.writer.drain()
+
+    def gone(self) -> bool:
+        """Return whether the client has closed its side."""
+        broken = self.reader.exception() is not None or self.reader.at_eof()
+        return broken or self.writer.is_closing()
+
+    async def close(self) -> None:
+        """Close politely; a client that does not take it is left."""
+        self.writer.close()
+        try:
+            async with asyncio.timeout(1.0):
+                await self.writer.wait_closed()
+        except (OSError, TimeoutError):
+            self.writer.transport.abort()
+
+
+def header_list(reply: HttpReply) -> list[tuple[str, str]]:
+    """Return a reply's headers but for those that say how long it is."""
+    named = [] if reply.status == 204 else [("Content-Type", reply.content_type)]
+    return [*named, *reply.headers.items()]

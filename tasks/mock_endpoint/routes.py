@@ -1,0 +1,98 @@
+"""Which request means what."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import orjson
+
+from tasks.mock_endpoint.answers import Answers
+from tasks.mock_endpoint.chat import Chat, streamed
+from tasks.mock_endpoint.chat_request import ChatRequest, read_chat
+from tasks.mock_endpoint.exchange import (
+    Asked,
+    HttpReply,
+    HttpRequest,
+    RefusedError,
+    error_reply,
+    json_reply,
+)
+from tasks.mock_endpoint.options import Options
+from tasks.mock_endpoint.request_rate import RequestRate
+
+MODELS = ("mock-model", "mock-embedding")
+
+
+@dataclass(slots=True)
+class Job:
+    """A request understood, and the work that answers it."""
+
+    work: Callable[[], Awaitable[HttpReply]]
+    asked: Asked = field(default_factory=Asked)
+    slow: bool = False  # it takes the endpoint's latency
+
+
+class Routes:
+    """Everything the endpoint can be asked, with the state that lies behind it."""
+
+    def __init__(self, options: Options) -> None:
+        """Read what the options name."""
+        self._options = options
+        self.answers = Answers(options.answers)
+        self._chat = Chat(self.answers)
+        self._rate = RequestRate(options.requests_per_minute)
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self.answers.close()
+
+    def take(self, request: HttpRequest) -> Job:
+        """Return what to do about a request; raise RefusedError for one that asks nothing known."""
+        match request.method, request.path.rstrip("/"):
+            case "POST", "/v1/chat/completions":
+                return self._chat_job(request)
+            case "GET", "/v1/models":
+                return _ready(_models())
+            case _, "/v1/chat/completions" | "/v1/models":
+                raise RefusedError(405, f"{request.method} is not allowed here")
+        raise RefusedError(404, f"there is no {request.path} here")
+
+    def _chat_job(self, request: HttpRequest) -> Job:
+        options = self._options
+        chat = read_chat(request.body, plain=options.plain, json_only=options.json_only)
+        asked = Asked(chat.purpose, chat.sha, chat.first_sha, None, chat.model)
+
+        async def work() -> HttpReply:
+            return self._throttled() or await self._completed(chat)
+
+        return Job(work, asked, slow=True)
+
+    async def _completed(self, chat: ChatRequest) -> HttpReply:
+        body, billed = await self._chat.complete(chat)
+        if chat.stream:
+            reply = streamed(body, tells_usage=chat.tells_usage)
+        else:
+            reply = HttpReply(body=orjson.dumps(body))
+        reply.billed = billed
+        return reply
+
+    def _throttled(self) -> HttpReply | None:
+        seconds = self._rate.wait()
+        if not seconds:
+            return None
+        reply = error_reply(429, "too many requests a minute", "rate_limit_exceeded")
+        reply.headers["Retry-After"] = str(seconds)
+        return reply
+
+
+def _ready(reply: HttpReply) -> Job:
+    async def work() -> HttpReply:
+        return reply
+
+    return Job(work)
+
+
+def _models() -> HttpReply:
+    models = [
+        {"id": name, "object": "model", "created": 0, "owned_by": "almanac"} for name in MODELS
+    ]
+    return json_reply({"object": "list", "data": models})
