@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,23 +86,34 @@ def run_killed(home: Path, source: Path, settings: Settings, seconds: float | No
     return True
 
 
-def torture(work: Path, *, kills: int, documents: int, seed: int, settings: Settings) -> Tally:
-    """Make so many kills and return what they did."""
+def torture(
+    work: Path,
+    *,
+    kills: int,
+    documents: int,
+    seed: int,
+    settings: Settings,
+    after_run: Callable[[Path], None] = lambda home: None,
+) -> Tally:
+    """Make so many kills and return what they did; look at the home after every run."""
     source = work / "corpus"
     write_corpus(source, documents, seed)
     _warm_up(work, settings)
     started = time.monotonic()
     run_killed(work / "undisturbed", source, settings, None)
     length = time.monotonic() - started
+    after_run(work / "undisturbed")
     wanted = rows_of(Home(work / "undisturbed"))
     tally, chance = Tally(), random.Random(seed)
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
         while not run_killed(home, source, settings, chance.uniform(0, length)):
             tally.kills += 1
+            after_run(home)
             if tally.kills >= kills:
                 run_killed(home, source, settings, None)
                 break
+        after_run(home)
         _compare(Home(home), wanted, tally)
         shutil.rmtree(home)
         print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)

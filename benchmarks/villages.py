@@ -10,12 +10,14 @@ TRADES = ["physician", "engineer", "painter", "botanist", "composer", "judge", "
 THINGS = ["water mill", "observatory", "bell tower", "glass house", "railway bridge", "library"]
 
 
-def write_corpus(folder: Path, documents: int, seed: int = 1) -> int:
-    """Write so many documents, a tenth of them Chinese; return their words."""
+def write_corpus(folder: Path, documents: int, seed: int = 1, villages: int = 1) -> int:
+    """Write documents of so many villages each, a tenth of them Chinese; return their words."""
     folder.mkdir(parents=True, exist_ok=True)
     chance, words = random.Random(seed), 0
     for number in range(documents):
-        text = _chinese(chance, number) if number % 10 == 9 else _english(chance, number)
+        write = _chinese if number % 10 == 9 else _english
+        texts = [write(chance, number * villages + place) for place in range(villages)]
+        text = "\n".join(texts)
         words += len(text.split())
         (folder / f"village-{number:05d}.md").write_text(text, encoding="utf-8")
     return words

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,8 @@ _ALIKE = str.maketrans(
 )
 _ELLIPSIS = re.compile(r"\s*(?:…|\.{3}|\[\.\.\.\])\s*")
 _DIGITS = re.compile(r"\d+")
+_GAP = re.compile(r"\s")
+_UNEVEN = re.compile(f"\\A\\s|\\s\\s|{HAN.pattern[:-1]}\\s")  # what makes places shift
 
 Span = tuple[int, int]
 
@@ -29,7 +32,7 @@ class Searchable:
     text: str
 
     @cached_property
-    def _folded(self) -> tuple[str, list[int]]:
+    def _folded(self) -> tuple[str, Sequence[int]]:
         return _fold(self.text)
 
     @cached_property
@@ -91,14 +94,27 @@ class Searchable:
         return (places[at], places[at + len(wanted) - 1] + 1) if at >= 0 else None
 
 
-def _fold(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, Sequence[int]]:
     """Return a text without case and without differences of gaps and signs, and each sign's place.
 
     Between Chinese characters gaps mean nothing and are dropped.
     """
+    text = text.translate(_ALIKE)
+    lower = text.lower()
+    if len(lower) == len(text) and not _UNEVEN.search(text) and _is_plain(text):
+        return _GAP.sub(" ", lower), range(len(text))
+    return _fold_each(text)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether no character of a text is another's compatibility form."""
+    return text.isascii() or unicodedata.is_normalized("NFKC", text)
+
+
+def _fold_each(text: str) -> tuple[str, list[int]]:
     folded: list[str] = []
     places: list[int] = []
-    for place, character in enumerate(text.translate(_ALIKE)):
+    for place, character in enumerate(text):
         if character.isspace():
             if folded and folded[-1] != " ":
                 folded.append(" ")

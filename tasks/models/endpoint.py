@@ -82,10 +82,10 @@ class Endpoint:
         create = self.client.chat.completions.with_streaming_response.create
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
+                # As an extra body: the client would walk through typed parameters, 1 ms a call.
+                said = {"messages": sent.messages, **spoken}
                 async with create(
-                    model=self._settings.name,
-                    messages=sent.messages,  # type: ignore[arg-type]
-                    **spoken,
+                    model=self._settings.name, messages=[], extra_body=said
                 ) as response:
                     body = await _bounded(response.iter_bytes())
                     return response.status_code, response.headers, body
