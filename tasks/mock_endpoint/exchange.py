@@ -50,7 +50,8 @@ class Billed:
 class HttpReply:
     """One reply; `wire` says what goes wrong while it is sent.
 
-    The body is bytes, or an iterator over pieces of one that is never held whole.
+    The body is bytes, or an iterator over pieces of one that is never held whole. Before it goes
+    out `wait` seconds pass; if it is watched it goes out only while somebody waits for it.
     """
 
     status: int = 200
@@ -60,6 +61,8 @@ class HttpReply:
     billed: Billed = field(default_factory=Billed)
     fault: str | None = None
     wire: dict[str, Any] | None = None
+    wait: float = 0.0
+    watched: bool = True
 
 
 def json_reply(value: Any, status: int = 200) -> HttpReply:

@@ -16,6 +16,8 @@ from tasks.mock_endpoint.exchange import (
     error_reply,
     json_reply,
 )
+from tasks.mock_endpoint.fault_replies import faulty_reply
+from tasks.mock_endpoint.faults import Fault, Schedule, read_faults
 from tasks.mock_endpoint.options import Options
 from tasks.mock_endpoint.request_rate import RequestRate
 
@@ -39,6 +41,8 @@ class Routes:
         self._options = options
         self.answers = Answers(options.answers)
         self._chat = Chat(self.answers)
+        faults = read_faults(options.faults) if options.faults else []
+        self._schedule = Schedule(faults, options.fault_share, options.fault_first, options.seed)
         self._rate = RequestRate(options.requests_per_minute)
 
     def close(self) -> None:
@@ -59,15 +63,22 @@ class Routes:
     def _chat_job(self, request: HttpRequest) -> Job:
         options = self._options
         chat = read_chat(request.body, plain=options.plain, json_only=options.json_only)
-        asked = Asked(chat.purpose, chat.sha, chat.first_sha, None, chat.model)
+        throttled = self._throttled()
+        attempt, fault = (None, None) if throttled else self._schedule.draw(chat.first_sha)
+        asked = Asked(chat.purpose, chat.sha, chat.first_sha, attempt, chat.model)
 
         async def work() -> HttpReply:
-            return self._throttled() or await self._completed(chat)
+            return throttled or await self._completed(chat, fault, request.key)
 
-        return Job(work, asked, slow=True)
+        return Job(work, asked, slow=throttled is None)
 
-    async def _completed(self, chat: ChatRequest) -> HttpReply:
+    async def _completed(
+        self, chat: ChatRequest, fault: Fault | None, key: str | None
+    ) -> HttpReply:
         body, billed = await self._chat.complete(chat)
+        if fault is not None:
+            late = self._options.late_seconds
+            return faulty_reply(fault, chat, (body, billed), key, late)
         if chat.stream:
             reply = streamed(body, tells_usage=chat.tells_usage)
         else:

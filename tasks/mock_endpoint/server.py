@@ -11,15 +11,18 @@ from dataclasses import asdict
 
 import h11
 
+from tasks.mock_endpoint.certificate import self_signed
 from tasks.mock_endpoint.connection import Connection
 from tasks.mock_endpoint.exchange import Asked, HttpReply, HttpRequest, RefusedError, error_reply
 from tasks.mock_endpoint.ledger import EndpointLedger
 from tasks.mock_endpoint.options import Options
 from tasks.mock_endpoint.routes import Job, Routes
+from tasks.mock_endpoint.wire_faults import misbehave
 
 HOST = "127.0.0.1"
 SYNC_SECONDS = 0.005  # before an answer is due it is noted, so that noting it takes no time
-WATCH_SECONDS = 0.2  # how often somebody who waits long is looked for
+WATCH_SECONDS = 0.2  # how often it is looked whether somebody still waits
+REFUSED_SECONDS = 0.5
 BACKLOG = 1024
 
 
@@ -46,14 +49,19 @@ class MockEndpoint:
         self._numbers = itertools.count(1)
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self._port = options.port
+        self._tls = self_signed() if options.tls_self_signed else None
 
     async def start(self) -> str:
         """Listen and return the base URL."""
+        await self._listen()
+        return f"{'https' if self._tls else 'http'}://{HOST}:{self._port}/v1"
+
+    async def _listen(self) -> None:
         self._server = await asyncio.start_server(
-            self._meet, HOST, self._options.port, backlog=BACKLOG
+            self._meet, HOST, self._port, backlog=BACKLOG, ssl=self._tls
         )
-        port = self._server.sockets[0].getsockname()[1]
-        return f"http://{HOST}:{port}/v1"
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Stop listening and leave all connections."""
@@ -102,7 +110,10 @@ class MockEndpoint:
             **asdict(job.asked),
         )
         reply = await self._worked_out(job)
-        due = began + (self._options.latency if job.slow else 0.0)
+        due = began + (self._options.latency if job.slow else 0.0) + reply.wait
+        if reply.wait and reply.watched and not await _waits_until(due, connection):
+            self._ledger.note("lost", number)
+            return False
         await _sleep_until(due - SYNC_SECONDS)
         await self._ledger.sync(
             "answered",
@@ -113,12 +124,33 @@ class MockEndpoint:
             **asdict(reply.billed),
         )
         await _sleep_until(due)
+        lost = connection.gone()
         try:
-            await connection.send(reply)
+            return await self._deliver(connection, reply)
         except (OSError, TimeoutError):
-            self._ledger.note("lost", number)
+            lost = True
             return False
-        return True
+        finally:
+            if lost:
+                self._ledger.note("lost", number)
+
+    async def _deliver(self, connection: Connection, reply: HttpReply) -> bool:
+        """Send a reply, or what its fault makes of it; return whether the connection is whole."""
+        if reply.wire is None:
+            await connection.send(reply)
+            return True
+        await misbehave(connection, reply)
+        if reply.wire.get("tcp") == "refuse":
+            await self._refuse_for_a_while()
+        return False
+
+    async def _refuse_for_a_while(self) -> None:
+        """Stop listening, so that whoever connects is refused; then listen at the same port."""
+        assert self._server is not None
+        if self._server.is_serving():
+            self._server.close()
+            await asyncio.sleep(REFUSED_SECONDS)
+            await self._listen()
 
     def _understood(self, request: HttpRequest) -> Job:
         try:
@@ -145,3 +177,12 @@ async def _sleep_until(moment: float) -> None:
     left = moment - time.monotonic()
     if left > 0:
         await asyncio.sleep(left)
+
+
+async def _waits_until(moment: float, connection: Connection) -> bool:
+    """Return at the moment whether the client is still there, or as soon as it has gone."""
+    while (left := moment - time.monotonic()) > 0:
+        if connection.gone():
+            return False
+        await asyncio.sleep(min(left, WATCH_SECONDS))
+    return not connection.gone()
