@@ -30,9 +30,9 @@ SHOWN = 300  # characters of a rejected fact
 # extractions was at hand; the order is what counts.
 NEAR, WITH_TITLE, IN_WORDS, NAMED = 0.9, 0.8, 0.7, 0.85
 _VAGUE = {
-    "en": "be is are was were has have had do does of about related relates to related to "
-    "associated with relation relationship information involves regarding other unknown none",
-    "zh": "是 有 为 在 的 相关 有关 关于 关系 信息 其他 未知 无",
+    "en": "has have had do does of about related relates with relation relationship information "
+    "involves regarding other unknown none",
+    "zh": "有 在 的 相关 有关 关于 关系 信息 其他 未知 无",
 }
 VAGUE = frozenset(_VAGUE["en"].split()) | frozenset(_VAGUE["zh"].split())
 VAGUE |= {"related to", "relates to", "is related to", "associated with", "is associated with"}

@@ -1,0 +1,289 @@
+"""Refreshes by a model against a real endpoint: paid once, grounded, private, in budget."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mock_endpoint import Running, running
+
+import schemas
+from schemas.errors import AlmanacError, UsageError
+from schemas.observations import Extraction, ModelReply, TripleMention
+from schemas.operations import ModelCall, Rejection
+from schemas.settings import EngineSettings, ModelSettings, Settings
+from tasks.cost import estimate
+from tasks.refresh import refresh
+from tasks.run_record import RunReport
+from tasks.sample import try_on_sample
+from warehouse.home import Home
+from warehouse.live import latest
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
+        yield up
+
+
+@pytest.fixture(scope="module", autouse=True)
+def key() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+        yield
+
+
+@pytest.fixture
+def corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
+
+
+def settings(endpoint: Running, **model: Any) -> Settings:
+    chosen = ModelSettings(
+        **{"name": "gpt-4.1-mini", "base_url": endpoint.base_url, "concurrency": 4, **model}
+    )
+    return Settings(engine=EngineSettings(engine="openai", encoder="none", model=chosen), workers=1)
+
+
+class Watched:
+    """A home that is refreshed, and what the endpoint was asked meanwhile."""
+
+    def __init__(self, path: Path, source: Path, endpoint: Running) -> None:
+        self.path, self.source, self.endpoint = path, source, endpoint
+
+    @property
+    def home(self) -> Home:
+        return Home(self.path)
+
+    def refresh(self, *, sensitive: bool = False, **model: Any) -> tuple[RunReport, int]:
+        """Refresh and return the report and the number of calls that reached the endpoint."""
+        before = len(self.endpoint.calls)
+        chosen = settings(self.endpoint, **model)
+        run = refresh(self.home, [str(self.source)], chosen, sensitive=sensitive)
+        return run, len(self.endpoint.calls) - before
+
+    def calls(self) -> list[dict[str, Any]]:
+        return latest(self.home.live, ModelCall).to_pylist()
+
+    def triples(self) -> set[tuple[str, str, str]]:
+        edition = self.home.editions.current()
+        assert edition is not None
+        rows = edition.table(schemas.Triple).to_pylist()
+        return {(row["head"], row["relation"], row["tail"]) for row in rows}
+
+
+@pytest.fixture
+def watched(tmp_path: Path, corpus: Path, endpoint: Running) -> Watched:
+    return Watched(tmp_path / "home", corpus, endpoint)
+
+
+# --- paid once ---------------------------------------------------------------------------
+
+
+def test_one_call_a_document_yields_all_forms(watched: Watched) -> None:
+    run, calls = watched.refresh()
+    found = run.counts["extraction"]
+    assert calls == len(watched.calls()) == run.counts["inputs"]["ingested"]
+    for form in ("triple_mentions", "description_mentions", "alias_mentions"):
+        assert found[form] > 0
+    assert found["failed"] == 0
+    assert any((head, tail) == ("Ada Lovelace", "London") for head, _, tail in watched.triples())
+    assert run.cost is not None and run.cost > 0
+
+
+def test_every_fact_stands_where_it_says(watched: Watched) -> None:
+    watched.refresh()
+    edition = watched.home.editions.current()
+    assert edition is not None
+    texts = {d["document_id"]: d["text"] for d in edition.table(schemas.Document).to_pylist()}
+    triples = edition.table(schemas.Triple).to_pylist()
+    for triple in triples:
+        text = texts[triple["document_id"]]
+        quoted = text[triple["span_start"] : triple["span_end"]]
+        assert quoted and (triple["head"] in quoted or triple["tail"] in quoted), triple
+    assert {row["engine"] for row in edition.table(schemas.Mention).to_pylist()} == {"openai"}
+
+
+def test_an_unchanged_corpus_is_not_asked_about_again(watched: Watched) -> None:
+    watched.refresh()
+    run, calls = watched.refresh()
+    assert (run.outcome, calls) == ("unchanged", 0)
+
+
+def test_a_changed_document_is_the_only_one_asked_about(watched: Watched) -> None:
+    watched.refresh()
+    (watched.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
+    _, calls = watched.refresh()
+    assert calls == 1
+
+
+def test_a_deleted_document_costs_nothing(watched: Watched) -> None:
+    watched.refresh()
+    (watched.source / "london.md").unlink()
+    run, calls = watched.refresh()
+    assert (run.published, calls) == (True, 0)
+
+
+def test_the_same_passage_elsewhere_costs_nothing(watched: Watched) -> None:
+    watched.refresh()
+    text = (watched.source / "london.md").read_text()
+    (watched.source / "again.md").write_text(text + "\n")
+    _, calls = watched.refresh()
+    assert calls == 0
+
+
+def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.model_extraction import grounding
+
+    watched.refresh()
+    before = watched.triples()
+    monkeypatch.setattr(grounding, "VERSION", "other rules")
+    run, calls = watched.refresh()
+    assert (run.counts["extraction"]["failed"], calls) == (0, 0)
+    assert watched.triples() == before
+    versions = watched.home.journal.table(Extraction)["prompt_sha"].to_pylist()
+    assert len(set(versions)) == 2
+
+
+def test_another_model_is_asked_about_everything(watched: Watched) -> None:
+    _, first = watched.refresh()
+    _, second = watched.refresh(name="gpt-4.1-nano")
+    assert first == second > 0
+
+
+def test_what_a_died_run_was_told_is_not_asked_again(watched: Watched) -> None:
+    """The replies are in the ledger, nothing of them in the journal: as after a kill."""
+    watched.refresh()
+    again = Home(watched.path.parent / "again")
+    again.journal.append({ModelReply: watched.home.journal.table(ModelReply)})
+    run = refresh(again, [str(watched.source)], settings(watched.endpoint))
+    assert run.counts["calls"].get("calls", 0) == 0
+    assert run.counts["extraction"]["triple_mentions"] > 0
+
+
+def test_each_form_may_have_a_call_of_its_own(watched: Watched) -> None:
+    run, calls = watched.refresh(forms="apart")
+    assert calls == 3 * run.counts["inputs"]["ingested"]
+    assert run.counts["extraction"]["triple_mentions"] > 0
+
+
+def test_passages_of_one_document_share_a_call_up_to_the_budget(watched: Watched) -> None:
+    _, apart = watched.refresh(call_tokens=1)
+    assert apart == watched.home.journal.table(Extraction).num_rows
+
+
+# --- grounded ----------------------------------------------------------------------------
+
+
+def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path: Path, corpus: Path) -> None:
+    told = {"entities": [], "triples": [["Ada Lovelace", "flew to", "Mars", "she flew to Mars"]]}
+    with scripted(tmp_path, {**told, "aspects": []}) as up:
+        watched = Watched(tmp_path / "home", corpus, up)
+        run, _ = watched.refresh()
+    assert run.counts["extraction"]["triple_mentions"] == 0
+    reasons = latest(watched.home.live, Rejection)
+    grounds = [r for r in reasons.to_pylist() if r["stage"] == "ground"]
+    assert len(grounds) == run.counts["inputs"]["ingested"]
+    assert {r["reason"] for r in grounds} == {"quote_not_found"}
+
+
+def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
+    """Run an endpoint that serves one reply to every request."""
+
+    fault = {
+        "id": "said",
+        "serve": {"status": 200, "content": json.dumps(reply), "repeat": "always"},
+    }
+    faults = tmp_path / "said.jsonl"
+    faults.write_text(json.dumps(fault))
+    return running(tmp_path / "ledger.jsonl", faults=faults)
+
+
+# --- private -----------------------------------------------------------------------------
+
+
+def test_a_sensitive_source_never_reaches_the_endpoint(watched: Watched) -> None:
+    run, calls = watched.refresh(sensitive=True)
+    assert (calls, watched.calls()) == (0, [])
+    assert run.counts["extraction"]["triple_mentions"] > 0
+    assert set(watched.home.journal.table(TripleMention)["engine"].to_pylist()) == {"rules"}
+
+
+def test_a_source_once_sensitive_stays_so(watched: Watched) -> None:
+    watched.refresh(sensitive=True)
+    (watched.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
+    _, calls = watched.refresh()
+    assert calls == 0
+
+
+def test_the_mark_travels_with_the_rows(watched: Watched) -> None:
+    watched.refresh(sensitive=True)
+    edition = watched.home.editions.current()
+    assert edition is not None
+    for row in (schemas.Document, schemas.Passage, schemas.Triple, schemas.Description):
+        assert set(edition.table(row)["sensitivity"].to_pylist()) == {"sensitive"}, row.table
+
+
+def test_an_endpoint_that_is_allowed_sees_sensitive_texts(watched: Watched) -> None:
+    chosen = settings(watched.endpoint, sensitive=True)
+    before = len(watched.endpoint.calls)
+    run = refresh(watched.home, [str(watched.source)], chosen, sensitive=True)
+    calls = len(watched.endpoint.calls) - before
+    assert calls == run.counts["inputs"]["ingested"]
+
+
+def test_the_key_is_nowhere(watched: Watched) -> None:
+    watched.refresh()
+    for path in watched.path.rglob("*"):
+        if path.is_file():
+            assert b"sk-test-0123456789" not in path.read_bytes(), path
+
+
+# --- in budget ---------------------------------------------------------------------------
+
+
+def test_a_budget_stops_the_run_and_the_next_goes_on(watched: Watched) -> None:
+    most = 0.0085  # one call is allowed up to 0.007, for its room, and takes about 0.001
+    with pytest.raises(AlmanacError, match="budget"):
+        watched.refresh(budget=most, concurrency=1)
+    made = watched.calls()
+    assert 0 < sum(call["cost"] for call in made) <= most
+    _, calls = watched.refresh()
+    assert calls > 0
+    asked = [call["request_sha"] for call in watched.calls()]
+    assert len(asked) == len(set(asked)) == len(made) + calls
+
+
+def test_the_estimate_is_what_the_refresh_does(watched: Watched) -> None:
+    chosen = settings(watched.endpoint)
+    expected = estimate(watched.home, [str(watched.source)], chosen)
+    assert not (watched.path / "live").exists()
+    run, calls = watched.refresh()
+    assert expected.calls == calls
+    told = sum(call["tokens_in"] for call in watched.calls())
+    assert abs(expected.tokens_in - told) <= 0.1 * told
+    assert estimate(watched.home, [str(watched.source)], chosen).calls == 0
+
+
+def test_an_estimate_needs_a_model(watched: Watched) -> None:
+    with pytest.raises(UsageError, match="costs nothing"):
+        estimate(watched.home, [], Settings())
+
+
+def test_a_sample_tells_what_another_model_would_change(watched: Watched) -> None:
+    watched.refresh()
+    other = settings(watched.endpoint, name="gpt-4.1-nano")
+    before = len(watched.endpoint.calls)
+    trial = try_on_sample(watched.home, other, 5, "sample")
+    assert len(watched.endpoint.calls) - before == trial.calls > 0
+    assert sum(trial.same.values()) > 0
+    assert sum(trial.added.values()) == sum(trial.gone.values()) == 0  # the mock knows no better
+    assert trial.cost is not None and trial.cost_in_all is not None
+    assert trial.cost_in_all > trial.cost
+    _, calls = watched.refresh(name="gpt-4.1-nano")
+    of_one_model = [c for c in watched.calls() if c["model"] == "gpt-4.1-mini"]
+    assert calls + trial.calls == len(of_one_model)  # what the sample paid for is not paid again
