@@ -5,7 +5,6 @@ requests are made as the refresh would make them, so calls and prompt tokens are
 token count. Reply tokens and seconds a call are taken from earlier calls with the same prompt.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -68,7 +67,8 @@ class Experience:
 class NoWire:
     """A wire that carries nothing: for whoever only wants to know what would be asked."""
 
-    engine, endpoint = "openai", None
+    engine = "openai"
+    endpoint: str | None = None
 
     async def send(self, sent: Sent) -> RawReply:
         """Send nothing."""
@@ -198,7 +198,7 @@ def _scratch(home: Home) -> Iterator[Home]:
         journal.mkdir()
         for path in home.journal.folder.glob("*/*.parquet"):
             (journal / path.parent.name).mkdir(exist_ok=True)
-            os.symlink(path.resolve(), journal / path.parent.name / path.name)
+            (journal / path.parent.name / path.name).symlink_to(path.resolve())
         for name in ("commits.jsonl", "commits.lock"):
             if (home.journal.folder / name).exists():
                 shutil.copy(home.journal.folder / name, journal / name)

@@ -38,6 +38,9 @@ VAGUE = frozenset(_VAGUE["en"].split()) | frozenset(_VAGUE["zh"].split())
 VAGUE |= {"related to", "relates to", "is related to", "associated with", "is associated with"}
 
 
+Row = dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class RejectedFact:
     """Something a model said that its text does not bear out.
@@ -101,7 +104,7 @@ def ground(
 ) -> Grounded:
     """Return what of a reply its passages bear out, as rows of the journal, and what not."""
     passages = [Passage(piece) for piece in pieces]
-    kinds = {
+    kinds: dict[str, str] = {
         normalise_name(name): entity.kind
         for entity in reply.entities
         for name in (entity.name, *entity.aliases)
@@ -182,7 +185,7 @@ class _Grounder:
             self._reject(found, "description", "words_not_found", words)
         else:
             sure = NEAR if share == 1.0 else IN_WORDS
-            row = {"entity": said.name, "kind": said.kind, "text": said.description}
+            row: Row = {"entity": said.name, "kind": said.kind, "text": said.description}
             row |= {"confidence": min(sure, passage.names(said.name))}
             facts = passage.extracted.descriptions
             self._add(passage, span, "description", facts, row, (said.name, said.description))
@@ -199,7 +202,7 @@ class _Grounder:
             self._reject(found, "aspect", "head_not_found" if said.aspect else "no_aspect", words)
             return
         text = passage.piece["text"][span[0] : span[1]]
-        row = {"entity": said.entity, "kind": self._kind(said.entity), "aspect": said.aspect}
+        row: Row = {"entity": said.entity, "kind": self._kind(said.entity), "aspect": said.aspect}
         row |= {"text": text, "question": said.question, "confidence": sure}
         facts = passage.extracted.aspects
         self._add(passage, span, "aspect", facts, row, (said.entity, said.aspect, text))

@@ -50,7 +50,7 @@ def open_wire(home: Home, settings: EngineSettings, run_id: str) -> Wire:
     return BatchWire(endpoint, settings.model, home.live, run_id)
 
 
-def _form_that_worked(home: Home, endpoint: str, model: str) -> str | None:
+def _form_that_worked(home: Home, endpoint: str | None, model: str) -> str | None:
     """Return how JSON was asked for when this endpoint last replied well, if that is known."""
     import pyarrow.parquet as pq
 

@@ -95,7 +95,12 @@ def load_prompt(purpose: str, language: str = "en", **fixed: str) -> Prompt:
     reply = REPLIES[purpose]
     language = language if language in LANGUAGES else LANGUAGES[0]
     shown = "\n".join(_shown(user, example) for example in examples(purpose)[language])
-    decided = [system, user, orjson.dumps(examples(purpose)), orjson.dumps(strict_schema(reply))]
+    decided: list[str | bytes] = [
+        system,
+        user,
+        orjson.dumps(examples(purpose)),
+        orjson.dumps(strict_schema(reply)),
+    ]
     decided += [f"{name}\x1f{value}" for name, value in sorted(fixed.items())]
     sha = hashlib.sha256()
     for part in decided:
