@@ -107,6 +107,20 @@ def test_many_writers_lose_nothing(tmp_path):
     assert journal.position == 80
 
 
+def test_one_thread_may_read_while_another_appends(tmp_path):
+    journal, other = Journal(tmp_path), Journal(tmp_path)
+
+    def look() -> int:
+        return max(len(journal.parts(Scan)) for _ in range(2000))
+
+    with ThreadPoolExecutor(3) as pool:
+        looks = [pool.submit(look) for _ in range(3)]
+        for n in range(60):
+            other.append({Scan: scans(str(n))})
+        assert max(looked.result() for looked in looks) <= 60
+    assert sorted(map(int, journal.table(Scan)["scan_id"].to_pylist())) == list(range(60))
+
+
 WRITER = """
 import sys
 sys.path.insert(0, {tests!r})

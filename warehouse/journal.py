@@ -9,6 +9,7 @@ Any number of processes append at once.
 import contextlib
 import fcntl
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ class Journal:
         self._chain = folder.name
         self._commits = 0
         self._verified: set[str] = set()
+        self._reading = threading.Lock()  # calls of a model look into it from a thread of their own
 
     # -- writing ----------------------------------------------------------------------------
 
@@ -140,18 +142,19 @@ class Journal:
 
     def _refresh(self) -> None:
         """Read the commits appended since the last look; raise DamageError if the log changed."""
-        needed = max(self._read_bytes, self._length_noted())  # noted before the log is read
-        data = b""
-        if self._log.exists():
-            with self._log.open("rb") as log:
-                log.seek(self._read_bytes)
-                data = log.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        if self._read_bytes + len(whole) < needed:
-            raise self._log_damage("has lost its end")
-        for line in whole.splitlines():
-            self._take(line)
-        self._read_bytes += len(whole)
+        with self._reading:
+            needed = max(self._read_bytes, self._length_noted())  # noted before the log is read
+            data = b""
+            if self._log.exists():
+                with self._log.open("rb") as log:
+                    log.seek(self._read_bytes)
+                    data = log.read()
+            whole = data[: data.rfind(b"\n") + 1]
+            if self._read_bytes + len(whole) < needed:
+                raise self._log_damage("has lost its end")
+            for line in whole.splitlines():
+                self._take(line)
+            self._read_bytes += len(whole)
 
     def _length_noted(self) -> int:
         """Return how long the log was after its last commit, 0 if that is not known."""
@@ -187,6 +190,14 @@ class Journal:
         """The number of the last commit, 0 for an empty journal."""
         self._refresh()
         return self._commits
+
+    @property
+    def size(self) -> int:
+        """How large the log of commits is: a cheap way to see that nothing was appended."""
+        try:
+            return self._log.stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def parts(self, row: type[Row], *, after: int = 0, upto: int | None = None) -> list[Part]:
         """Return a table's parts of the commits in (after, upto], oldest first."""

@@ -45,6 +45,7 @@ class Ledger:
         self._fresh: dict[str, str] = {}
         self._kept: dict[str, Part] = {}
         self._known_parts = 0
+        self._looked_at = -1  # the journal's size then
         self._page: tuple[Part, dict[str, str]] | None = None
 
     # -- writing ----------------------------------------------------------------------------
@@ -107,11 +108,14 @@ class Ledger:
 
     def _parts(self) -> dict[str, Part]:
         """Return where each reply lies."""
+        size = self.journal.size
+        if size == self._looked_at:
+            return self._kept  # every call asks, so this is worth asking first
         parts = self.journal.parts(ModelReply)
         for part in parts[self._known_parts :]:
             column = pq.read_table(self.journal.path(part), columns=["request_sha"])
             self._kept.update(dict.fromkeys(column["request_sha"].to_pylist(), part))
-        self._known_parts = len(parts)
+        self._known_parts, self._looked_at = len(parts), size
         return self._kept
 
     def _replies_of(self, part: Part) -> dict[str, str]:
