@@ -24,6 +24,7 @@ from tasks.models.stream import stream
 from tasks.prompts import Prompt, load_prompt
 from tasks.prompts.replies import Extraction, merged
 from tasks.rules.extracted import Extracted
+from tasks.stems import stems_of
 
 FORMS = {
     "together": ("extract",),
@@ -63,6 +64,9 @@ class ModelEngine:
 
     def extract(self, pieces: list[Piece]) -> Iterator[Worked]:
         """Yield what comes of the pieces, call by call, in any order."""
+        # Loading the Chinese dictionary takes half a second, which calls in flight would wait for.
+        if any(piece["language"] == "zh" for piece in pieces):
+            stems_of("词")
         return stream(self._work, self._units(pieces), self.width, self.door.wire.close)
 
     def units(self, pieces: list[Piece]) -> list[list[Piece]]:
