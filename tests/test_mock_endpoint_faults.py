@@ -347,6 +347,7 @@ def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data
     texts = texts_of(almanac_data)
     assert len(texts) == 30
     true = Extraction.model_validate(TRUE)
+    assert SYSTEM in texts.pop("body_echo_prompt")[0]
     for fault, (text, _) in texts.items():
         if fault in GOOD:
             read = parse_reply(text, Extraction)
@@ -357,7 +358,6 @@ def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data
             if fault in ("body_empty", "body_spaces"):
                 assert bad.value.outcome == Outcome.EMPTY
     assert texts["body_truncated_length"][1] == "length"
-    assert SYSTEM in texts["body_echo_prompt"][0]
     assert KEY in texts["body_echo_key"][0]
 
 

@@ -68,6 +68,11 @@ def read_chat(body: bytes, *, plain: bool = False, json_only: bool = False) -> C
         asked = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise RefusedError(400, "the body is not JSON") from None
+    return chat_of(asked, plain=plain, json_only=json_only)
+
+
+def chat_of(asked: Any, *, plain: bool = False, json_only: bool = False) -> ChatRequest:
+    """Return what a body's value asks for; raise RefusedError as `read_chat` does."""
     if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
         raise RefusedError(400, "you must provide a model parameter", param="model")
     messages = _messages(asked.get("messages"))

@@ -43,6 +43,7 @@ class Call:
     tokens_out: int = 0
     tokens_cached: int = 0
     fault: str | None = None
+    batch: str | None = None  # the batch that asked
     lost: bool = False
 
 
@@ -82,10 +83,15 @@ class EndpointLedger:
 
     async def sync(self, event: str, number: int, at: float | None = None, **fields: Any) -> None:
         """Write a line and return once it, and all before it, are on disk."""
+        self.note(event, number, at, **fields)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Return once all that was noted is on disk."""
         if self._file:
             assert self._loop is not None
             done: asyncio.Future[None] = self._loop.create_future()
-            self._queue.put((_line(event, number, at, fields), done))
+            self._queue.put((b"", done))
             await done
 
     def _write(self) -> None:

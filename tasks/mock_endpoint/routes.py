@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from tasks.mock_endpoint.account import Account
 from tasks.mock_endpoint.answers import Answers
+from tasks.mock_endpoint.batches import Batches
 from tasks.mock_endpoint.chat import Chat, streamed
 from tasks.mock_endpoint.chat_request import ChatRequest, read_chat
+from tasks.mock_endpoint.embeddings import embed
 from tasks.mock_endpoint.exchange import (
     Asked,
     HttpReply,
@@ -18,6 +21,7 @@ from tasks.mock_endpoint.exchange import (
 )
 from tasks.mock_endpoint.fault_replies import faulty_reply
 from tasks.mock_endpoint.faults import Fault, Schedule, read_faults
+from tasks.mock_endpoint.files import Files
 from tasks.mock_endpoint.options import Options
 from tasks.mock_endpoint.request_rate import RequestRate
 
@@ -36,29 +40,46 @@ class Job:
 class Routes:
     """Everything the endpoint can be asked, with the state that lies behind it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, account: Account) -> None:
         """Read what the options name."""
         self._options = options
         self.answers = Answers(options.answers)
         self._chat = Chat(self.answers)
         faults = read_faults(options.faults) if options.faults else []
         self._schedule = Schedule(faults, options.fault_share, options.fault_first, options.seed)
+        self._files = Files()
+        self._batches = Batches(options, self._files, self._chat, account)
         self._rate = RequestRate(options.requests_per_minute)
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Let go of the engine and of what is under way."""
+        self._batches.close()
         self.answers.close()
 
     def take(self, request: HttpRequest) -> Job:
         """Return what to do about a request; raise RefusedError for one that asks nothing known."""
-        match request.method, request.path.rstrip("/"):
-            case "POST", "/v1/chat/completions":
+        version, *parts = request.path.strip("/").split("/")
+        match request.method, parts:
+            case _ if version != "v1":
+                pass
+            case "POST", ["chat", "completions"]:
                 return self._chat_job(request)
-            case "GET", "/v1/models":
+            case "POST", ["embeddings"]:
+                return self._embeddings_job(request)
+            case "GET", ["models"]:
                 return _ready(_models())
-            case _, "/v1/chat/completions" | "/v1/models":
-                raise RefusedError(405, f"{request.method} is not allowed here")
-        raise RefusedError(404, f"there is no {request.path} here")
+            case _, ["files", *rest]:
+                return _ready(self._files.reply(request, rest))
+            case _, ["batches", *rest]:
+                return _ready(self._batches.reply(request, rest))
+        raise RefusedError(404, f"{request.method} {request.path[:100]} is nothing known here")
+
+    def _embeddings_job(self, request: HttpRequest) -> Job:
+        throttled = self._throttled()
+        if throttled:
+            return _ready(throttled)
+        model, reply = embed(request.body)
+        return Job(_giving(reply), Asked(model=model), slow=True)
 
     def _chat_job(self, request: HttpRequest) -> Job:
         options = self._options
@@ -96,10 +117,14 @@ class Routes:
 
 
 def _ready(reply: HttpReply) -> Job:
+    return Job(_giving(reply))
+
+
+def _giving(reply: HttpReply) -> Callable[[], Awaitable[HttpReply]]:
     async def work() -> HttpReply:
         return reply
 
-    return Job(work)
+    return work
 
 
 def _models() -> HttpReply:

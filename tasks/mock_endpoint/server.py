@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-import itertools
 import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 
 import h11
 
+from tasks.mock_endpoint.account import Account
 from tasks.mock_endpoint.certificate import self_signed
 from tasks.mock_endpoint.connection import Connection
 from tasks.mock_endpoint.exchange import Asked, HttpReply, HttpRequest, RefusedError, error_reply
@@ -44,9 +43,8 @@ class MockEndpoint:
 
     def __init__(self, options: Options, ledger: EndpointLedger) -> None:
         """Read what the options name; nothing listens yet."""
-        self._options, self._ledger = options, ledger
-        self._routes = Routes(options)
-        self._numbers = itertools.count(1)
+        self._options, self._account = options, Account(ledger)
+        self._routes = Routes(options, self._account)
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._port = options.port
@@ -99,30 +97,16 @@ class MockEndpoint:
 
     async def _answer(self, connection: Connection, request: HttpRequest) -> bool:
         """Answer one request; return whether the connection may be used again."""
-        number, arrived, began = next(self._numbers), time.time(), time.monotonic()
+        arrived, began = time.time(), time.monotonic()
         job = self._understood(request)
-        self._ledger.note(
-            "asked",
-            number,
-            arrived,
-            path=request.path[:200],
-            authorized=request.key is not None,
-            **asdict(job.asked),
-        )
+        number = self._account.arrived(request, job.asked, arrived)
         reply = await self._worked_out(job)
         due = began + (self._options.latency if job.slow else 0.0) + reply.wait
         if reply.wait and reply.watched and not await _waits_until(due, connection):
-            self._ledger.note("lost", number)
+            self._account.lost(number)
             return False
         await _sleep_until(due - SYNC_SECONDS)
-        await self._ledger.sync(
-            "answered",
-            number,
-            max(time.time(), arrived + due - began),
-            status=reply.status,
-            fault=reply.fault,
-            **asdict(reply.billed),
-        )
+        await self._account.answering(number, reply, max(time.time(), arrived + due - began))
         await _sleep_until(due)
         lost = connection.gone()
         try:
@@ -132,7 +116,7 @@ class MockEndpoint:
             return False
         finally:
             if lost:
-                self._ledger.note("lost", number)
+                self._account.lost(number)
 
     async def _deliver(self, connection: Connection, reply: HttpReply) -> bool:
         """Send a reply, or what its fault makes of it; return whether the connection is whole."""

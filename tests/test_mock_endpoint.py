@@ -1,0 +1,371 @@
+"""The mock endpoint as OpenAI's own client sees it: chat, embeddings, files, batches, ledger."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from openai import OpenAI
+
+from tasks.mock_endpoint.answers import prepare, read_prepared
+from tasks.mock_endpoint.chat import cut_to
+from tasks.mock_endpoint.chat_request import messages_sha, read_chat
+from tasks.mock_endpoint.embeddings import unit_vector
+from tasks.mock_endpoint.exchange import RefusedError
+from tasks.mock_endpoint.extraction_answer import Extractor, language_of
+from tasks.mock_endpoint.files import form_fields
+from tasks.mock_endpoint.ledger import read_ledger
+from tasks.mock_endpoint.request_rate import RequestRate
+from tasks.mock_endpoint.schema_answer import example_of
+from tasks.models.tokens import estimate_tokens
+from tasks.prompts import load_prompt, strict_schema
+from tasks.prompts.replies import Extraction
+from tests.mock_endpoint import Running, running
+
+KEY = "sk-canary-0123456789abcdef"
+EXTRACT = load_prompt("extract", vocabulary="")
+ADA = (
+    "Ada Lovelace was an English mathematician. She was born in London in 1815. "
+    "Ada Lovelace worked with Charles Babbage."
+)
+RIVER = "长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。"
+
+
+def extraction(*passages: str, title: str = "Ada Lovelace") -> list[dict[str, str]]:
+    values = {"title": title, "text": "\n---\n".join(passages)}
+    return EXTRACT.request(values, most_tokens=2000).messages
+
+
+def client_of(endpoint: Running) -> OpenAI:
+    return OpenAI(base_url=endpoint.base_url, api_key=KEY, max_retries=0, timeout=30)
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("endpoint")
+    faults = '{"missing": 0.1, "failing": 0.1, "doubled": 0.1, "unknown": 0.1}'
+    with running(folder / "ledger", batch_seconds=0.1, batch_faults=faults) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def client(endpoint: Running) -> OpenAI:
+    return client_of(endpoint)
+
+
+def ask(client: OpenAI, messages: Any, **more: Any) -> Any:
+    return client.chat.completions.create(model="m", messages=messages, **more)
+
+
+# -- chat --------------------------------------------------------------------------------------
+
+
+def test_extracts_by_rules_and_tells_what_it_costs(client: OpenAI, endpoint: Running) -> None:
+    form = {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": strict_schema(Extraction)},
+    }
+    first = ask(client, extraction(ADA), response_format=form)
+    reply = Extraction.model_validate_json(first.choices[0].message.content)
+    facts = [(triple.s, triple.p, triple.o) for triple in reply.triples]
+    assert ("Ada Lovelace", "worked with", "Charles Babbage") in facts
+    assert all(fact.quote in ADA for fact in [*reply.triples, *reply.entities, *reply.aspects])
+    assert first.usage.prompt_tokens > estimate_tokens(EXTRACT.system) + estimate_tokens(ADA)
+    assert first.usage.completion_tokens == estimate_tokens(first.choices[0].message.content)
+    again = ask(client, extraction(ADA), response_format=form)
+    assert again.choices[0].message.content == first.choices[0].message.content
+    assert again.usage.prompt_tokens_details.cached_tokens == estimate_tokens(EXTRACT.system)
+    call = endpoint.calls[-1]
+    assert (call.purpose, call.model, call.attempt) == ("extract", "m", 2)
+    assert call.sha == call.first_sha == messages_sha(extraction(ADA))
+    assert (call.tokens_in, call.tokens_out) == (
+        again.usage.prompt_tokens,
+        again.usage.completion_tokens,
+    )
+
+
+def test_facts_do_not_depend_on_what_shares_the_call() -> None:
+    extractor = Extractor()
+
+    def facts(*passages: str) -> list[Any]:
+        return extractor.reply("extract", extraction(*passages)[1]["content"])["triples"]
+
+    assert facts(ADA, RIVER) == facts(ADA) + facts(RIVER)
+    assert facts(RIVER)
+    assert extractor.reply("extract_triples", extraction(ADA)[1]["content"]) == {
+        "triples": facts(ADA)
+    }
+
+
+def test_a_repair_round_is_the_same_request(client: OpenAI, endpoint: Running) -> None:
+    said = [*extraction(ADA), {"role": "assistant", "content": "?"}]
+    said.append({"role": "user", "content": "That is not JSON."})
+    reply = ask(client, said).choices[0].message.content
+    assert Extraction.model_validate_json(reply).triples
+    call = endpoint.calls[-1]
+    assert call.first_sha == messages_sha(extraction(ADA)) != call.sha
+
+
+def test_an_answer_that_is_too_long_is_cut(client: OpenAI) -> None:
+    choice = ask(client, extraction(ADA), max_tokens=20).choices[0]
+    assert choice.finish_reason == "length"
+    assert estimate_tokens(choice.message.content) <= 20
+    assert cut_to("one two three", 2) == "one two "
+
+
+def test_a_prompt_of_others_gets_what_its_schema_allows(client: OpenAI) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"$ref": "#/$defs/age"}},
+        "required": ["name", "age"],
+        "$defs": {"age": {"type": "integer", "minimum": 18}},
+    }
+    form = {"type": "json_schema", "json_schema": {"name": "person", "schema": schema}}
+    said = [{"role": "user", "content": "Who?"}]
+    reply = ask(client, said, response_format=form).choices[0].message.content
+    assert json.loads(reply) == {"name": "", "age": 18}
+    assert example_of({"anyOf": [{"enum": ["a"]}], "$defs": {}}) == "a"
+    assert example_of({"$ref": "#"}) is None
+    assert ask(client, said).choices[0].message.content
+
+
+def test_streams(client: OpenAI) -> None:
+    options = {"include_usage": True}
+    chunks = list(ask(client, extraction(ADA), stream=True, stream_options=options))
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert Extraction.model_validate_json(text).triples
+    assert chunks[-1].usage.completion_tokens > 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b'{"model": "m"}',
+        b'{"model": "m", "messages": []}',
+        b'{"model": "m", "messages": [1]}',
+        b'{"model": "m", "messages": [{}], "n": 2}',
+        b'{"model": "m", "messages": [{}], "max_tokens": 0}',
+        b'{"model": "m", "messages": [{}], "response_format": {"type": "xml"}}',
+        b'{"model": "m", "messages": [{}], "response_format": {"type": "json_schema"}}',
+    ],
+)
+def test_what_asks_nothing_sensible_is_refused(body: bytes) -> None:
+    with pytest.raises(RefusedError):
+        read_chat(body)
+
+
+def test_servers_that_know_fewer_forms_refuse_the_others() -> None:
+    def body(form: str) -> bytes:
+        asked: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+        asked["response_format"] = {"type": form, "json_schema": {"schema": {}}}
+        return json.dumps(asked).encode()
+
+    with pytest.raises(RefusedError, match="response_format"):
+        read_chat(body("json_object"), plain=True)
+    with pytest.raises(RefusedError, match="response_format"):
+        read_chat(body("json_schema"), json_only=True)
+    assert read_chat(body("json_object"), json_only=True).form == "json_object"
+
+
+def test_the_language_is_that_of_most_letters() -> None:
+    assert language_of("长江 Yangtze 长江是中国最长的河流。") == "zh"
+    assert language_of("The 长江 is a river.") == language_of("1815") == "en"
+
+
+def test_prepared_answers_are_those_it_would_have_given(tmp_path: Path) -> None:
+    requests = [
+        EXTRACT.request({"title": "Ada", "text": text}, most_tokens=9) for text in (ADA, ADA, RIVER)
+    ]
+    path = tmp_path / "answers"
+    assert prepare(requests, path) == 2
+    answers = read_prepared(path)
+    content, tokens = answers[messages_sha(requests[0].messages)]
+    assert json.loads(content) == Extractor().reply("extract", requests[0].user)
+    assert tokens == estimate_tokens(content)
+
+
+# -- the server --------------------------------------------------------------------------------
+
+
+def test_unknown_paths_and_broken_http_are_told(client: OpenAI, endpoint: Running) -> None:
+    assert {model.id for model in client.models.list()} == {"mock-model", "mock-embedding"}
+    with pytest.raises(openai.NotFoundError):
+        client.get("/nothing", cast_to=object)
+    with socket.create_connection(endpoint.address, timeout=5) as wire:
+        wire.sendall(b"nonsense\r\n\r\n")
+        assert wire.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+def test_one_connection_serves_many_requests(endpoint: Running) -> None:
+    with socket.create_connection(endpoint.address, timeout=5) as wire:
+        for _ in range(3):
+            wire.sendall(b"GET /v1/models HTTP/1.1\r\nHost: here\r\n\r\n")
+            got = b""
+            while b'"mock-embedding"' not in got:
+                got += wire.recv(10_000)
+            assert got.startswith(b"HTTP/1.1 200 ")
+
+
+def test_an_answer_takes_the_latency_and_is_on_disk_before_it_comes(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    with running(path, latency=0.2, requests_per_minute=600) as endpoint:
+        client = client_of(endpoint)
+        said = [{"role": "user", "content": "Hello"}]
+        began = time.monotonic()
+        ask(client, said)
+        assert time.monotonic() - began >= 0.2
+        (call,) = read_ledger(path)
+        assert call.answered is not None
+        assert 0.19 < call.answered - call.arrived < 2
+        assert call.authorized
+        assert KEY not in path.read_text()
+        assert "Hello" not in path.read_text()
+
+
+def test_too_many_requests_a_minute_are_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    rate = RequestRate(30)
+    assert [rate.wait(), rate.wait()] == [0, 2]
+    now[0] += 2
+    assert rate.wait() == 0
+    assert RequestRate(None).wait() == 0
+
+
+def test_a_line_cut_short_by_a_kill_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    asked = {"event": "asked", "number": 1, "at": 1.0, "path": "/x", "authorized": False}
+    path.write_text(json.dumps(asked) + "\n" + '{"event": "answ')
+    assert [call.answered for call in read_ledger(path)] == [None]
+
+
+# -- embeddings --------------------------------------------------------------------------------
+
+
+def test_embeddings_are_unit_vectors_in_either_form(client: OpenAI) -> None:
+    texts = ["The river Thames", "the Thames", "quantum chromodynamics"]
+    as_floats = client.embeddings.create(model="e", input=texts, encoding_format="float")
+    as_base64 = client.embeddings.create(model="e", input=texts)  # what the client asks for itself
+    vectors = [one.embedding for one in as_floats.data]
+    for one, other in zip(vectors, as_base64.data, strict=True):
+        assert one == pytest.approx(other.embedding, abs=1e-6)
+        assert sum(x * x for x in one) == pytest.approx(1.0, abs=1e-5)
+        assert len(one) == 384
+    near, far = (sum(a * b for a, b in zip(vectors[0], v, strict=True)) for v in vectors[1:])
+    assert near > 0.5 > far
+    assert as_floats.usage.prompt_tokens == sum(map(estimate_tokens, texts))
+    assert len(unit_vector("x", 64)) == 64
+    with pytest.raises(openai.BadRequestError):
+        client.embeddings.create(model="e", input="")
+
+
+# -- files and batches -------------------------------------------------------------------------
+
+
+def test_files_come_back_as_they_went(client: OpenAI) -> None:
+    content = b"one\r\n--two\r\n\r\n\x00three" + bytes(range(256))
+    file = client.files.create(file=("some.jsonl", content), purpose="batch")
+    assert (file.filename, file.bytes, file.purpose) == ("some.jsonl", len(content), "batch")
+    assert client.files.content(file.id).content == content
+    assert client.files.retrieve(file.id).id == file.id
+    client.files.delete(file.id)
+    with pytest.raises(openai.NotFoundError):
+        client.files.retrieve(file.id)
+    assert form_fields(b"no form at all", b"x") == {}
+
+
+def order(client: OpenAI, count: int, tag: str, first: int = 0, said: Any = None) -> Any:
+    lines = [
+        {
+            "custom_id": f"call-{number}",
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {"model": "m", "messages": said or extraction(ADA, title=f"Ada {number}")},
+        }
+        for number in range(first, first + count)
+    ]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    file = client.files.create(file=("in.jsonl", data), purpose="batch")
+    return client.batches.create(
+        input_file_id=file.id,
+        endpoint="/v1/chat/completions",
+        completion_window="24h",
+        metadata={"tag": tag},
+    )
+
+
+def ended(client: OpenAI, batch_id: str) -> Any:
+    for _ in range(200):
+        batch = client.batches.retrieve(batch_id)
+        if batch.status in ("completed", "failed", "expired", "cancelled"):
+            return batch
+        time.sleep(0.05)
+    raise AssertionError("the batch did not end")
+
+
+def results_of(client: OpenAI, file_id: str | None) -> list[Any]:
+    lines = client.files.content(file_id).content.splitlines() if file_id else []
+    return [json.loads(line) for line in lines]
+
+
+def test_a_batch_brings_results_in_any_order_with_losses(client: OpenAI, endpoint: Running) -> None:
+    batch = ended(client, order(client, 100, "losses").id)
+    good, bad = (results_of(client, file) for file in (batch.output_file_id, batch.error_file_id))
+    asked = {f"call-{number}" for number in range(100)}
+    told = [result["custom_id"] for result in good]
+    assert batch.status == "completed"
+    assert 0 < len(bad) < 30
+    assert len(set(told) - asked) == 1  # nobody's
+    assert len(told) > len(set(told))  # twice
+    assert 0 < len(asked - set(told) - {result["custom_id"] for result in bad}) < 30  # missing
+    assert told != sorted(told, key=lambda name: int(name.rpartition("-")[2], 16))
+    body = good[0]["response"]["body"]
+    assert Extraction.model_validate_json(body["choices"][0]["message"]["content"]).triples
+    billed = [call for call in endpoint.calls if call.batch == batch.id]
+    assert len(billed) == len(asked & set(told)) == batch.request_counts.completed
+    # Asked again, what failed comes.
+    again = ended(client, order(client, 100, "again").id)
+    assert again.error_file_id is None
+    assert again.request_counts.completed == 100
+
+
+def test_batches_are_found_again_by_their_metadata(client: OpenAI) -> None:
+    tags = [order(client, 1, f"page-{number}", first=1000 + number) for number in range(5)]
+    listed = [b.id for b in client.batches.list(limit=2) if (b.metadata or {})["tag"][:4] == "page"]
+    assert listed == [batch.id for batch in reversed(tags)]
+
+
+def test_batches_that_make_no_sense_fail(client: OpenAI) -> None:
+    file = client.files.create(file=("in.jsonl", b'{"custom_id": 1}\n'), purpose="batch")
+    with pytest.raises(openai.BadRequestError):
+        client.batches.create(
+            input_file_id=file.id, endpoint="/v1/responses", completion_window="24h"
+        )
+    batch = client.batches.create(
+        input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+    )
+    batch = ended(client, batch.id)
+    assert batch.status == "failed"
+    assert batch.errors.data[0].line == 1
+
+
+def test_cancelled_and_expired_batches(tmp_path: Path) -> None:
+    options = {"batch_seconds": 0.5, "batch_faults": '{"outcome": "expired"}'}
+    with running(tmp_path / "ledger", **options) as endpoint:
+        client = client_of(endpoint)
+        said = [{"role": "user", "content": "Hello"}]
+        first = order(client, 10, "first", said=said)
+        second = client.batches.cancel(order(client, 1, "second", said=said).id)
+        assert second.status == "cancelling"
+        first = ended(client, first.id)
+        assert first.status == "expired"
+        assert len(results_of(client, first.output_file_id)) == 5
+        errors = results_of(client, first.error_file_id)
+        assert {result["error"]["code"] for result in errors} == {"batch_expired"}
+        assert ended(client, second.id).status == "cancelled"
