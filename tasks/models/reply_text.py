@@ -1,7 +1,8 @@
 """Reading a reply: exactly one JSON object, strictly, of the shape that was asked for.
 
-Accepted around it are white space, a byte-order mark, one Markdown fence, and prose that holds no
-brace of its own. What is inside the braces is never mended: a reply with NaN, a key said twice, a
+Accepted around it are white space, a byte-order mark, one Markdown fence, a model's thoughts in
+`<think>` marks, and a little prose without braces or brackets of its own; with more prose it may be
+the prompt and its example, said back. What is inside the braces is never mended: a reply with NaN, a key said twice, a
 lone surrogate, a trailing comma or single quotes goes back with its error.
 """
 
@@ -18,7 +19,10 @@ from tasks.models.call import Outcome
 Reply = TypeVar("Reply", bound=BaseModel)
 
 LONGEST = 4_000_000  # characters of a reply that is looked at
+MOST_PROSE = 300  # characters around the object
 SHOWN_ERRORS = 3
+_THOUGHTS = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
+_BLANK = "\ufeff \t\r\n"
 _FENCE = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
 _REFUSAL = re.compile(
     r"(?i)\A(?:i['’]?m (?:very |really |so )?sorry|sorry|i (?:can(?:['’]t|not)|am unable|won['’]t)"
@@ -48,7 +52,7 @@ def parse_reply(text: str, reply: type[Reply]) -> Reply:
 
 def parse_object(text: str) -> dict[str, Any]:
     """Return the one JSON object that a text holds; raise BadReply if it holds none or more."""
-    stripped = text.strip("\ufeff \t\r\n")
+    stripped = _THOUGHTS.sub("", text.strip(_BLANK)).strip(_BLANK)
     if not stripped:
         raise BadReply(Outcome.EMPTY, "it is empty")
     if len(stripped) > LONGEST:
@@ -61,6 +65,8 @@ def parse_object(text: str) -> dict[str, Any]:
             raise BadReply(Outcome.REFUSED, "it is a refusal")
         raise BadReply(Outcome.INVALID, "it holds no JSON object")
     around = inner[:first] + inner[last + 1 :]
+    if len(around) > MOST_PROSE:
+        raise BadReply(Outcome.INVALID, "there is too much around the JSON object")
     if "[" in around or "]" in around:
         raise BadReply(Outcome.INVALID, "it must be one JSON object, not a list")
     return _strictly(inner[first : last + 1])
