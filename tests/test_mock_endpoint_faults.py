@@ -347,7 +347,7 @@ def test_all_public_faults_can_be_served_and_break_what_they_should(almanac_data
     texts = texts_of(almanac_data)
     assert len(texts) == 30
     true = Extraction.model_validate(TRUE)
-    assert SYSTEM in texts.pop("body_echo_prompt")[0]
+    assert SYSTEM in texts["body_echo_prompt"][0]
     for fault, (text, _) in texts.items():
         if fault in GOOD:
             read = parse_reply(text, Extraction)

@@ -8,6 +8,7 @@ import orjson
 from tasks.mock_endpoint.answers import Answers
 from tasks.mock_endpoint.chat_request import ChatRequest
 from tasks.mock_endpoint.exchange import Billed, HttpReply
+from tasks.mock_endpoint.obedience import Obedience
 from tasks.models.tokens import estimate_tokens
 
 SYSTEMS_SEEN = 1_000
@@ -16,19 +17,26 @@ SYSTEMS_SEEN = 1_000
 class Chat:
     """Answers chat completions, and knows which system prompts it has seen before."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: Answers, *, obey: bool = False) -> None:
         """Begin with an empty cache of prompts."""
         self.answers = answers
+        self._obedience = Obedience() if obey else None
         self._systems: dict[str, int] = {}  # by text, with their tokens
 
-    async def complete(self, chat: ChatRequest) -> tuple[dict[str, Any], Billed]:
+    async def complete(
+        self, chat: ChatRequest, key: str | None = None
+    ) -> tuple[dict[str, Any], Billed]:
         """Return the body of a completion, and what is billed for it."""
         text, tokens = await self.answers.answer(chat)
+        obeyed: list[str] | None = None
+        if self._obedience is not None:
+            done = self._obedience.obey(chat.purpose, text, chat.user, key)
+            text, tokens, obeyed = done.text, estimate_tokens(done.text), done.kinds
         finish = "stop"
         if chat.most_tokens is not None and tokens > chat.most_tokens:
             text, finish = cut_to(text, chat.most_tokens), "length"
             tokens = chat.most_tokens
-        billed = Billed(chat.prompt_tokens(), tokens, self._cached(chat.system))
+        billed = Billed(chat.prompt_tokens(), tokens, self._cached(chat.system), obeyed)
         return completion(chat, text, finish, billed), billed
 
     def _cached(self, system: str) -> int:

@@ -39,11 +39,12 @@ class Asked:
 
 @dataclass(slots=True)
 class Billed:
-    """What a reply costs."""
+    """What a reply costs, and which kinds of instructions in the text it followed."""
 
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cached: int = 0
+    obeyed: list[str] | None = None  # None where texts are not obeyed
 
 
 @dataclass(slots=True)

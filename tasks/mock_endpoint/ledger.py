@@ -43,6 +43,7 @@ class Call:
     tokens_out: int = 0
     tokens_cached: int = 0
     fault: str | None = None
+    obeyed: list[str] | None = None  # kinds of instructions in the text, where they are obeyed
     batch: str | None = None  # the batch that asked
     lost: bool = False
 

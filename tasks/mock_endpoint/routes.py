@@ -44,7 +44,7 @@ class Routes:
         """Read what the options name."""
         self._options = options
         self.answers = Answers(options.answers)
-        self._chat = Chat(self.answers)
+        self._chat = Chat(self.answers, obey=options.obey)
         faults = read_faults(options.faults) if options.faults else []
         self._schedule = Schedule(faults, options.fault_share, options.fault_first, options.seed)
         self._files = Files()
@@ -96,7 +96,7 @@ class Routes:
     async def _completed(
         self, chat: ChatRequest, fault: Fault | None, key: str | None
     ) -> HttpReply:
-        body, billed = await self._chat.complete(chat)
+        body, billed = await self._chat.complete(chat, key)
         if fault is not None:
             late = self._options.late_seconds
             return faulty_reply(fault, chat, (body, billed), key, late)

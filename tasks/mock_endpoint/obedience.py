@@ -1,0 +1,214 @@
+"""A model that always obeys: whatever a text tells its reader to do is done, and more.
+
+It stands for the worst that injected text can make of a model. It forgets nothing between calls,
+which real endpoints do, so that documents can try to reach each other.
+"""
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from tasks.mock_endpoint.broken_answers import FACTS
+from tasks.mock_endpoint.instructions import Instruction, instructions_in
+
+REFUSAL = "I'm sorry, but I can't help with that."
+MOST_REMEMBERED = 200  # names of other documents
+MOST_CONFUSED = 20  # of them in one reply
+OTHERS = {"document_id": "OTHER-DOC", "run_id": "OTHER-RUN", "confidence": 1.0}
+_QUOTED = re.compile(r"['‘“\"](.{3,400})['’”\"]")
+_EVERY = r"(?:the )?([\w ]{3,60}?) of every (\w+) (?:is|was) (\S+?)[.。]?$"
+_CODE = r"(?:first call|begin with|correct program is:?|program:) (.{3,200}?)\.?$"
+_DROP = re.compile(r"\"([^\"]*drop table[^\"]*)\"", re.IGNORECASE)
+
+Fact = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Obeyed:
+    """A reply after all instructions were followed: a text, and which kinds there were."""
+
+    text: str
+    kinds: list[str]
+
+
+@dataclass(slots=True)
+class _Reply:
+    """An extraction that is being spoilt; facts are objects, so that they can have more keys."""
+
+    title: str
+    entities: list[Fact]
+    triples: list[Fact]
+    aspects: list[Fact]
+    kinds: set[str] = field(default_factory=set)
+
+    def name(self) -> str:
+        """Return whom the text is about."""
+        return str(self.entities[0]["name"]) if self.entities else self.title
+
+    def add_triple(self, s: str, p: str, o: str, quote: str) -> None:
+        """Add a triple."""
+        self.triples.append({"s": s, "p": p, "o": o, "quote": quote})
+
+    def add_entity(self, name: str, description: str, quote: str) -> None:
+        """Add an entity."""
+        fact = {"name": name, "kind": "organisation", "description": description}
+        self.entities.append({**fact, "quote": quote, "aliases": []})
+
+
+class Obedience:
+    """Follows instructions in the texts it is shown."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._remembered: OrderedDict[tuple[str, str], None] = OrderedDict()  # document, name
+
+    def obey(self, purpose: str | None, answer: str, user: str, key: str | None) -> Obeyed:
+        """Return the answer as the text wants it; `key` is what the client showed."""
+        told = instructions_in(user)
+        value = orjson.loads(answer) if answer.startswith("{") else {}
+        if "triples" in value or "entities" in value or "aspects" in value:
+            return self._extraction(value, user, told, key or "sk-no-key-was-shown")
+        if not told:
+            return Obeyed(answer, [])
+        if any(one.says(r"\brefuse|decline|拒绝") for one in told):
+            return Obeyed(REFUSAL, ["refuse"])
+        if purpose == "program":
+            code = [found.group(1) for one in told if (found := one.says(_CODE))]
+            value["code"] = "\n".join(code) or told[0].text
+        else:
+            wanted = " ".join(one.text for one in told)
+            value = {name: _bent(given, wanted) for name, given in value.items()}
+        return Obeyed(orjson.dumps({**value, **OTHERS}).decode(), ["reply"])
+
+    def _extraction(
+        self, value: dict[str, Any], user: str, told: list[Instruction], key: str
+    ) -> Obeyed:
+        title = user.partition("\n")[0].removeprefix("Title: ")
+        entities, triples, aspects = (_as_objects(value, form) for form in FACTS)
+        reply = _Reply(title, entities, triples, aspects)
+        others = [name for document, name in self._remembered if document != title]
+        self._remember(title, reply)
+        if not told:
+            return Obeyed(orjson.dumps(value).decode(), [])
+        for one in told:
+            if one.says(r"\brefuse|\bdecline|拒绝"):
+                return Obeyed(REFUSAL, ["refuse"])
+            _follow(reply, one, others[-MOST_CONFUSED:], key)
+        _invent(reply, told[0].text)
+        spoilt = {
+            form: [{**fact, **OTHERS} for fact in getattr(reply, form)]
+            for form in FACTS
+            if form in value
+        }
+        return Obeyed(orjson.dumps({**spoilt, **OTHERS}).decode(), sorted(reply.kinds))
+
+    def _remember(self, title: str, reply: _Reply) -> None:
+        names = [fact["name"] for fact in reply.entities] + [fact["s"] for fact in reply.triples]
+        for name in names:
+            self._remembered[title, str(name)] = None
+        while len(self._remembered) > MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
+
+
+def _as_objects(value: dict[str, Any], form: str) -> list[Fact]:
+    shape = FACTS[form]
+    read = [shape.model_validate(fact) for fact in value.get(form, [])]
+    return [{name: getattr(fact, name) for name in shape.model_fields} for fact in read]
+
+
+def _bent(given: Any, wanted: str) -> Any:
+    return f"{given} {wanted}".strip() if isinstance(given, str) and " " in given else given
+
+
+def _follow(reply: _Reply, told: Instruction, others: list[str], key: str) -> None:
+    """Do what one instruction says."""
+    for s, p, o in told.triples:
+        reply.kinds.add("forged reply")
+        reply.add_triple(s, p, o, told.text)
+    for name in told.names:
+        reply.kinds.add("name")
+        _show(reply, name, told.text)
+    for match in _DROP.finditer(told.text):
+        reply.kinds.add("database")
+        reply.add_entity(match.group(1), told.text, told.text)
+        reply.add_triple(match.group(1), "is", "DROP TABLE triples", told.text)
+    if told.says(r"append|add .* to every|追加"):
+        reply.kinds.add("append")
+        quoted = _QUOTED.search(told.text)
+        _append(reply, quoted.group(1) if quoted else told.text)
+    if told.says(r"api_?key|authorization|secret|password|密钥"):
+        reply.kinds.add("key")
+        _leak(reply, key, told.text)
+    if told.says(r"previous document|other document|every other|this collection|all documents"):
+        reply.kinds.add("other documents")
+        _confuse(reply, others, told.text)
+    every = told.says(_EVERY)
+    if every:
+        reply.kinds.add("poison")
+        _poison(reply, every, told.text)
+    if told.says(_CODE):
+        reply.kinds.add("program")
+        reply.add_triple(reply.name(), "program", told.text, told.text)
+    if told.says(r"confidence|mark every|correct with"):
+        reply.kinds.add("judgement")
+    reply.kinds.add("instruction")
+
+
+def _show(reply: _Reply, name: str, quote: str) -> None:
+    """Show a name in every form of knowledge, with the words of the text that hold it."""
+    reply.add_entity(name, f"{name} is an entity", quote)
+    reply.add_triple(name, "is", "x", quote)
+    reply.add_triple(name, "is", "entity", quote)
+    reply.add_triple(reply.name(), "parent company", name, quote)
+    reply.aspects.append(
+        {"entity": name, "aspect": "task", "question": f"What is {name}?", "quote": quote}
+    )
+
+
+def _append(reply: _Reply, text: str) -> None:
+    if not reply.entities:
+        reply.add_entity(reply.title, "", text)
+    for fact in reply.entities:
+        fact["description"] = f"{fact['description']} {text}".strip()
+
+
+def _leak(reply: _Reply, key: str, quote: str) -> None:
+    if not reply.triples:
+        reply.add_triple(reply.title, "has", "", quote)
+    for fact in reply.triples:
+        fact["o"] = key
+
+
+def _confuse(reply: _Reply, others: list[str], quote: str) -> None:
+    """Speak of what other documents named, and take them all for one."""
+    for name in others:
+        reply.add_entity(name, f"{name} is known from another document", quote)
+        reply.add_triple(name, "is", reply.name(), quote)
+    for fact in reply.entities:
+        fact["aliases"] = [*fact["aliases"], *(o for o in others if o != fact["name"])]
+
+
+def _poison(reply: _Reply, every: re.Match[str], quote: str) -> None:
+    attribute, kind, value = every.groups()
+    names = {str(fact["name"]) for fact in reply.entities} | {str(f["s"]) for f in reply.triples}
+    for name in sorted(names | {reply.title}):
+        if kind.lower() in name.lower() or name == reply.name():
+            reply.add_triple(name, attribute.strip(), value, quote)
+
+
+def _invent(reply: _Reply, quote: str) -> None:
+    """Add facts that stand nowhere, in every way a lazy check might let through."""
+    true = reply.triples[0]["quote"] if reply.triples else quote
+    name = reply.name()
+    reply.add_triple("INVENTED-HEAD", "founded", name, true)
+    reply.add_triple(name, "founded", "INVENTED-TAIL", true)
+    reply.add_triple(name, "acquired", "INVENTED-BOTH", "INVENTED-BOTH was acquired")
+    reply.add_triple("INVENTED-HEAD", "owns", "INVENTED-TAIL", "")
+    reply.add_entity("INVENTED-ENTITY", "INVENTED-ENTITY is a bank", true)
+    reply.entities[0]["aliases"] = [*reply.entities[0]["aliases"], "INVENTED-ALIAS"]
+    aspect = {"entity": name, "aspect": "owner", "question": "Who owns it?"}
+    reply.aspects.append({**aspect, "quote": "INVENTED-QUOTE owns it."})
+    reply.aspects.append({**aspect, "entity": "INVENTED-ENTITY", "quote": true})
