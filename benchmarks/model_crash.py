@@ -1,0 +1,149 @@
+"""Kill refreshes by a model at random points; the endpoint's ledger decides what was asked twice.
+
+    python -m benchmarks.model_crash [--kills 200] [--documents 500] [--seed 1]
+
+As `benchmarks.crash`, with a mock endpoint that takes 20 to 50 ms a call and 8 calls in flight.
+After every run a copy of the home is read: what it holds a reply to must never arrive at the
+endpoint again. What was in flight when a run was killed may be asked again, and nothing else.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.crash import Tally, torture
+from benchmarks.model_run import KEY, MODEL, model_settings
+from benchmarks.planned import planned_requests
+from benchmarks.results_file import write_results
+from benchmarks.standing_endpoint import Standing, standing
+from benchmarks.villages import write_corpus
+from schemas.observations import ModelReply
+from schemas.settings import Settings
+from tasks.mock_endpoint.chat_request import messages_sha
+from warehouse.home import Home
+from warehouse.ledger import seal_logs_of_the_dead
+
+CONCURRENCY = 8
+LATENCY = 0.03
+
+
+@dataclass
+class Watch:
+    """What arrived at the endpoint, run by run, beside what each home held by then."""
+
+    endpoint: Standing
+    messages: dict[str, str]  # request hash, as the almanac has it, to the endpoint's
+    scratch: Path
+    calls: int = 0
+    runs: int = 0
+    asked_though_answered: int = 0
+    asked_again: int = 0
+    most_asked_again_at_once: int = 0
+    unknown: int = 0
+    _seen: int = 0
+    _held: dict[Path, set[str]] = field(default_factory=dict)
+    _asked: dict[Path, set[str]] = field(default_factory=dict)
+
+    def after_run(self, home: Path) -> None:
+        """Count what this run asked, and note what the home holds now."""
+        self.endpoint.wait_until_quiet()
+        arrived = [call.sha for call in self.endpoint.calls(self._seen)]
+        self._seen = self.endpoint.mark()
+        held, asked = self._held.get(home, set()), self._asked.setdefault(home, set())
+        known = set(self.messages.values())
+        again = sum(sha in asked for sha in arrived) + len(arrived) - len(set(arrived))
+        self.calls += len(arrived)
+        self.runs += 1
+        self.asked_though_answered += sum(sha in held for sha in arrived)
+        self.asked_again += again
+        self.most_asked_again_at_once = max(self.most_asked_again_at_once, again)
+        self.unknown += sum(sha not in known for sha in arrived) if self.runs > 1 else 0
+        asked.update(arrived)
+        self._held[home] = self._replies_in(home)
+
+    def _replies_in(self, home: Path) -> set[str]:
+        """Return what a copy of the home holds replies to, those in logs of the dead included."""
+        copy = Home(self.scratch)
+        for part in ("ledger", "journal", "live"):
+            if (home / part).exists():
+                shutil.copytree(home / part, copy.path / part)
+        seal_logs_of_the_dead(copy.path / "ledger", copy.journal, copy.live)
+        found = copy.journal.table(ModelReply)["request_sha"].to_pylist()
+        shutil.rmtree(copy.path, ignore_errors=True)
+        return {self.messages[sha] for sha in found if sha in self.messages}
+
+
+def measure(work: Path, *, kills: int, documents: int, seed: int) -> tuple[Tally, Watch]:
+    """Make so many kills in runs by a model; return what they did and what was asked."""
+    os.environ["OPENAI_API_KEY"] = KEY
+    write_corpus(work / "planned", documents, seed)
+    with standing(work / "endpoint", latency=LATENCY) as endpoint:
+        settings = model_settings(endpoint.base_url, CONCURRENCY)
+        watch = Watch(endpoint, _messages(work, settings), work / "copy")
+        tally = torture(
+            work,
+            kills=kills,
+            documents=documents,
+            seed=seed,
+            settings=settings,
+            after_run=watch.after_run,
+        )
+    return tally, watch
+
+
+def _messages(work: Path, settings: Settings) -> dict[str, str]:
+    requests = planned_requests(work / "plan", work / "planned", settings)
+    return {request.sha(MODEL): messages_sha(request.messages) for request in requests}
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--documents", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    work = Path(tempfile.mkdtemp(prefix="almanac-model-crash-"))
+    started = time.monotonic()
+    try:
+        tally, watch = measure(
+            work, kills=arguments.kills, documents=arguments.documents, seed=arguments.seed
+        )
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    figures: dict[str, Any] = {
+        "kills": tally.kills,
+        "documents": arguments.documents,
+        "rounds": tally.rounds,
+        "calls_in_flight": CONCURRENCY,
+        "calls": watch.calls,
+        "calls_for_what_was_answered": watch.asked_though_answered,
+        "calls_repeated": watch.asked_again,
+        "most_calls_repeated_after_a_kill": watch.most_asked_again_at_once,
+        "calls_nobody_planned": watch.unknown,
+        "lost_rows": tally.lost,
+        "duplicated_rows": tally.duplicated,
+        "different_rows": tally.different_rows,
+        "passages_extracted_again": tally.extracted_again,
+        "runs_left_running": tally.left_running,
+        "files_left": tally.left_files,
+        "seconds": round(time.monotonic() - started, 1),
+        "load_average": os.getloadavg()[0],
+    }
+    command = f"python -m benchmarks.model_crash --kills {arguments.kills}"
+    write_results("model-crash", command, figures)
+    print(figures)
+    bad = tally.lost + tally.duplicated + tally.different_rows + tally.left_running
+    bad += watch.asked_though_answered + tally.left_files
+    bad += watch.asked_again > CONCURRENCY * tally.kills
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

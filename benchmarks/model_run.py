@@ -1,0 +1,123 @@
+"""One refresh by a model in a process of its own, measured stage by stage.
+
+    python -m benchmarks.model_run HOME SOURCE --base-url URL --out FILE [--concurrency 16] [...]
+
+The other benchmarks start it. Figures are seconds, processor seconds of this process, and counts;
+everything that costs only once (imports, the parser for the search index) is loaded beforehand.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from schemas.settings import EngineSettings, ModelSettings, Settings
+
+MODEL = "mock-model"
+KEY = "sk-benchmark-0123456789abcdef"
+
+
+def model_settings(base_url: str, concurrency: int, **more: Any) -> Settings:
+    """Return settings for a refresh by the mock endpoint, without vectors."""
+    model = ModelSettings(name=MODEL, base_url=base_url, concurrency=concurrency, **more)
+    return Settings(engine=EngineSettings(engine="openai", model=model, encoder="none"), workers=1)
+
+
+def start(home: Path, source: Path, base_url: str, out: Path, **options: Any) -> Any:
+    """Start a measured refresh and return its process; options are those of the command line."""
+    command = [sys.executable, "-m", "benchmarks.model_run", str(home), str(source)]
+    command += ["--base-url", base_url, "--out", str(out)]
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    with (out.parent / f"{out.stem}.log").open("wb") as log:
+        return subprocess.Popen(
+            command, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+
+
+def finish(process: Any, out: Path) -> dict[str, Any]:
+    """Wait for a measured run and return its figures."""
+    if process.wait():
+        words = (out.parent / f"{out.stem}.log").read_text(errors="replace")[-2000:]
+        raise RuntimeError(f"a measured run failed: {words}")
+    figures: dict[str, Any] = orjson.loads(out.read_bytes())
+    return figures
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process so far, all threads."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measured_refresh(home: Path, source: Path, settings: Settings) -> dict[str, Any]:
+    """Refresh and return seconds and processor seconds by stage, and the run's counts."""
+    from tasks.refresh import refresh
+    from warehouse.home import Home
+
+    used: dict[str, dict[str, float]] = {}
+
+    def stage(name: str, work: Callable[[], Any]) -> Any:
+        began, cpu = time.perf_counter(), cpu_seconds()
+        try:
+            return work()
+        finally:
+            seconds, cpu = time.perf_counter() - began, cpu_seconds() - cpu
+            used[name] = {"seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)}
+
+    began, cpu = time.perf_counter(), cpu_seconds()
+    run = refresh(Home(home), [str(source)], settings, stage=stage)
+    return {
+        "seconds": round(time.perf_counter() - began, 3),
+        "cpu_seconds": round(cpu_seconds() - cpu, 3),
+        "start_up_cpu_seconds": round(cpu, 3),
+        "stages": used,
+        "counts": run.counts,
+        "outcome": run.outcome,
+    }
+
+
+def load_beforehand() -> None:
+    """Import what the refresh would import on its way."""
+    import duckdb  # noqa: F401
+    import openai.resources.chat  # noqa: F401
+    import tantivy  # noqa: F401
+
+    import tasks.model_extraction.engine
+    import tasks.models.endpoint
+    import tasks.models.wires
+    import tasks.refresh  # noqa: F401
+
+
+def main() -> None:
+    """Refresh once and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--call-tokens", type=int, default=2000)
+    parser.add_argument("--reply-tokens", type=int, default=4096)
+    arguments = parser.parse_args()
+    settings = model_settings(
+        arguments.base_url,
+        arguments.concurrency,
+        call_tokens=arguments.call_tokens,
+        reply_tokens=arguments.reply_tokens,
+    )
+    load_beforehand()
+    figures = measured_refresh(arguments.home, arguments.source, settings)
+    arguments.out.write_bytes(orjson.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

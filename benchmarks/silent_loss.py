@@ -1,0 +1,130 @@
+"""What is lost when replies are cut short or calls fail: nothing, and every repair is counted.
+
+    python -m benchmarks.silent_loss [--documents 40] [--villages 7]
+
+The faults that rivals were measured with: of the first replies a fifth is truncated, a tenth is a
+429 and a twentieth a 500. Tables are compared row by row with those of a run without faults, kept
+replies with its replies. Then an endpoint that cuts half the replies short at every try: what
+could not be had is rejected with its reason, and the next refresh asks for that and for no more.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.crash import rows_of
+from benchmarks.model_run import KEY, model_settings
+from benchmarks.results_file import write_results
+from benchmarks.standing_endpoint import standing
+from benchmarks.villages import write_corpus
+from schemas.observations import ModelReply
+from schemas.operations import ModelCall, Rejection
+from tasks.refresh import refresh
+from warehouse.home import Home
+
+MIXTURES: dict[str, list[tuple[str, float]]] = {
+    "truncated_20_percent": [("body_truncated_length", 0.2)],
+    "truncated_throttled_failing": [
+        ("body_truncated_length", 0.2),
+        ("h429_after_2", 0.1),
+        ("h500", 0.05),
+    ],
+}
+
+
+def replies_of(home: Home) -> dict[str, str]:
+    """Return the replies that a home keeps, by request."""
+    table = home.journal.table(ModelReply)
+    return dict(zip(table["request_sha"].to_pylist(), table["reply"].to_pylist(), strict=True))
+
+
+def lost(home: Home, clean: Home) -> dict[str, int]:
+    """Return what differs from the undisturbed home."""
+    wanted, found = rows_of(clean), rows_of(home)
+    kept = replies_of(clean)
+    return {
+        "rows": sum(rows.total() for rows in wanted.values()),
+        "rows_lost": sum((rows - found[table]).total() for table, rows in wanted.items()),
+        "rows_added": sum((found[table] - rows).total() for table, rows in wanted.items()),
+        "bad_replies_kept": sum(kept.get(sha) != r for sha, r in replies_of(home).items()),
+    }
+
+
+def outcomes(home: Home) -> dict[str, int]:
+    """Return how the calls of a home ended."""
+    return dict(Counter(home.live.table(ModelCall)["outcome"].to_pylist()))
+
+
+def one_mixture(
+    folder: Path, source: Path, clean: Home, mixture: list[tuple[str, float]]
+) -> dict[str, Any]:
+    """Refresh against an endpoint with these faults on first tries; return what was lost."""
+    home = Home(folder / "home")
+    with standing(folder / "endpoint", latency=0.02, faults=mixture) as endpoint:
+        run = refresh(home, [str(source)], model_settings(endpoint.base_url, 16))
+        calls = endpoint.calls(0)
+    return {
+        **lost(home, clean),
+        "faults_served": dict(Counter(call.fault for call in calls if call.fault)),
+        "calls_at_the_endpoint": len(calls),
+        "calls_noted": len(home.live.table(ModelCall)),
+        "outcomes": outcomes(home),
+        "rejected": run.counts["extraction"].get("failed", 0),
+    }
+
+
+def healed(folder: Path, source: Path, clean: Home) -> dict[str, Any]:
+    """Refresh where half the replies are always cut short, then where none are."""
+    home = Home(folder / "home")
+    faults = [("always_truncated", 0.5)]
+    with standing(folder / "bad", faults=faults) as endpoint:
+        run = refresh(home, [str(source)], model_settings(endpoint.base_url, 16))
+    failed = run.counts["extraction"]["failed"]
+    reasons = Counter(home.live.table(Rejection)["reason"].to_pylist())
+    before = lost(home, clean)
+    with standing(folder / "good") as endpoint:
+        refresh(home, [str(source)], model_settings(endpoint.base_url, 16))
+        calls = len(endpoint.calls())
+    return {
+        "passages_rejected_first": failed,
+        "reasons": dict(reasons),
+        "rows_missing_meanwhile": before["rows_lost"],
+        "bad_replies_kept_meanwhile": before["bad_replies_kept"],
+        "calls_of_the_next_refresh": calls,
+        **lost(home, clean),
+    }
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=40)
+    parser.add_argument("--villages", type=int, default=7, help="made-up villages a document")
+    arguments = parser.parse_args()
+    os.environ["OPENAI_API_KEY"] = KEY
+    figures: dict[str, Any] = {"documents": arguments.documents}
+    with tempfile.TemporaryDirectory(prefix="almanac-silent-loss-") as name:
+        folder = Path(name)
+        source, clean = folder / "corpus", Home(folder / "clean")
+        write_corpus(source, arguments.documents, villages=arguments.villages)
+        with standing(folder / "sound") as endpoint:
+            refresh(clean, [str(source)], model_settings(endpoint.base_url, 16))
+            figures["calls_without_faults"] = len(endpoint.calls())
+        for name, mixture in MIXTURES.items():
+            figures[name] = one_mixture(folder / name, source, clean, mixture)
+        figures["never_repaired"] = healed(folder / "healed", source, clean)
+    write_results("silent-loss", "python -m benchmarks.silent_loss", figures)
+    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    parts = [part for part in figures.values() if isinstance(part, dict)]
+    lost_at_all = sum(part["rows_lost"] + part["bad_replies_kept"] for part in parts)
+    sys.exit(1 if lost_at_all else 0)
+
+
+if __name__ == "__main__":
+    main()

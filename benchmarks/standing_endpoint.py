@@ -1,0 +1,97 @@
+"""A mock endpoint that stands while a benchmark runs, and what its ledger tells."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.planned import planned_requests
+from schemas.settings import Settings
+from tasks.mock_endpoint.answers import prepare
+from tasks.mock_endpoint.ledger import Call, read_ledger
+from tests.mock_endpoint import Running, running
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+FAULTS = DATA / "hostile" / "llm_faults.jsonl"
+CHAT = "/v1/chat/completions"
+Shares = Sequence[tuple[str, float]]  # faults, and of how many first tries
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A running endpoint."""
+
+    running: Running
+    latency: float
+
+    @property
+    def base_url(self) -> str:
+        """Return where it listens."""
+        return self.running.base_url
+
+    def mark(self) -> int:
+        """Return how many calls it has had, to be told later what came since."""
+        return len(self.calls())
+
+    def calls(self, since: int = 0) -> list[Call]:
+        """Return its calls from the given one on, in order of arrival."""
+        if not self.running.ledger_path.exists():
+            return []
+        return [call for call in read_ledger(self.running.ledger_path) if call.path == CHAT][since:]
+
+    def wait_until_quiet(self, seconds: float = 10.0) -> None:
+        """Return once every call that arrived has its answer, or nobody waits for it any more."""
+        give_up = time.monotonic() + seconds
+        time.sleep(0.05)
+        while time.monotonic() < give_up:
+            if all(call.answered is not None or call.lost for call in self.calls()):
+                return
+            time.sleep(self.latency + 0.01)
+
+
+@contextmanager
+def standing(
+    folder: Path, *, latency: float = 0.0, faults: Shares = (), **options: Any
+) -> Iterator[Standing]:
+    """Run an endpoint; `options` are those of `almanac mock-endpoint`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if faults:
+        options["faults"] = write_faults(folder / "faults.jsonl", faults)
+        options["fault_share"] = sum(share for _, share in faults)
+    with running(folder / "ledger.jsonl", latency=latency, **options) as endpoint:
+        yield Standing(endpoint, latency)
+
+
+def read_faults() -> dict[str, dict[str, Any]]:
+    """Return the known faults by their id."""
+    lines = FAULTS.read_bytes().splitlines()
+    return {fault["id"]: fault for fault in map(orjson.loads, lines)}
+
+
+def write_faults(path: Path, shares: Shares) -> Path:
+    """Write faults as often as their shares have it, for the endpoint draws evenly from them."""
+    known, least = read_faults(), min(share for _, share in shares)
+    lines = [
+        orjson.dumps(known[fault]) + b"\n"
+        for fault, share in shares
+        for _ in range(round(share / least))
+    ]
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def prepared_answers(folder: Path, source: Path, settings: Settings) -> Path:
+    """Write the answers to what a refresh of the source would ask, and return the file."""
+    path = folder / "answers.jsonl"
+    prepare(planned_requests(folder / "planned-home", source, settings), path)
+    return path
+
+
+def span(calls: Sequence[Call]) -> float:
+    """Return the seconds from the arrival of the first call to the answer of the last."""
+    return max(call.answered or call.arrived for call in calls) - min(c.arrived for c in calls)

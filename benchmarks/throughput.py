@@ -1,0 +1,119 @@
+"""How close a refresh by a model comes to what its endpoint allows.
+
+    python -m benchmarks.throughput [--passages 1000] [--concurrency 16 64] [--latency 0.5]
+
+Each passage is a call of its own. The bound is calls x latency / concurrency; the time counts from
+the arrival of the first request to the answer of the last, by the ledger of a mock endpoint that
+was standing before and whose answers were prepared. Calls, replies and facts are written durably
+meanwhile. Start-up, reading and the edition's build are reported apart.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks import model_run
+from benchmarks.results_file import write_results
+from benchmarks.standing_endpoint import Standing, prepared_answers, span, standing
+from benchmarks.villages import write_corpus
+
+PASSAGES_A_DOCUMENT = 1.9  # a tenth of the villages have one section, the others two
+REACH = {16: 0.95, 64: 0.90}
+
+
+def measure(
+    folder: Path, source: Path, endpoint: Standing, concurrency: int, latency: float
+) -> dict[str, Any]:
+    """Refresh an empty home once and return the figures."""
+    folder.mkdir(parents=True)
+    out, seen, began = folder / "figures.json", endpoint.mark(), time.time()
+    load = os.getloadavg()[0]
+    process = model_run.start(
+        folder / "home", source, endpoint.base_url, out, concurrency=concurrency, call_tokens=1
+    )
+    figures = model_run.finish(process, out)
+    calls = endpoint.calls(seen)
+    seconds, bound = span(calls), len(calls) * latency / concurrency
+    return {
+        "calls": len(calls),
+        "bound_seconds": round(bound, 3),
+        "asking_seconds": round(seconds, 3),
+        "share_of_bound": round(bound / seconds, 4),
+        "most_in_flight": most_in_flight(calls),
+        "mean_seconds_at_the_endpoint": round(
+            sum((call.answered or 0.0) - call.arrived for call in calls) / len(calls), 4
+        ),
+        "client_cpu_ms_per_call": round(
+            1000 * figures["stages"]["extract"]["cpu_seconds"] / len(calls), 3
+        ),
+        "seconds_before_the_first_request": round(min(c.arrived for c in calls) - began, 3),
+        "stages": figures["stages"],
+        "start_up_cpu_seconds": figures["start_up_cpu_seconds"],
+        "facts": {
+            kind: number
+            for kind, number in figures["counts"]["extraction"].items()
+            if kind.endswith("_mentions")
+        },
+        "load_average_before": round(load, 2),
+    }
+
+
+def most_in_flight(calls: list[Any]) -> int:
+    """Return how many calls were at the endpoint at once, at most."""
+    moments = [(call.arrived, 1) for call in calls]
+    moments += [(call.answered, -1) for call in calls if call.answered is not None]
+    now = most = 0
+    for _, step in sorted(moments):
+        now += step
+        most = max(most, now)
+    return most
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--passages", type=int, default=1000)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[16, 64])
+    parser.add_argument("--latency", type=float, default=0.5)
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    figures: dict[str, Any] = {"latency": arguments.latency}
+    with tempfile.TemporaryDirectory(prefix="almanac-throughput-") as name:
+        folder = Path(name)
+        write_corpus(folder / "corpus", round(arguments.passages / PASSAGES_A_DOCUMENT))
+        settings = model_run.model_settings("", 1, call_tokens=1)
+        answers = prepared_answers(folder, folder / "corpus", settings)
+        with standing(folder / "endpoint", latency=arguments.latency, answers=answers) as endpoint:
+            for concurrency in arguments.concurrency:
+                runs = [
+                    measure(
+                        folder / f"{concurrency}-{turn}",
+                        folder / "corpus",
+                        endpoint,
+                        concurrency,
+                        arguments.latency,
+                    )
+                    for turn in range(arguments.repeats)
+                ]
+                runs.sort(key=lambda run: run["share_of_bound"])
+                shares = [run["share_of_bound"] for run in runs]
+                middle = runs[len(runs) // 2]
+                figures[f"at_{concurrency}"] = {**middle, "shares_of_all_runs": shares}
+    write_results("throughput", "python -m benchmarks.throughput", figures)
+    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    missed = [
+        concurrency
+        for concurrency in arguments.concurrency
+        if figures[f"at_{concurrency}"]["share_of_bound"] < REACH.get(concurrency, 0.0)
+    ]
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
