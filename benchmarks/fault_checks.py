@@ -52,7 +52,9 @@ class Seen:
         """Return what is wrong if the tables must be those of the clean run."""
         if self.run is None:
             return [f"the run stopped: {self.error}"]
-        wrong = [f"{name}: {n}" for name, n in (self.first or {}).items() if name != "rows" and n]
+        told = ["rows_lost", "rows_added"]
+        told += ["bad_replies_kept"] if self.fault != "body_not_in_source" else []  # it is grounded
+        wrong = [f"{name}: {self.first[name]}" for name in told if self.first and self.first[name]]
         return wrong + ([f"{self.failed} passages rejected"] if self.failed else [])
 
     def passages_different_from(self, clean: Home) -> int:

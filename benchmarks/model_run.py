@@ -18,16 +18,18 @@ from typing import Any
 
 import orjson
 
-from schemas.settings import EngineSettings, ModelSettings, Settings
+from schemas.settings import EngineSettings, ModelSettings, PublishSettings, Settings
 
 MODEL = "mock-model"
 KEY = "sk-benchmark-0123456789abcdef"
 
 
 def model_settings(base_url: str, concurrency: int, **more: Any) -> Settings:
-    """Return settings for a refresh by the mock endpoint, without vectors."""
+    """Return settings for a refresh by the mock endpoint: no vectors, no gate in the way."""
     model = ModelSettings(name=MODEL, base_url=base_url, concurrency=concurrency, **more)
-    return Settings(engine=EngineSettings(engine="openai", model=model, encoder="none"), workers=1)
+    engine = EngineSettings(engine="openai", model=model, encoder="none")
+    gates = PublishSettings(max_rejected=1.0, max_shrink=1.0)
+    return Settings(engine=engine, publish=gates, workers=1)
 
 
 def start(home: Path, source: Path, base_url: str, out: Path, **options: Any) -> Any:

@@ -74,13 +74,17 @@ def read_faults() -> dict[str, dict[str, Any]]:
 
 
 def write_faults(path: Path, shares: Shares) -> Path:
-    """Write faults as often as their shares have it, for the endpoint draws evenly from them."""
+    """Write faults as often as their shares have it, for the endpoint draws evenly from them.
+
+    A name that ends in `!` is served at every try, not only at the first.
+    """
     known, least = read_faults(), min(share for _, share in shares)
-    lines = [
-        orjson.dumps(known[fault]) + b"\n"
-        for fault, share in shares
-        for _ in range(round(share / least))
-    ]
+    lines = []
+    for name, share in shares:
+        fault = known[name.removesuffix("!")]
+        if name.endswith("!"):
+            fault = {**fault, "serve": {**fault["serve"], "repeat": "always"}}
+        lines += [orjson.dumps(fault) + b"\n"] * round(share / least)
     path.write_bytes(b"".join(lines))
     return path
 
