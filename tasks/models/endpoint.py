@@ -31,19 +31,18 @@ class Endpoint:
     def __init__(self, settings: ModelSettings) -> None:
         """Open the endpoint that the settings or the environment name; nothing is sent yet."""
         # Heavy, and needed by nobody who only reads.
+        import httpx2
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+        from tasks.models.connections import spread
 
         quieten_clients()
         self._settings = settings
         url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         self.endpoint: str | None = _checked_host(url)
         self.dialect = Dialect()
-        import httpx2
-
-        limits = httpx2.Limits(
-            max_connections=settings.concurrency + 4,
-            max_keepalive_connections=settings.concurrency + 4,
-        )
+        connections = settings.concurrency + 4
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         self.client = AsyncOpenAI(
             api_key=_key_for(url),
             base_url=url,
@@ -51,7 +50,9 @@ class Endpoint:
             timeout=settings.deadline_seconds,
             # Compressed replies could grow beyond all bounds, redirects would carry the key away.
             default_headers={"Accept-Encoding": "identity"},
-            http_client=DefaultAsyncHttpxClient(follow_redirects=False, limits=limits),
+            http_client=DefaultAsyncHttpxClient(
+                follow_redirects=False, limits=limits, transport=spread(connections)
+            ),
         )
 
     async def send(self, sent: Sent) -> RawReply:
