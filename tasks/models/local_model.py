@@ -1,0 +1,285 @@
+"""The wire to a language model in this process: requests wait for each other and go as batches."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.errors import AlmanacError, UsageError
+from schemas.settings import ModelSettings
+from tasks.models.call import CallError, Outcome, RawReply, Sent
+from tasks.models.constrained import Constraint, Grammars, Row
+from tasks.models.loaded_model import LoadedModel, load_model
+
+GATHER_SECONDS = 0.02  # how long a batch that is not full waits for more
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A request on its way, its prompt in tokens once it has been read."""
+
+    sent: Sent
+    reply: Future[RawReply]
+    prompt: list[int] | None = None
+
+
+class LocalModel:
+    """Carries calls to one model in this process, which is loaded at the first call.
+
+    One thread works; the event loop stays free. What arrives meanwhile makes up the next batch, in
+    which neighbours in length go together. Replies are greedy, so equal requests get equal replies.
+    """
+
+    engine = "transformers"
+    endpoint: str | None = None
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Name the model; nothing is loaded yet."""
+        self._settings = settings
+        self._batch = settings.local_batch
+        self._waiting: list[_Waiting] = []
+        self._changed = threading.Condition()
+        self._working = self._closed = False
+        self._unloadable: UsageError | None = None
+        self._loaded: LoadedModel | None = None
+        self._grammars: Grammars | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="local model")
+
+    async def send(self, sent: Sent) -> RawReply:
+        """Return what the model said; raise CallError where nothing came back. Tries once.
+
+        Tokens are counted without padding; the token that ends a reply counts, as it was computed.
+        """
+        waiting = _Waiting(sent, Future())
+        with self._changed:
+            if self._closed:
+                raise CallError(Outcome.UNAVAILABLE, "the model has been closed")
+            self._waiting.append(waiting)
+            self._changed.notify()
+            if not self._working:
+                self._working = True
+                self._thread.submit(self._work)
+        return await asyncio.wrap_future(waiting.reply)
+
+    async def close(self) -> None:
+        """End the batch at work, fail what waits, and let go of the model."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        await asyncio.to_thread(self._thread.shutdown)
+        self._loaded = self._grammars = None
+        _free_memory()
+
+    # -- in the thread ------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """Answer batch after batch until nobody waits."""
+        while batch := self._next_batch():
+            try:
+                self._answer(batch)
+            except Exception as error:
+                for one in batch:
+                    _fail(one, error)
+
+    def _next_batch(self) -> list[_Waiting]:
+        """Return who comes next: the first that waits, and those most like it in length."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._closed or len(self._waiting) >= self._batch, GATHER_SECONDS
+            )
+            if self._closed:
+                for one in self._waiting:
+                    _fail(one, CallError(Outcome.UNAVAILABLE, "the model has been closed"))
+                self._waiting.clear()
+            first = _length(self._waiting[0]) if self._waiting else 0
+            near = sorted(self._waiting[1:], key=lambda one: abs(_length(one) - first))
+            batch = [*self._waiting[:1], *near[: self._batch - 1]]
+            self._waiting = [one for one in self._waiting if one not in batch]
+            self._working = bool(batch)
+        return batch
+
+    def _answer(self, batch: list[_Waiting]) -> None:
+        """Answer all of a batch, or fail those that have no answer."""
+        loaded, grammars = self._ready()
+        going: list[_Waiting] = []
+        rows: list[Row] = []
+        for one in batch:
+            if not one.reply.set_running_or_notify_cancel():
+                continue
+            try:
+                one.prompt = loaded.prompt(one.sent.messages)
+                room = _room(loaded, len(one.prompt), one.sent.most_tokens)
+                rows.append(Row(_matcher(grammars, one.sent), room))
+                going.append(one)
+            except CallError as error:
+                one.reply.set_exception(error)
+        if going:
+            self._generate(going, rows)
+
+    def _ready(self) -> tuple[LoadedModel, Grammars]:
+        """Return the model, loaded at the first call; what failed once is not tried again."""
+        if self._unloadable is not None:
+            raise self._unloadable
+        if self._loaded is None or self._grammars is None:
+            try:
+                self._loaded = load_model(self._settings.name, self._settings.device)
+            except UsageError as error:
+                self._unloadable = error
+                raise
+            size = self._loaded.model.config.get_text_config().vocab_size
+            self._grammars = Grammars(self._loaded.tokenizer, size, self._loaded.ends)
+        return self._loaded, self._grammars
+
+    def _generate(self, batch: list[_Waiting], rows: list[Row]) -> None:
+        """Generate; where memory is short, with half as many at once from then on."""
+        try:
+            self._generate_once(batch, rows)
+            return
+        except Exception as error:
+            if not _is_out_of_memory(error):
+                raise
+        _free_memory()
+        half = (len(batch) + 1) // 2
+        try:
+            if half == len(batch):
+                raise MemoryError
+            self._batch = min(self._batch, half)
+            for part in (slice(0, half), slice(half, None)):
+                fresh = [
+                    Row(_matcher(self._ready()[1], one.sent), row.room)
+                    for one, row in zip(batch[part], rows[part], strict=True)
+                ]
+                self._generate_once(batch[part], fresh)
+        except Exception as error:
+            if not _is_out_of_memory(error):
+                raise
+            raise AlmanacError(
+                f"The model ran out of memory with {half} prompts at once. Set a smaller "
+                "local_batch, call_tokens or reply_tokens under [engine.model], or use a smaller "
+                "model."
+            ) from error
+
+    def _generate_once(self, batch: list[_Waiting], rows: list[Row]) -> None:
+        """Generate the replies of a batch and hand them out."""
+        import torch
+        from transformers import LogitsProcessorList, StoppingCriteriaList
+
+        loaded, grammars = self._ready()
+        prompts = [one.prompt or [] for one in batch]
+        ids, mask = _padded(prompts, loaded)
+        until = time.monotonic() + self._settings.deadline_seconds
+        with torch.inference_mode():
+            written = loaded.model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                max_new_tokens=max(row.room for row in rows) + 1,
+                logits_processor=LogitsProcessorList([Constraint(rows, grammars, loaded.ends)]),
+                stopping_criteria=StoppingCriteriaList(
+                    [lambda ids, scores, **_: self._is_over(ids, until)]
+                ),
+            )
+        begin = 1 if loaded.sequence_to_sequence else ids.shape[1]
+        for one, row, tokens in zip(batch, rows, written[:, begin:].tolist(), strict=True):
+            self._hand_out(one, row, tokens)
+
+    def _is_over(self, ids: Any, until: float) -> Any:
+        """Return for each row whether it must stop here: the deadline, or the end of the run."""
+        import torch
+
+        over = self._closed or time.monotonic() > until
+        return torch.full((ids.shape[0],), over, dtype=torch.bool, device=ids.device)
+
+    def _hand_out(self, one: _Waiting, row: Row, tokens: list[int]) -> None:
+        """Give a request its reply, or say why there is none."""
+        loaded, grammars = self._ready()
+        ended = next((n for n, token in enumerate(tokens) if token in loaded.ends), None)
+        said = tokens[:ended]
+        if row.finish is None and ended is not None:
+            row.finish = "stop"
+        if row.finish is None:
+            seconds = f"{self._settings.deadline_seconds:g}"
+            why = "the model has been closed" if self._closed else f"no whole reply in {seconds} s"
+            one.reply.set_exception(CallError(Outcome.TIMED_OUT, why))
+        elif row.finish == "broken":
+            words = "the model's tokens cannot spell a reply of this shape"
+            one.reply.set_exception(CallError(Outcome.INVALID, words))
+        else:
+            counted = len(said) + (row.finish == "stop")
+            one.reply.set_result(
+                RawReply(
+                    text=grammars.text(said),
+                    finish=row.finish,
+                    tokens_in=len(one.prompt or []),
+                    tokens_out=counted,
+                    tokens_cached=0,
+                    form="schema",
+                )
+            )
+
+
+def _length(one: _Waiting) -> int:
+    return sum(len(message["content"]) for message in one.sent.messages)
+
+
+def _fail(one: _Waiting, error: Exception) -> None:
+    """Fail a request, unless it has its answer or nobody waits for it any more."""
+    if not one.reply.done() and (one.reply.running() or one.reply.set_running_or_notify_cancel()):
+        one.reply.set_exception(error)
+
+
+def _room(loaded: LoadedModel, prompt: int, asked: int) -> int:
+    """Return the tokens left for a reply; raise CallError if the prompt leaves none."""
+    if loaded.sequence_to_sequence:
+        left, free = loaded.context - prompt + 1, loaded.context - 2
+    else:
+        left = free = loaded.context - prompt - 1
+    if left < 1:
+        words = f"{prompt} tokens in a context of {loaded.context}"
+        raise CallError(Outcome.TOO_LONG, words)
+    return min(asked, free)
+
+
+def _matcher(grammars: Grammars, sent: Sent) -> Any:
+    try:
+        return grammars.matcher(sent.schema)
+    except ValueError as error:
+        words = f"the schema of {sent.schema_name} is no grammar: {error}"
+        raise CallError(Outcome.INVALID, words) from None
+
+
+def _padded(prompts: Sequence[list[int]], loaded: LoadedModel) -> tuple[Any, Any]:
+    """Return prompts and mask as tensors; what goes on writing is padded on the left."""
+    import torch
+
+    longest = max(map(len, prompts))
+    ids = torch.full((len(prompts), longest), loaded.padding)
+    mask = torch.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        first = 0 if loaded.sequence_to_sequence else longest - len(prompt)
+        ids[row, first : first + len(prompt)] = torch.tensor(prompt)
+        mask[row, first : first + len(prompt)] = 1
+    return ids.to(loaded.device), mask.to(loaded.device)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    import torch
+
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    words = str(error).lower()
+    return isinstance(error, RuntimeError) and (
+        "out of memory" in words or "can't allocate memory" in words
+    )
+
+
+def _free_memory() -> None:
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
