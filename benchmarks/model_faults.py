@@ -155,7 +155,8 @@ def _mixed_figures(
         "passages_different": seen.passages_different_from(clean),
         "calls_at_the_endpoint": len(calls),
         "calls_noted": len(noted),
-        "tokens_wrong": CHECKS["totals"](seen),
+        "calls_that_never_arrived": len(noted) - len(calls),
+        "totals_wrong": CHECKS["totals"](seen),
         "outcomes": dict(Counter(row["outcome"] for row in noted)),
     }
 
