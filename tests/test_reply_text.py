@@ -1,0 +1,171 @@
+"""Reading replies: what is one JSON object is taken, and nothing else, however it is written."""
+
+import contextlib
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from tasks.models.call import Outcome
+from tasks.models.reply_text import LONGEST, BadReply, parse_object, parse_reply
+
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=20,
+)
+
+
+def outcome_of(text: str) -> Outcome:
+    with pytest.raises(BadReply) as bad:
+        parse_object(text)
+    assert len(bad.value.words) < 700
+    return bad.value.outcome
+
+
+# --- what is taken -----------------------------------------------------------------------
+
+TAKEN = [
+    '{"a": 1}',
+    ' \n{"a": 1}\r\n\t',
+    '\ufeff{"a": 1}',
+    '```json\n{"a": 1}\n```',
+    '```\n{"a": 1}```',
+    'Sure! Here is the JSON:\n{"a": 1}',
+    '{"a": 1}\n\nLet me know if you need more.',
+    '<think>The text says {much} [1].</think>\n{"a": 1}',
+    '{"a": 1.0e0}',
+    '{"\\u0061": 1}',
+]
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_one_object_is_taken_however_it_is_wrapped(text: str) -> None:
+    assert parse_object(text) == {"a": 1}
+
+
+@given(st.dictionaries(st.text(max_size=10), VALUE))
+def test_every_object_is_taken_as_it_is(value: dict[str, object]) -> None:
+    try:
+        written = json.dumps(value, ensure_ascii=False)
+        written.encode()
+    except UnicodeEncodeError:
+        return
+    assert parse_object(written) == value
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '""', '"\\""', '"\\\\"', '"\\/"', '"\\b\\f\\n\\r\\t"', '"\\u4e2d"', '"中文"',
+        '"\\ud83d\\ude00"',
+        '"😀"', '"\u2028"', "0", "-0", "1e5", "1E+2", "-1.5e-3", "123456789012345678", "true",
+        "null",
+        "[]", "{}", "[[[]]]", '[1, "a", null]', '{"b": {"c": []}}', '" a "',
+    ],
+)  # fmt: skip
+def test_valid_json_is_taken(inside: str) -> None:
+    assert parse_object('{"a": ' + inside + "}") == {"a": json.loads(inside)}
+
+
+# --- what is not -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "NaN", "Infinity", "-Infinity", "nan", "undefined", "True", "None", "'a'", "01", "+1", ".5",
+        "1.", "1e", "0x10", "1_000", "-", "--1", '"\\x41"', '"\\u00"', '"\\ud800"',
+        '"\\udc00\\ud800"',
+        '"a', '"\t"', '"\n"', '"\x00"', '"\x1f"', "[1,]", "[,1]", "[1 2]", '{"b": 1,}', '{b: 1}',
+        '{"b" 1}', '{"b": }', "{1: 2}", "[", "]", "[1", '{"b": 1', "/* c */ 1", "1 // c", "#",
+        "1 1",
+        "1" * 60, "-" + "9" * 41,
+    ],
+)  # fmt: skip
+def test_invalid_json_is_not_mended(inside: str) -> None:
+    assert outcome_of('{"a": ' + inside + "}") is Outcome.INVALID
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]", '[{"a": 1}]', '"ok"', "null", "1", "true", "{", "}", '{"a": 1}{"a": 1}',
+        '{"a": 1}\n{"b": 2}', '{"a": 1, "a": 2}', '{"a": {"b": 1, "b": 1}}', "{'a': 1}", "{}}",
+        "{{}",
+        'data: {"choices": []}\n\ndata: [DONE]\n\n', "<html></html>", "the " * 1000,
+        "prose " * 100 + '{"a": 1}',
+    ],
+)  # fmt: skip
+def test_what_is_not_one_object_is_refused(text: str) -> None:
+    assert outcome_of(text) is Outcome.INVALID
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\ufeff", "<think>hm</think>"])
+def test_nothing_is_empty_and_not_wrong(text: str) -> None:
+    assert outcome_of(text) is Outcome.EMPTY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't help with that.", "I’m sorry, I cannot process this.",
+        "Sorry, no.", "As an AI model, I must decline.", "I can't do that.", "抱歉，我无法处理。",
+        "我不能回答这个问题。",
+    ],
+)  # fmt: skip
+def test_a_refusal_is_known(text: str) -> None:
+    assert outcome_of(text) is Outcome.REFUSED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"a": "' + "x" * LONGEST + '"}',
+        "{" * LONGEST,
+        "```" * 100_000,
+        "<think>" * 100_000,
+    ],
+    ids=["brackets", "objects", "deep list", "too long", "braces", "fences", "thoughts"],
+)
+def test_hostile_replies_are_refused_quickly(text: str) -> None:
+    began = time.perf_counter()
+    assert outcome_of(text) in (Outcome.INVALID, Outcome.EMPTY)
+    assert time.perf_counter() - began < 1.0
+
+
+@given(st.text(max_size=300) | st.binary(max_size=300).map(lambda data: data.decode("latin-1")))
+def test_any_text_is_an_object_or_a_bad_reply(text: str) -> None:
+    with contextlib.suppress(BadReply):
+        assert isinstance(parse_object(text), dict)
+
+
+# --- its shape ---------------------------------------------------------------------------
+
+
+class Shape(BaseModel):
+    name: str
+    numbers: list[int]
+
+
+def test_a_reply_of_the_right_shape_is_taken() -> None:
+    assert parse_reply('{"name": "a", "numbers": [1]}', Shape) == Shape(name="a", numbers=[1])
+
+
+def test_what_is_wrong_with_a_shape_is_said_without_its_content() -> None:
+    with pytest.raises(BadReply) as bad:
+        parse_reply('{"name": "SECRET TEXT", "numbers": ["PRIVATE"]}', Shape)
+    assert "numbers.0" in bad.value.words
+    assert "SECRET" not in bad.value.words and "PRIVATE" not in bad.value.words
+
+
+def test_only_the_first_errors_are_told() -> None:
+    with pytest.raises(BadReply) as bad:
+        parse_reply(json.dumps({"name": 1, "numbers": ["x"] * 500}), Shape)
+    assert len(bad.value.words) < 600 and "more)" in bad.value.words
