@@ -23,6 +23,8 @@ from schemas.observations import (
 from schemas.row import Row
 from tasks.chinese_words import STOP_WORDS, chinese_words, content_words
 from tasks.rules.chinese import extract_chinese
+from tasks.rules.chinese.passage import Passage
+from tasks.rules.chinese.tokens import Sentence
 from tasks.rules.extracted import Extracted
 
 GOLD = json.loads(Path(__file__).with_name("chinese_gold.json").read_text("utf-8"))
@@ -187,6 +189,28 @@ def test_gold_texts(part: str, least: float) -> None:
 )
 def test_odd_texts_are_no_trouble(text: str) -> None:
     assert extract(text, "").failed is None
+
+
+def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tasks.rules import RulesEngine
+    from tasks.rules.chinese import facts
+
+    real = facts.read_sentence
+
+    def faulty(passage: Passage, sentence: Sentence) -> None:
+        if "绊线" in passage.text:
+            raise IndexError("fell")
+        real(passage, sentence)
+
+    monkeypatch.setattr(facts, "read_sentence", faulty)
+    pieces = [
+        {"passage_id": text, "text": text, "title": "鲁迅", "headings": "", "language": "zh"}
+        for text in ("鲁迅出生于浙江绍兴。", "鲁迅是绊线。")
+    ]
+    good, bad = RulesEngine().extract(pieces)
+    assert (good.failed, bad.failed) == (None, "IndexError: fell")
+    assert good.triples
+    assert not bad.triples
 
 
 FRAGMENTS = """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tasks.names import is_pronoun
@@ -19,7 +20,7 @@ from tasks.rules.chinese.naming import (
     short_forms,
 )
 from tasks.rules.chinese.tokens import Sentence, Token, read_sentences
-from tasks.rules.extracted import Extracted
+from tasks.rules.extracted import Extracted, or_failed
 from tasks.values import Value, parse_value
 
 LONGEST_NAME = 40
@@ -195,7 +196,11 @@ def usable(text: str, longest: int) -> bool:
 def extract_chinese(pieces: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
     """Yield what the Chinese rules find in each piece, in order."""
     for piece in pieces:
-        yield read_piece(piece).found
+        yield or_failed(piece["passage_id"], partial(_found_in, piece))
+
+
+def _found_in(piece: dict[str, Any]) -> Extracted:
+    return read_piece(piece).found
 
 
 def read_piece(piece: dict[str, Any]) -> Passage:
