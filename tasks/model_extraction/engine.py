@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from pydantic import BaseModel
+
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
 from tasks.model_extraction import grounding
@@ -22,7 +24,7 @@ from tasks.models.call import Outcome
 from tasks.models.door import Answer, Door
 from tasks.models.stream import stream
 from tasks.prompts import Prompt, load_prompt
-from tasks.prompts.replies import Extraction, merged
+from tasks.prompts.replies import merged
 from tasks.rules.extracted import Extracted
 from tasks.stems import stems_of
 
@@ -47,7 +49,7 @@ class _Part:
     """Some pieces with the replies about them, or why there are none."""
 
     pieces: list[Piece]
-    replies: list[Extraction] = field(default_factory=list)
+    replies: list[BaseModel] = field(default_factory=list)
     failed: str | None = None
 
 
@@ -114,7 +116,7 @@ class ModelEngine:
             worked.rejected += grounded.rejected
         return worked
 
-    async def _look_again(self, pieces: list[Piece], replies: list[Extraction], first: Any) -> Any:
+    async def _look_again(self, pieces: list[Piece], replies: list[BaseModel], first: Any) -> Any:
         """Ask about the sentences that the first reply left uncovered, and ground all together."""
         sentences = uncovered(pieces, first.extracted)
         if not sentences:
@@ -129,7 +131,7 @@ class ModelEngine:
         answers = await asyncio.gather(*(self.door.ask(r) for r in self.requests(pieces)))
         bad = next((answer for answer in answers if answer.reply is None), None)
         if bad is None:
-            return [_Part(pieces, [a.reply for a in answers if isinstance(a.reply, Extraction)])]
+            return [_Part(pieces, [a.reply for a in answers if a.reply is not None])]
         cut = halves(pieces) if bad.outcome in CUT and cuts else None
         if cut is None:
             return [_Part(pieces, failed=_in_words(bad))]

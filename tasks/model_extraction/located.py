@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tasks.segment import HAN
 from tasks.stems import stems_of
@@ -47,6 +47,8 @@ class Searchable:
 
     def find(self, words: str) -> Span | None:
         """Return where the words stand; parts around an ellipsis may stand apart, in order."""
+        if "..." not in words and "…" not in words:
+            return self._find_whole(words, 0)
         parts = [part for part in _ELLIPSIS.split(words.strip()) if part.strip()]
         spans: list[Span] = []
         for part in parts:
@@ -64,7 +66,7 @@ class Searchable:
     def find_all_names(self, name: str, most: int) -> list[Span]:
         """Return the first places where a name stands as whole words."""
         folded, places = self._folded
-        wanted = _fold(name.strip())[0].strip()
+        wanted = _folded_words(name.strip()).strip()
         spans: list[Span] = []
         at = folded.find(wanted) if wanted else -1
         while at >= 0 and len(spans) < most:
@@ -86,12 +88,18 @@ class Searchable:
 
     def _find_whole(self, words: str, start: int) -> Span | None:
         folded, places = self._folded
-        wanted = _fold(words)[0].strip(" .,;:\"'")
+        wanted = _folded_words(words).strip(" .,;:\"'")
         if not wanted:
             return None
         begin = next((n for n, place in enumerate(places) if place >= start), 0) if start else 0
         at = folded.find(wanted, begin)
         return (places[at], places[at + len(wanted) - 1] + 1) if at >= 0 else None
+
+
+@lru_cache(maxsize=4096)
+def _folded_words(words: str) -> str:
+    """Return a quote or a name folded; each is looked for in every passage of a call."""
+    return _fold(words)[0]
 
 
 def _fold(text: str) -> tuple[str, Sequence[int]]:
