@@ -2,8 +2,8 @@
 
 Accepted around it are white space, a byte-order mark, one Markdown fence, a model's thoughts in
 `<think>` marks, and a little prose without braces or brackets of its own; with more prose it may be
-the prompt and its example, said back. What is inside the braces is never mended: a reply with NaN, a key said twice, a
-lone surrogate, a trailing comma or single quotes goes back with its error.
+the prompt and its example, said back. What is inside the braces is never mended: a reply with NaN,
+a key said twice, a lone surrogate, a trailing comma or single quotes goes back with its error.
 """
 
 import json
