@@ -16,13 +16,15 @@ from tasks.mock_endpoint.chat import cut_to
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
 from tasks.mock_endpoint.embeddings import unit_vector
 from tasks.mock_endpoint.exchange import RefusedError
-from tasks.mock_endpoint.extraction_answer import Extractor, language_of
+from tasks.mock_endpoint.extraction_answer import Extractor
 from tasks.mock_endpoint.files import form_fields
+from tasks.mock_endpoint.language import language_of
 from tasks.mock_endpoint.ledger import read_ledger
 from tasks.mock_endpoint.request_rate import RequestRate
 from tasks.mock_endpoint.schema_answer import example_of
+from tasks.mock_endpoint.simple_answers import SIMPLE
 from tasks.models.tokens import estimate_tokens
-from tasks.prompts import load_prompt, strict_schema
+from tasks.prompts import PURPOSES, examples, load_prompt, strict_schema
 from tasks.prompts.replies import Extraction
 from tests.mock_endpoint import Running, running
 
@@ -369,3 +371,58 @@ def test_cancelled_and_expired_batches(tmp_path: Path) -> None:
         errors = results_of(client, first.error_file_id)
         assert {result["error"]["code"] for result in errors} == {"batch_expired"}
         assert ended(client, second.id).status == "cancelled"
+
+
+# -- the other purposes ------------------------------------------------------------------------
+
+
+def said(purpose: str, **values: str) -> Any:
+    """Return the reply to a prompt of ours, read by its schema."""
+    prompt = load_prompt(purpose)
+    user = prompt.request(values, most_tokens=100).user
+    return prompt.reply.model_validate(SIMPLE[purpose](user))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("purpose", sorted(SIMPLE))
+def test_every_purpose_has_an_answer_of_its_shape(purpose: str, language: str) -> None:
+    for example in examples(purpose)[language]:
+        said(purpose, **example["values"])
+    assert set(SIMPLE) | {name for name in PURPOSES if name.startswith("extract")} == set(PURPOSES)
+
+
+def test_answers_are_found_by_the_words_they_share() -> None:
+    knowledge = "Graz lies on the Mur. Vienna lies on the river Danube."
+    found = said("answer", question="Which river does Vienna lie on?", knowledge=knowledge)
+    assert (found.answerable, found.answer) == ("yes", "Vienna lies on the river Danube.")
+    assert said("answer", question="Who baked this bread?", knowledge=knowledge).answerable == "no"
+
+
+def test_statements_are_checked_by_sentences() -> None:
+    def verdict(statement: str) -> str:
+        evidence = "Iceland joined NATO in 1949. Iceland has no standing army."
+        return str(said("yes_no", statement=statement, evidence=evidence).verdict)
+
+    assert verdict("Iceland joined NATO in 1949.") == "support"
+    assert verdict("Iceland has a standing army.") == "refute"
+    assert verdict("Iceland exports aluminium.") == "unknown"
+
+
+def test_candidates_are_chosen_by_name_then_by_text() -> None:
+    candidates = "[ENT 1] Mercury: the nearest planet\n[ENT 2] Mercury: singer of a band"
+    question = "Which band had Mercury as its singer?"
+    assert said("link", question=question, aliases="Mercury", candidates=candidates).choice == (
+        "[ENT 2]"
+    )
+    assert said("link", question="x", aliases="Ben Nevis", candidates=candidates).choice == "[NONE]"
+
+
+def test_programs_look_names_up_and_sources_are_chosen_by_words() -> None:
+    code = said("program", question="When was O'Brien born in Cork?").code
+    assert 'get_entity_info(entity_aliases=["O\'Brien"])' in code
+    compile(code, "program", "exec")
+    sources = "medicine: drugs and treatments\nsports: teams"
+    assert said("source", question="Which drugs help?", sources=sources).source == "medicine"
+    assert said("source", question="What is 7 times 8?", sources=sources).source == "none"
+    assert said("describe_graph", triples="A | knows | B\nB | is | C").text == "A knows B. B is C."
+    assert said("rewrite", task="Shorten", text="As it is.").text == "As it is."

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tasks.prompts import replies
 
 CELL = "@@cell@@"
+HUGE = 10_000_000  # characters
 LINES_OF_LOOP = 1_000_000
 FACTS: dict[str, type[BaseModel]] = {
     "entities": replies.Entity,
@@ -120,6 +121,10 @@ def _not_in_source(value: dict[str, Any]) -> str:
     return _dumps(value)
 
 
+def _huge(value: dict[str, Any]) -> str:
+    return _dumps({**value, "pad": "x" * HUGE})
+
+
 def _told(answer: str, key: str) -> str:
     """Return the answer with the key in the place of a fact's object."""
     return _with_cell(_parsed(answer), json.dumps(key))
@@ -141,6 +146,7 @@ WITHIN: dict[str, Callable[[dict[str, Any]], str]] = {
     "body_huge_int": lambda value: _with_cell(value, "9" * 5000),
     "body_surrogate": lambda value: _with_cell(value, r'"\ud800"'),
     "body_nul": _nul,
+    "body_huge_10mb": _huge,
     "body_wrong_types": _wrong_types,
     "body_missing_field": _missing_field,
     "body_extra_fields": _extra_fields,

@@ -86,7 +86,7 @@ def chat_of(asked: Any, *, plain: bool = False, json_only: bool = False) -> Chat
     return ChatRequest(
         model=asked["model"],
         messages=messages,
-        purpose=_purpose(system),
+        purpose=purpose_of(system),
         sha=sha,
         first_sha=sha if len(messages) <= FIRST else _sha(first),
         form=form,
@@ -95,13 +95,6 @@ def chat_of(asked: Any, *, plain: bool = False, json_only: bool = False) -> Chat
         stream=asked.get("stream") is True,
         tells_usage=isinstance(options, dict) and options.get("include_usage") is True,
     )
-
-
-def _purpose(system: str) -> str | None:
-    try:
-        return purpose_of(system)
-    except FileNotFoundError:
-        return "extract" if system.startswith("# Extract knowledge") else None
 
 
 def _messages(value: Any) -> tuple[tuple[str, str], ...]:

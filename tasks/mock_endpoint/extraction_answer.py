@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from tasks.mock_endpoint.language import language_of
 from tasks.model_extraction.passages import read_extraction_text
 from tasks.prompts.replies import Aspect, Entity, Fact, Triple
 from tasks.rules import RulesEngine
@@ -21,17 +22,10 @@ FORMS = {
 }
 SHORTEST_QUOTE = 12  # characters; shorter ones are widened to their sentence
 MOST_KEPT = 50_000  # passages whose facts are remembered
-_LETTER = re.compile(r"[^\W\d_]")
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _HEADING = re.compile(r"\A## [^\n]*\n")
 
 Row = list[str]
 Facts = dict[str, list[Row]]
-
-
-def language_of(text: str) -> str:
-    """Return zh for a text most of whose letters are Chinese, else en."""
-    return "zh" if 2 * len(_CJK.findall(text)) > len(_LETTER.findall(text)) else "en"
 
 
 def looks_like_extraction(user: str) -> bool:
