@@ -69,7 +69,10 @@ class ModelEngine:
         # Loading the Chinese dictionary takes half a second, which calls in flight would wait for.
         if any(piece["language"] == "zh" for piece in pieces):
             stems_of("词")
-        return stream(self._work, self._units(pieces), self.width, self.door.wire.close)
+        work = stream(self._work, self._units(pieces), self.width, self.door.wire.close)
+        # Grounded here and not among the calls, which would wait for it.
+        for asked, parts in work:
+            yield self._grounded(asked, parts)
 
     def units(self, pieces: list[Piece]) -> list[list[Piece]]:
         """Return the pieces as they would be asked about: one list a call of each form."""
@@ -100,31 +103,33 @@ class ModelEngine:
         for run in _runs(left.values()):
             yield from into_calls(run, self.settings.call_tokens)
 
-    async def _work(self, pieces: list[Piece]) -> Worked:
+    async def _work(self, pieces: list[Piece]) -> tuple[list[Piece], list[_Part]]:
         parts = await self._ask(pieces, MOST_CUTS)
+        if self.settings.second_look:
+            parts += await self._look_again(pieces, parts)
+        return pieces, parts
+
+    async def _look_again(self, pieces: list[Piece], parts: list[_Part]) -> list[_Part]:
+        """Ask about the sentences that the first reply left uncovered; return what came of it."""
+        sentences = uncovered(pieces, self._grounded(pieces, parts).extracted)
+        if not sentences:
+            return []
+        self.door.counts["second looks"] += 1
+        return [part for part in await self._ask(sentences, MOST_CUTS) if not part.failed]
+
+    def _grounded(self, pieces: list[Piece], parts: list[_Part]) -> Worked:
+        """Return what the passages of a call bear out of the replies about them."""
         failed = {
             p["passage_id"]: part.failed for part in parts if part.failed for p in part.pieces
         }
         whole = [piece for piece in pieces if piece["passage_id"] not in failed]
         worked = Worked([Extracted(passage, failed=why) for passage, why in failed.items()])
-        replies = [reply for part in parts for reply in part.replies]
         if whole:
+            replies = [reply for part in parts for reply in part.replies]
             grounded = ground(merged(replies), whole, self._vocabulary)
-            if self.settings.second_look:
-                grounded = await self._look_again(whole, replies, grounded)
             worked.extracted += grounded.extracted
             worked.rejected += grounded.rejected
         return worked
-
-    async def _look_again(self, pieces: list[Piece], replies: list[BaseModel], first: Any) -> Any:
-        """Ask about the sentences that the first reply left uncovered, and ground all together."""
-        sentences = uncovered(pieces, first.extracted)
-        if not sentences:
-            return first
-        parts = await self._ask(sentences, MOST_CUTS)
-        self.door.counts["second looks"] += 1
-        more = [reply for part in parts for reply in part.replies]
-        return ground(merged(replies + more), pieces, self._vocabulary)
 
     async def _ask(self, pieces: list[Piece], cuts: int) -> list[_Part]:
         """Return the replies about the pieces, asked in halves where the whole is too much."""

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from schemas.errors import UsageError
 from schemas.observations import ModelReply
 from schemas.operations import ModelCall
-from schemas.settings import ModelSettings
+from schemas.settings import ModelSettings, Price
 from tasks.models.budget import Budget
 from tasks.models.call import CallError, Message, Outcome, RawReply, Request, Sent, Wire
 from tasks.models.health import Health
@@ -84,9 +84,12 @@ class Door:
         self.health = Health(settings)
         self.budget = Budget(settings.budget)
         self.counts: Counter[str] = Counter()
-        self.price = price_of(settings.name, settings)
+        here = wire.endpoint is None
+        self.price = Price(input=0, output=0) if here else price_of(settings.name, settings)
+        # A model on this machine that was too slow for a text will be so again.
+        self._tried_again = TRIED_AGAIN - ({Outcome.TIMED_OUT} if here else set())
         self._flying: dict[str, asyncio.Future[Answer]] = {}
-        if settings.budget is not None and self.price is None and wire.endpoint:
+        if settings.budget is not None and self.price is None:
             raise UsageError(
                 f"A budget needs prices, and those of {settings.name} are not known. Set "
                 f'[engine.model.prices."{settings.name}"] input and output, per million tokens.'
@@ -153,7 +156,7 @@ class Door:
             except CallError as error:
                 tries += 1
                 self.health.failed(error)
-                if error.outcome not in TRIED_AGAIN:
+                if error.outcome not in self._tried_again:
                     self.health.answered()  # about this text only
                     raise
                 # While nobody is answered the endpoint is at fault, and no request is given up.
@@ -165,7 +168,7 @@ class Door:
     async def _send(self, asking: _Asking) -> tuple[RawReply, ModelCall]:
         """Send once, within limits and budget, and return the reply with its row, not yet noted."""
         request = asking.request
-        schema = strict_schema(request.reply)
+        schema = strict_schema(request.reply, lengths=self.wire.endpoint is None)
         sent = Sent(asking.messages, request.purpose, schema, asking.room)
         expected = sum(estimate_tokens(m["content"]) for m in asking.messages)
         async with self.limiter.place(expected + asking.room // 4) as place:

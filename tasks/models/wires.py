@@ -13,8 +13,8 @@ SPARE = 8  # pieces of work beyond the calls in flight, so that none waits for g
 def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
     """Return the door to the model that the settings name, for one run."""
     model = settings.model
-    if model.batch:
-        model = model.model_copy(update={"concurrency": BATCH_WIDTH})
+    if model.batch or settings.engine == "transformers":
+        model = model.model_copy(update={"concurrency": width(settings)})
     return Door(open_wire(home, settings, run_id), model, home.ledger, run_id, batch=model.batch)
 
 

@@ -6,7 +6,7 @@ it is are never the model's to say. Texts with control characters or half charac
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -69,6 +69,14 @@ class Fact(Reply):
         if rest:
             said = [*said[: len(names) - 1], said[len(names) - 1 :]]
         return dict(zip(names, said, strict=True))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: Any, handler: Any) -> dict[str, Any]:
+        """Return the schema of a row, as it is written."""
+        texts = len(cls.model_fields)
+        rest = "aliases" in cls.model_fields
+        row = {"type": "array", "items": {"type": "string"}}
+        return {**row, "minItems": texts - rest, **({} if rest else {"maxItems": texts})}
 
     @model_serializer
     def _to_row(self) -> list[str]:

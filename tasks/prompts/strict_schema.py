@@ -1,37 +1,39 @@
 """The JSON schema of a reply in the form that strict endpoints and constrained decoding take."""
 
-from copy import deepcopy
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 
 _KEPT = {"type", "properties", "items", "enum", "const", "anyOf"}
+_LENGTHS = {"minItems", "maxItems"}
 
 
 @cache
-def strict_schema(reply: type[BaseModel]) -> dict[str, Any]:
+def strict_schema(reply: type[BaseModel], *, lengths: bool = False) -> dict[str, Any]:
     """Return a reply's JSON schema: references inlined, every key required, no other allowed.
 
-    Titles, descriptions and bounds are left out: they cost tokens in every call, and the bounds are
-    checked when the reply is read.
+    Titles and descriptions are left out, and lengths of lists but for constrained decoding: not all
+    endpoints take them, and all that is sent costs tokens in every call. They are checked when the
+    reply is read.
     """
     schema = reply.model_json_schema(mode="serialization")
-    return _strict(schema, schema.get("$defs", {}))
+    kept = _KEPT | _LENGTHS if lengths else _KEPT
+    return _strict(schema, schema.get("$defs", {}), kept)
 
 
-def _strict(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _strict(schema: dict[str, Any], definitions: dict[str, Any], kept: set[str]) -> dict[str, Any]:
     if "$ref" in schema:
-        return _strict(deepcopy(definitions[schema["$ref"].rsplit("/", 1)[-1]]), definitions)
-    strict = {key: value for key, value in schema.items() if key in _KEPT}
+        return _strict(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions, kept)
+    strict = {key: value for key, value in schema.items() if key in kept}
     if "properties" in strict:
         strict["properties"] = {
-            name: _strict(inner, definitions) for name, inner in strict["properties"].items()
+            name: _strict(inner, definitions, kept) for name, inner in strict["properties"].items()
         }
         strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
     if "items" in strict:
-        strict["items"] = _strict(strict["items"], definitions)
+        strict["items"] = _strict(strict["items"], definitions, kept)
     if "anyOf" in strict:
-        strict["anyOf"] = [_strict(one, definitions) for one in strict["anyOf"]]
+        strict["anyOf"] = [_strict(one, definitions, kept) for one in strict["anyOf"]]
     return strict
