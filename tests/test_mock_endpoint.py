@@ -11,6 +11,7 @@ import openai
 import pytest
 from openai import OpenAI
 
+from flows.__main__ import main
 from tasks.mock_endpoint.answers import prepare, read_prepared
 from tasks.mock_endpoint.chat import cut_to
 from tasks.mock_endpoint.chat_request import messages_sha, read_chat
@@ -132,6 +133,8 @@ def test_a_prompt_of_others_gets_what_its_schema_allows(client: OpenAI) -> None:
     assert json.loads(reply) == {"name": "", "age": 18}
     assert example_of({"anyOf": [{"enum": ["a"]}], "$defs": {}}) == "a"
     assert example_of({"$ref": "#"}) is None
+    endless = {"type": "array", "minItems": 1000, "items": {"$ref": "#"}}
+    assert len(json.dumps(example_of(endless))) < 1_000_000
     assert ask(client, said).choices[0].message.content
 
 
@@ -202,6 +205,13 @@ def test_unknown_paths_and_broken_http_are_told(client: OpenAI, endpoint: Runnin
     with socket.create_connection(endpoint.address, timeout=5) as wire:
         wire.sendall(b"nonsense\r\n\r\n")
         assert wire.recv(1000).startswith(b"HTTP/1.1 400 ")
+    with socket.create_connection(endpoint.address, timeout=5) as wire:
+        wire.sendall(b"GET //[ HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert wire.recv(1000).startswith(b"HTTP/1.1 400 ")
+    # Who is in the middle of something does not keep others waiting.
+    with socket.create_connection(endpoint.address, timeout=5) as wire:
+        wire.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+        assert client.models.list().data
 
 
 def test_one_connection_serves_many_requests(endpoint: Running) -> None:
@@ -426,3 +436,25 @@ def test_programs_look_names_up_and_sources_are_chosen_by_words() -> None:
     assert said("source", question="What is 7 times 8?", sources=sources).source == "none"
     assert said("describe_graph", triples="A | knows | B\nB | is | C").text == "A knows B. B is C."
     assert said("rewrite", task="Shorten", text="As it is.").text == "As it is."
+
+
+# -- the command -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--port", "99999"], "Port 99999 is not to be had"),
+        (["--batch-faults", "[]"], "--batch-faults must be a JSON object"),
+        (["--batch-faults", '{"missing": 2}'], "from 0 to 1"),
+        (["--batch-faults", '{"outcome": "lost"}'], "one of completed"),
+        (["--answers", "ANSWERS"], "Line 1 of"),
+    ],
+)
+def test_wrong_calls_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    (tmp_path / "answers").write_text("{}\n")
+    given = [str(tmp_path / "answers") if one == "ANSWERS" else one for one in options]
+    assert main(["mock-endpoint", *given]) == 2
+    assert words in capsys.readouterr().err

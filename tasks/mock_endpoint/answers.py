@@ -9,6 +9,7 @@ from typing import Protocol
 
 import orjson
 
+from schemas.errors import UsageError
 from tasks.mock_endpoint.chat_request import ChatRequest, messages_sha
 from tasks.mock_endpoint.extraction_answer import FORMS, Extractor, looks_like_extraction
 from tasks.mock_endpoint.schema_answer import example_of
@@ -51,7 +52,8 @@ class Answers:
 
     async def answer(self, chat: ChatRequest) -> tuple[str, int]:
         """Return the text that answers a request, and its tokens."""
-        key = f"{chat.first_sha}{chat.form}" if chat.purpose is None else chat.first_sha
+        asked = orjson.dumps([chat.form, chat.schema]).decode() if chat.purpose is None else ""
+        key = chat.first_sha + asked
         known = self._prepared.get(chat.first_sha) or self._kept.get(key)
         if known is None:
             loop = asyncio.get_running_loop()
@@ -108,8 +110,13 @@ def read_prepared(path: Path) -> dict[str, tuple[str, int]]:
     """Return prepared answers with their tokens, by the hash of their messages."""
     answers = {}
     with path.open("rb") as file:
-        for line in file:
-            entry = orjson.loads(line)
-            content = str(entry["content"])
-            answers[str(entry["sha"])] = (content, estimate_tokens(content))
+        for number, line in enumerate(file, 1):
+            try:
+                entry = orjson.loads(line)
+                content = str(entry["content"])
+                answers[str(entry["sha"])] = (content, estimate_tokens(content))
+            except (orjson.JSONDecodeError, KeyError, TypeError):
+                raise UsageError(
+                    f"Line {number} of {path} is no answer: it needs a sha and a content."
+                ) from None
     return answers

@@ -211,6 +211,7 @@ class Batches:
                 body, billed = await self._chat.complete(chat)
                 results.answer(line, body)
                 self._account.note_in_batch(chat, billed, batch.id)
+            await asyncio.sleep(0)  # others ask meanwhile
         await self._account.settled()
 
     def _write(self, lines: list[bytes], what: str) -> str | None:

@@ -44,7 +44,10 @@ class Connection:
             raise RefusedError(400, "this is not HTTP/1.1") from error
 
     async def _whole(self, head: h11.Request) -> HttpRequest:
-        target = urlsplit(head.target.decode("latin-1"))
+        try:
+            target = urlsplit(head.target.decode("latin-1"))
+        except ValueError:
+            raise RefusedError(400, "this path is none") from None
         most = MOST_FILE_BYTES if target.path == "/v1/files" else MOST_BYTES
         if self._http.they_are_waiting_for_100_continue:
             self.writer.write(

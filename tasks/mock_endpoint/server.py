@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import h11
 
+from schemas.errors import UsageError
 from tasks.mock_endpoint.account import Account
 from tasks.mock_endpoint.certificate import self_signed
 from tasks.mock_endpoint.connection import Connection
@@ -51,8 +52,13 @@ class MockEndpoint:
         self._tls = self_signed() if options.tls_self_signed else None
 
     async def start(self) -> str:
-        """Listen and return the base URL."""
-        await self._listen()
+        """Listen and return the base URL; raise UsageError if the port is not to be had."""
+        try:
+            await self._listen()
+        except (OSError, OverflowError) as error:
+            raise UsageError(
+                f"Port {self._port} is not to be had ({error}). Choose another, or 0 for any."
+            ) from None
         return f"{'https' if self._tls else 'http'}://{HOST}:{self._port}/v1"
 
     async def _listen(self) -> None:
