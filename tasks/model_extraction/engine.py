@@ -111,7 +111,10 @@ class ModelEngine:
 
     async def _look_again(self, pieces: list[Piece], parts: list[_Part]) -> list[_Part]:
         """Ask about the sentences that the first reply left uncovered; return what came of it."""
-        sentences = uncovered(pieces, self._grounded(pieces, parts).extracted)
+        first = self._grounded(pieces, parts).extracted
+        failed = {one.passage_id for one in first if one.failed}
+        whole = [piece for piece in pieces if piece["passage_id"] not in failed]
+        sentences = uncovered(whole, first)
         if not sentences:
             return []
         self.door.counts["second looks"] += 1

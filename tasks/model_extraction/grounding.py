@@ -6,29 +6,24 @@ the passage and the reply alone. Confidence is ours; the model is not asked for 
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tasks.model_extraction.evidence import IN_WORDS, NAMED, NEAR, Passage
 from tasks.model_extraction.located import Searchable, Span
 from tasks.model_extraction.passages import Piece
 from tasks.model_extraction.vocabulary import Vocabulary
 from tasks.names import is_pronoun, normalise_name
 from tasks.prompts.replies import Aspect, Entity, Extraction, Triple
 from tasks.rules.extracted import Extracted
-from tasks.sentence_ends import sentences
 from tasks.values import parse_value
 
 MOST_FACTS = 400  # of one form in one passage; beyond that a reply is a loop
 MOST_PLACES = 20  # where one name is noted in one passage
 LEAST_SHARE = 0.7  # of a description's words that the passage must have
 SHOWN = 300  # characters of a rejected fact
-# How sure a grounded fact is, by how closely it stands to its words. No judged sample of model
-# extractions was at hand; the order is what counts.
-NEAR, WITH_TITLE, IN_WORDS, NAMED = 0.9, 0.8, 0.7, 0.85
 _VAGUE = {
     "en": "has have had do does of about related relates with relation relationship information "
     "involves regarding other unknown none",
@@ -60,60 +55,6 @@ class Grounded:
 
     extracted: list[Extracted]
     rejected: list[RejectedFact] = field(default_factory=list)
-
-
-class Passage:
-    """A piece as evidence."""
-
-    def __init__(self, piece: Piece) -> None:
-        """Take the piece."""
-        self.piece = piece
-        self.language = "zh" if piece["language"] == "zh" else "en"
-        self.text = Searchable(piece["text"])
-        self.around = Searchable(f"{piece['title']}\n{piece['headings']}")
-        self.extracted = Extracted(piece["passage_id"])
-        self.seen: set[tuple[str, ...]] = set()
-        self.counts: Counter[str] = Counter()
-        # A reply says the same names and quotes again and again.
-        self._named: dict[str, float] = {}
-        self._borne_out: dict[str, float] = {}
-        self._around_spans: dict[Span, Searchable] = {}
-
-    @cached_property
-    def _sentences(self) -> list[Span]:
-        return sentences(self.piece["text"], self.piece["language"])
-
-    def sentences_of(self, span: Span) -> Searchable:
-        """Return the whole sentences that a span touches."""
-        touched = [(a, b) for a, b in self._sentences if a < span[1] and b > span[0]] or [span]
-        whole = touched[0][0], touched[-1][1]
-        if whole not in self._around_spans:
-            self._around_spans[whole] = Searchable(self.piece["text"][whole[0] : whole[1]])
-        return self._around_spans[whole]
-
-    def names(self, name: str) -> float:
-        """Return how well a name is borne out: by the passage, by what is above it, or not (0)."""
-        if name not in self._named:
-            self._named[name] = self._names(name)
-        return self._named[name]
-
-    def _names(self, name: str) -> float:
-        if self.text.find_name(name):
-            return NEAR
-        return WITH_TITLE if self.around.find_name(name) else 0.0
-
-    def bears_out(self, words: str) -> float:
-        """Return how well a tail is borne out: as it stands, by all of its words, or not (0)."""
-        if words not in self._borne_out:
-            self._borne_out[words] = self._bears_out(words)
-        return self._borne_out[words]
-
-    def _bears_out(self, words: str) -> float:
-        if self.text.find_name(words):
-            return NEAR
-        if self.text.share_of_words(words) == 1.0 and normalise_name(words):
-            return IN_WORDS
-        return WITH_TITLE if self.around.find_name(words) else 0.0
 
 
 def ground(
@@ -321,7 +262,13 @@ def _version() -> str:
     """Return a hash of all that decides what is stored of a reply."""
     here = Path(__file__).parent
     tasks = here.parent
-    paths = [here / "grounding.py", here / "located.py", tasks / "names.py", tasks / "stems.py"]
+    paths = [
+        here / "grounding.py",
+        here / "located.py",
+        here / "evidence.py",
+        tasks / "names.py",
+        tasks / "stems.py",
+    ]
     paths += sorted((tasks / "values").glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
