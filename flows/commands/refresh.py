@@ -13,6 +13,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Bring the home up to date with the sources and say what was done."""
     home = home_of(arguments)
     settings = with_options(settings_of(home), arguments)
+    if settings.engine.engine != "rules":
+        from tasks.models.wires import open_door
+
+        open_door(home, settings.engine, "check")  # what is wrong is said before anything starts
     report = run_flow(
         debug=arguments.debug,
         sources=arguments.sources,

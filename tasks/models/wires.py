@@ -2,6 +2,7 @@
 
 from schemas.operations import ModelCall
 from schemas.settings import EngineSettings
+from tasks.engine_choice import identity
 from tasks.models.call import Outcome, Wire
 from tasks.models.door import Door
 from warehouse.home import Home
@@ -11,7 +12,11 @@ SPARE = 8  # pieces of work beyond the calls in flight, so that none waits for g
 
 
 def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
-    """Return the door to the model that the settings name, for one run."""
+    """Return the door to the model that the settings name, for one run.
+
+    Raises UsageError if model, address, key or prices are not as they must be; nothing is asked.
+    """
+    identity(settings)
     model = settings.model
     if model.batch or settings.engine == "transformers":
         model = model.model_copy(update={"concurrency": width(settings)})

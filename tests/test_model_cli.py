@@ -1,0 +1,125 @@
+"""The command line with a language model: what it prints, what it refuses, what it costs."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mock_endpoint import Running, running
+
+from flows.__main__ import main
+
+MODEL = ["--engine", "openai", "--model", "gpt-4.1-mini"]
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("mock") / "ledger.jsonl") as up:
+        yield up
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, endpoint: Running) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "settings.toml").write_text('workers = 1\n\n[engine]\nencoder = "none"\n')
+    return folder
+
+
+def call(home: Path, *words: str) -> int:
+    return main(["--home", str(home), *words])
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_estimate_refresh_and_account(
+    home: Path, tiny_corpus: Path, endpoint: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(home, "cost", str(tiny_corpus), *MODEL, "--json") == 0
+    expected = printed(capsys)
+    assert endpoint.calls == []
+    assert call(home, "refresh", str(tiny_corpus), *MODEL, "--concurrency", "4", "--json") == 0
+    report = printed(capsys)
+    assert report["published"] and report["counts"]["calls"]["calls"] == expected["calls"]
+    query = "select count(*) as calls, sum(cost) as cost from model_calls where outcome = 'ok'"
+    assert call(home, "sql", query, "--format", "json") == 0
+    [account] = printed(capsys)
+    assert account["calls"] == expected["calls"] == len(endpoint.calls)
+    assert account["cost"] == pytest.approx(report["cost"])
+    assert call(home, "cost", "--sample", "3", *MODEL, "--json") == 0
+    assert printed(capsys)["calls"] == 0  # the same model: answered before
+    assert call(home, "refresh", str(tiny_corpus), *MODEL) == 0
+    shown = capsys.readouterr().out
+    assert "Nothing has changed" in shown
+
+
+def test_the_estimate_is_a_table_for_people(
+    home: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(home, "cost", str(tiny_corpus), *MODEL) == 0
+    shown = capsys.readouterr().out
+    assert "prompt tokens" in shown and "Cost: 0." in shown and "Assumed" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cost"], "costs nothing"),
+        (["cost", "--engine", "openai"], "needs a model"),
+        (["cost", *MODEL, "--sample", "2", "here"], "leave the sources out"),
+        (["refresh", "here", "--engine", "openai"], "needs a model"),
+        (["refresh", "here", *MODEL, "--base-url", "http://example.org/v1"], "unencrypted"),
+        (["refresh", "here", "--engine", "openai", "--model", "odd", "--budget", "1"], "prices"),
+    ],
+)
+def test_a_wrong_call_is_told_in_plain_words(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "a.txt").write_text("Oslo lies in Norway.")
+    monkeypatch.chdir(tmp_path)
+    assert call(home, *words) == 2
+    told = capsys.readouterr().err
+    assert said in told and "Traceback" not in told
+
+
+def test_a_key_that_is_refused_stops_the_run_with_one_message(
+    home: Path, tmp_path: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {"error": {"message": "Incorrect API key provided: sk-test-0123456789"}}
+    fault = {"id": "h401", "group": "http", "serve": {"status": 401, "body": words}}
+    (tmp_path / "faults.jsonl").write_text(json.dumps(fault))
+    with running(tmp_path / "ledger.jsonl", faults=tmp_path / "faults.jsonl") as up:
+        asked = [*MODEL, "--base-url", up.base_url, "--concurrency", "2"]
+        assert call(home, "refresh", str(tiny_corpus), *asked) == 1
+        assert len(up.calls) <= 2
+    told = capsys.readouterr().err
+    assert "does not accept the key" in told and "OPENAI_API_KEY" in told
+    assert "sk-test" not in told and "Traceback" not in told
+
+
+def test_the_doctor_looks_at_the_model_without_asking_it(
+    home: Path, endpoint: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "settings.toml").write_text(
+        '[engine]\nengine = "openai"\nencoder = "none"\n\n[engine.model]\nname = "gpt-4.1-mini"\n'
+    )
+    before = len(endpoint.calls)
+    call(home, "doctor", "--json")
+    findings = printed(capsys)
+    assert any("gpt-4.1-mini" in json.dumps(one) for one in findings)
+    assert len(endpoint.calls) == before
