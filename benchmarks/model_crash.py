@@ -125,7 +125,7 @@ def main() -> None:
         "calls": watch.calls,
         "calls_for_what_was_answered": watch.asked_though_answered,
         "calls_repeated": watch.asked_again,
-        "most_calls_repeated_after_a_kill": watch.most_asked_again_at_once,
+        "most_calls_repeated_by_one_run": watch.most_asked_again_at_once,
         "calls_nobody_planned": watch.unknown,
         "lost_rows": tally.lost,
         "duplicated_rows": tally.duplicated,
