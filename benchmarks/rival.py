@@ -146,6 +146,7 @@ def timed_run(
         "wall_seconds": wall,
         "asking_seconds": span(calls) if calls else 0.0,
         "cpu_seconds": side.cpu(figures),
+        "grounding": figures.get("grounding_cpu_seconds", 0.0),
         "calls": len(calls),
         "facts": side.facts(folder, figures),
     }
@@ -165,6 +166,7 @@ def compare(sides: dict[str, Any], work: Work, few: Work, **how: Any) -> dict[st
     for name in sides:
         cpu = median(run["cpu_seconds"] for run in runs[name])
         once = start_up[name]["cpu_seconds"]
+        grounding = median(run["grounding"] for run in runs[name]) - start_up[name]["grounding"]
         asking = [run["asking_seconds"] for run in runs[name]]
         found[name] = {
             "documents_per_second": round(work.documents / median(asking), 2),
@@ -175,6 +177,7 @@ def compare(sides: dict[str, Any], work: Work, few: Work, **how: Any) -> dict[st
             "share_of_bound": round(how["bound"] / median(asking), 4),
             "wall_seconds": round(median(run["wall_seconds"] for run in runs[name]), 2),
             "cpu_ms_per_call": round(1000 * (cpu - once) / (len(work.shas) - FEW), 3),
+            "of_which_grounding": round(1000 * grounding / (len(work.shas) - FEW), 3),
             "cpu_seconds_of_ten_documents": round(once, 3),
             "calls": [run["calls"] for run in runs[name]],
             "facts": runs[name][0]["facts"],

@@ -11,14 +11,13 @@ from copy import deepcopy
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
 
 from tasks.prompts import replies
 
 CELL = "@@cell@@"
 HUGE = 10_000_000  # characters
 LINES_OF_LOOP = 1_000_000
-FACTS: dict[str, type[BaseModel]] = {
+FACTS: dict[str, type[Any]] = {
     "entities": replies.Entity,
     "triples": replies.Triple,
     "aspects": replies.Aspect,
@@ -96,7 +95,7 @@ def _extra_fields(value: dict[str, Any]) -> str:
     return _dumps({**value, **OTHERS})
 
 
-def _as_object(shape: type[BaseModel], fact: list[Any]) -> dict[str, Any]:
+def _as_object(shape: type[Any], fact: list[Any]) -> dict[str, Any]:
     read = shape.model_validate(fact)
     return {name: getattr(read, name) for name in shape.model_fields}
 

@@ -5,11 +5,11 @@ import re
 from collections import OrderedDict
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from tasks.mock_endpoint.language import language_of
 from tasks.model_extraction.passages import read_extraction_text
-from tasks.prompts.replies import Aspect, Entity, Fact, Triple
+from tasks.prompts.replies import Aspect, Entity, Triple
 from tasks.rules import RulesEngine
 from tasks.rules.extracted import Extracted, Mention
 from tasks.sentence_ends import sentences
@@ -93,12 +93,13 @@ def facts_of(found: Extracted, text: str) -> Facts:
     }
 
 
-def _rows(form: type[Fact], facts: list[dict[str, Any]]) -> list[Row]:
+def _rows(form: type[Any], facts: list[dict[str, Any]]) -> list[Row]:
     """Return facts as replies hold them; one that no reply may hold is left out."""
     rows: list[Row] = []
+    shape: TypeAdapter[Any] = TypeAdapter(form)
     for fact in facts:
         with contextlib.suppress(ValidationError):
-            rows.append(cast(Row, form.model_validate(fact).model_dump()))
+            rows.append(cast(Row, shape.dump_python(shape.validate_python(fact), mode="json")))
     return rows
 
 

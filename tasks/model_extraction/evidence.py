@@ -29,11 +29,18 @@ class Passage:
         # A reply says the same names and quotes again and again.
         self._named: dict[str, float] = {}
         self._borne_out: dict[str, float] = {}
+        self._quotes: dict[str, Span | None] = {}
         self._around_spans: dict[Span, Searchable] = {}
 
     @cached_property
     def _sentences(self) -> list[Span]:
         return sentences(self.piece["text"], self.piece["language"])
+
+    def find(self, quote: str) -> Span | None:
+        """Return where a quote stands in the passage."""
+        if quote not in self._quotes:
+            self._quotes[quote] = self.text.find(quote)
+        return self._quotes[quote]
 
     def sentences_of(self, span: Span) -> Searchable:
         """Return the whole sentences that a span touches."""

@@ -6,6 +6,7 @@ the passage and the reply alone. Confidence is ours; the model is not asked for 
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +19,14 @@ from tasks.model_extraction.vocabulary import Vocabulary
 from tasks.names import is_pronoun, normalise_name
 from tasks.prompts.replies import Aspect, Entity, Extraction, Triple
 from tasks.rules.extracted import Extracted
-from tasks.values import parse_value
+from tasks.values import Value, parse_value
 
 MOST_FACTS = 400  # of one form in one passage; beyond that a reply is a loop
 MOST_PLACES = 20  # where one name is noted in one passage
 LEAST_SHARE = 0.7  # of a description's words that the passage must have
 SHOWN = 300  # characters of a rejected fact
+_DIGIT = re.compile(r"\d")
+TEXT = Value("text")
 _VAGUE = {
     "en": "has have had do does of about related relates with relation relationship information "
     "involves regarding other unknown none",
@@ -184,7 +187,7 @@ class _Grounder:
         """Return the passage that holds a quote, the one with the names first, and its span."""
         first = None
         for passage in self.passages:
-            span = passage.text.find(quote)
+            span = passage.find(quote)
             if span is None:
                 continue
             if all(passage.names(name) or passage.bears_out(name) for name in names if name):
@@ -203,7 +206,9 @@ class _Grounder:
 
     def _tail(self, tail: str, passage: Passage) -> dict[str, Any]:
         kind = self.kinds.get(normalise_name(tail))
-        value = parse_value(tail, passage.language)
+        # What the reply lists as an entity and has no digit is no value; looking is half the work.
+        plain = kind is not None and not _DIGIT.search(tail)
+        value = TEXT if plain else parse_value(tail, passage.language)
         named = kind is not None and value.value_type == "text"
         return {
             "tail_kind": kind if named else "",

@@ -8,7 +8,6 @@ from tasks.models.door import Door
 from warehouse.home import Home
 
 BATCH_WIDTH = 5_000  # requests that may wait for one batch
-SPARE = 8  # pieces of work beyond the calls in flight, so that none waits for grounding
 
 
 def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
@@ -24,10 +23,14 @@ def open_door(home: Home, settings: EngineSettings, run_id: str) -> Door:
 
 
 def width(settings: EngineSettings) -> int:
-    """Return how many pieces of work to have in hand at once."""
+    """Return how many pieces of work to have in hand at once.
+
+    Twice as many as calls in flight: when a reply comes the next call goes out at once, and the
+    reply is grounded while that is under way.
+    """
     if settings.engine == "transformers":
         return 2 * settings.model.local_batch
-    return BATCH_WIDTH if settings.model.batch else settings.model.concurrency + SPARE
+    return BATCH_WIDTH if settings.model.batch else 2 * settings.model.concurrency
 
 
 def finish(door: Door) -> None:

@@ -32,6 +32,8 @@ def _strict(schema: dict[str, Any], definitions: dict[str, Any], kept: set[str])
         }
         strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
+    if "prefixItems" in schema:  # a row of a fixed number of texts
+        strict["items"] = schema["prefixItems"][0]
     if "items" in strict:
         strict["items"] = _strict(strict["items"], definitions, kept)
     if "anyOf" in strict:
