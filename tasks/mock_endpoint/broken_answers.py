@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 
 from tasks.prompts import replies
 
@@ -96,8 +97,9 @@ def _extra_fields(value: dict[str, Any]) -> str:
 
 
 def _as_object(shape: type[Any], fact: list[Any]) -> dict[str, Any]:
-    read = shape.model_validate(fact)
-    return {name: getattr(read, name) for name in shape.model_fields}
+    read = TypeAdapter(shape).validate_python(fact)
+    names = getattr(shape, "model_fields", None) or shape._fields
+    return {name: getattr(read, name) for name in names}
 
 
 def _dup_keys(value: dict[str, Any]) -> str:

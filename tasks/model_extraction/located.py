@@ -20,7 +20,8 @@ _ALIKE = str.maketrans(
 _ELLIPSIS = re.compile(r"\s*(?:…|\.{3}|\[\.\.\.\])\s*")
 _DIGITS = re.compile(r"\d+")
 _GAP = re.compile(r"\s")
-_UNEVEN = re.compile(f"\\A\\s|\\s\\s|{HAN.pattern[:-1]}\\s")  # what makes places shift
+_HAN = HAN.pattern[:-1]
+_UNEVEN = re.compile(f"\\A\\s|\\s\\s|{_HAN}\\s|\\s{_HAN}")  # what makes places shift
 
 Span = tuple[int, int]
 
@@ -105,7 +106,7 @@ def _folded_words(words: str) -> str:
 def _fold(text: str) -> tuple[str, Sequence[int]]:
     """Return a text without case and without differences of gaps and signs, and each sign's place.
 
-    Between Chinese characters gaps mean nothing and are dropped.
+    Beside Chinese characters gaps mean nothing and are dropped.
     """
     text = text.translate(_ALIKE)
     lower = text.lower()
@@ -124,14 +125,14 @@ def _fold_each(text: str) -> tuple[str, list[int]]:
     places: list[int] = []
     for place, character in enumerate(text):
         if character.isspace():
-            if folded and folded[-1] != " ":
+            if folded and folded[-1] != " " and not HAN.match(folded[-1]):
                 folded.append(" ")
                 places.append(place)
             continue
         plain = character
         if not character.isascii():
             plain = unicodedata.normalize("NFKC", character)
-            if HAN.match(character) and folded[-1:] == [" "] and HAN.match("".join(folded[-2:-1])):
+            if HAN.match(character) and folded[-1:] == [" "]:
                 folded.pop()
                 places.pop()
         for sign in plain.lower():

@@ -4,7 +4,7 @@ Keys that were not asked for are dropped: where a fact comes from, which run fou
 it is are never the model's to say. Texts with control characters or half characters are refused.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -42,6 +42,15 @@ class Reply(BaseModel):
 
 
 # -- extraction --------------------------------------------------------------------------------
+
+
+def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
+    """Return what makes a row of an object, for models that prefer those; other keys go."""
+
+    def row(said: object) -> object:
+        return [said.get(field) for field in fields] if isinstance(said, dict) else said
+
+    return row
 
 
 # Facts travel as rows of texts, not as objects, as in KnowledGPT's prompt (figure 10): without keys
@@ -100,8 +109,14 @@ class Entity(Reply):
 
 
 Entities = Annotated[list[Entity], Field(max_length=MOST_FACTS)]
-Triples = Annotated[list[Triple], Field(max_length=MOST_FACTS)]
-Aspects = Annotated[list[Aspect], Field(max_length=MOST_FACTS)]
+Triples = Annotated[
+    list[Annotated[Triple, BeforeValidator(_as_row(Triple._fields))]],
+    Field(max_length=MOST_FACTS),
+]
+Aspects = Annotated[
+    list[Annotated[Aspect, BeforeValidator(_as_row(Aspect._fields))]],
+    Field(max_length=MOST_FACTS),
+]
 
 
 class Extraction(Reply):

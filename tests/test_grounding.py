@@ -1,0 +1,354 @@
+"""Grounding: what a passage bears out is stored with its place; everything else with its reason."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.observations import (
+    AliasMention,
+    AspectMention,
+    DescriptionMention,
+    NameMention,
+    TripleMention,
+)
+from tasks.model_extraction import grounding
+from tasks.model_extraction.grounding import Grounded, ground
+from tasks.model_extraction.located import Searchable
+from tasks.model_extraction.passages import (
+    Piece,
+    halves,
+    into_calls,
+    read_extraction_text,
+    render,
+)
+from tasks.model_extraction.second_look import uncovered
+from tasks.model_extraction.vocabulary import Vocabulary, read_vocabulary
+from tasks.prompts.replies import Extraction
+
+ADA = (
+    "Ada Lovelace (1815–1852), known as the “Enchantress of Numbers”, was an English "
+    "mathematician. She worked with Charles Babbage on the Analytical Engine. Her notes of 1843 "
+    "cover 20 pages."
+)
+XUN = "鲁迅，原名周树人，是中国作家。1918年他发表了《狂人日记》，全文约4700字。"
+
+
+def piece(text: str = ADA, **more: Any) -> Piece:
+    return {
+        "passage_id": "p1", "text": text, "title": "Ada Lovelace", "headings": "", "language": "en",
+        "content_id": "c", "document_id": "d", "sensitive": False, "span_start": 0, "place": 1,
+        **more,
+    }  # fmt: skip
+
+
+CHINESE = piece(XUN, title="鲁迅", language="zh")
+
+
+def reply(
+    triples: list[list[str]] | None = None,
+    entities: list[list[str]] | None = None,
+    aspects: list[list[str]] | None = None,
+) -> Extraction:
+    said = {"entities": entities or [], "triples": triples or [], "aspects": aspects or []}
+    return Extraction.model_validate(said)
+
+
+def reasons(found: Grounded) -> list[str]:
+    return [fact.reason for fact in found.rejected]
+
+
+# --- what is borne out -------------------------------------------------------------------
+
+QUOTES = [
+    "She worked with Charles Babbage",
+    "SHE WORKED WITH CHARLES BABBAGE",
+    " she worked  with\nCharles Babbage. ",
+    "She worked with … the Analytical Engine",
+    "She worked with ... the Analytical Engine",
+    '"Enchantress of Numbers", was an English mathematician',
+    "Ada Lovelace (1815-1852)",
+]
+
+
+@pytest.mark.parametrize("quote", QUOTES)
+def test_a_quote_is_found_however_it_was_copied(quote: str) -> None:
+    span = Searchable(ADA).find(quote)
+    assert span is not None
+    assert 0 <= span[0] < span[1] <= len(ADA)
+
+
+@pytest.mark.parametrize("quote", ["１９１８年他发表了", "1918 年 他 发表了", "发表了《狂人日记》"])
+def test_a_chinese_quote_is_found_in_other_widths_and_gaps(quote: str) -> None:
+    span = Searchable(XUN).find(quote)
+    assert span is not None and "发表了" in XUN[span[0] : span[1]]
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["", " ", "…", "She worked with Alan Turing", "the Analytical Engine … She worked with"],
+)
+def test_what_does_not_stand_there_is_not_found(quote: str) -> None:
+    assert Searchable(ADA).find(quote) is None
+
+
+def test_a_triple_is_stored_with_its_place_and_our_confidence() -> None:
+    fact = ["Ada Lovelace", "worked with", "Charles Babbage", "She worked with Charles Babbage"]
+    found = ground(reply([fact], entities=[["Charles Babbage", "person", "", ""]]), [piece()])
+    [triple] = found.extracted[0].triples
+    assert ADA[triple["span_start"] : triple["span_end"]] == "She worked with Charles Babbage"
+    assert (triple["tail_kind"], triple["value_type"]) == ("person", "entity")
+    assert 0 < triple["confidence"] < 1
+    assert found.rejected == []
+
+
+@pytest.mark.parametrize(
+    ("where", "tail", "quote", "columns"),
+    [
+        (piece(), "20 pages", "cover 20 pages", {"number": 20.0}),
+        (piece(), "1843", "Her notes of 1843", {"value_type": "year", "date": "1843"}),
+        (CHINESE, "1918年", "1918年他发表了", {"date": "1918"}),
+    ],
+)
+def test_tails_are_read_as_values(
+    where: Piece, tail: str, quote: str, columns: dict[str, Any]
+) -> None:
+    head = where["title"]
+    found = ground(reply([[head, "relates by", tail, quote]]), [where])
+    [triple] = found.extracted[0].triples
+    assert {name: triple[name] for name in columns} == columns
+
+
+def test_descriptions_aspects_and_aliases_are_stored() -> None:
+    said = reply(
+        entities=[
+            ["Ada Lovelace", "person", "an English mathematician", "an English mathematician",
+             "Enchantress of Numbers"]
+        ],
+        aspects=[["Ada Lovelace", "work", "With whom did she work?",
+                  "She worked with Charles Babbage on the Analytical Engine."]],
+    )  # fmt: skip
+    found = ground(said, [piece()])
+    extracted = found.extracted[0]
+    assert found.rejected == []
+    assert extracted.descriptions[0]["text"] == "an English mathematician"
+    assert extracted.aspects[0]["text"] == (
+        "She worked with Charles Babbage on the Analytical Engine"
+    )
+    alias = extracted.aliases[0]
+    assert ADA[alias["span_start"] : alias["span_end"]] == "Enchantress of Numbers"
+    assert {name["name"] for name in extracted.names} == {
+        "Ada Lovelace", "Enchantress of Numbers",
+    }  # fmt: skip
+
+
+def test_chinese_facts_are_stored() -> None:
+    said = reply(
+        [["鲁迅", "发表", "《狂人日记》", "1918年他发表了《狂人日记》"]],
+        entities=[["鲁迅", "person", "中国作家", "是中国作家", "周树人"]],
+    )
+    found = ground(said, [CHINESE])
+    extracted = found.extracted[0]
+    assert found.rejected == []
+    assert (len(extracted.triples), len(extracted.descriptions), len(extracted.aliases)) == (
+        1,
+        1,
+        1,
+    )
+
+
+def test_rows_fit_the_journal() -> None:
+    said = reply(
+        [["Ada Lovelace", "worked with", "Charles Babbage", "She worked with Charles Babbage"]],
+        entities=[["Ada Lovelace", "person", "an English mathematician",
+                   "was an English mathematician", "Enchantress of Numbers"]],
+        aspects=[["Ada Lovelace", "notes", "How long?", "Her notes of 1843 cover 20 pages."]],
+    )  # fmt: skip
+    extracted = ground(said, [piece()]).extracted[0]
+    stamp = {"passage_id": "p1", "engine": "openai", "prompt_sha": "x"}
+    for row, facts in (
+        (NameMention, extracted.names),
+        (TripleMention, extracted.triples),
+        (DescriptionMention, extracted.descriptions),
+        (AspectMention, extracted.aspects),
+        (AliasMention, extracted.aliases),
+    ):
+        assert facts
+        row.to_table([row(**{**fact, **stamp}) for fact in facts])
+
+
+# --- what is not -------------------------------------------------------------------------
+
+WITH = "She worked with Charles Babbage"
+REJECTED = [
+    (["Ada Lovelace", "worked with", "Charles Babbage", "She flew to Mars"], "quote_not_found"),
+    (["Ada Lovelace", "worked with", "Charles Babbage", ""], "quote_not_found"),
+    (["Alan Turing", "worked with", "Charles Babbage", WITH], "head_not_found"),
+    (["She", "worked with", "Charles Babbage", WITH], "head_not_found"),
+    (["Ada Lovelace", "worked with", "Alan Turing", WITH], "tail_not_found"),
+    (["Ada Lovelace", "worked with", "CANARY-7Q", WITH], "tail_not_found"),
+    (["Ada Lovelace", "wrote in", "1844", "Her notes of 1843 cover 20 pages"], "tail_not_found"),
+    (["Ada Lovelace", "", "Charles Babbage", WITH], "vague_relation"),
+    (["Ada Lovelace", "related to", "Charles Babbage", WITH], "vague_relation"),
+    (["Ada Lovelace", "is", "Ada Lovelace", "Ada Lovelace (1815"], "same_head_and_tail"),
+    (["Ada Lovelace", "is", "English mathematician", "cover 20 pages"], "quote_without_names"),
+]
+
+
+@pytest.mark.parametrize(("fact", "reason"), REJECTED)
+def test_a_triple_that_is_not_borne_out_is_rejected(fact: list[str], reason: str) -> None:
+    found = ground(reply([fact]), [piece()])
+    assert (found.extracted[0].triples, reasons(found)) == ([], [reason])
+    assert found.rejected[0].form == "triple" and fact[2] in found.rejected[0].text
+
+
+@pytest.mark.parametrize(
+    ("entity", "reason"),
+    [
+        (["Alan Turing", "person", "an English mathematician", "an English mathematician"],
+         "head_not_found"),
+        (["Ada Lovelace", "person", "a French violinist of Paris", "an English mathematician"],
+         "words_not_found"),
+        (["Ada Lovelace", "person", "an English mathematician of 1999", "an English mathematician"],
+         "words_not_found"),
+        (["Ada Lovelace", "person", "an English mathematician", "not in the text"],
+         "quote_not_found"),
+    ],
+)  # fmt: skip
+def test_a_description_that_is_not_borne_out_is_rejected(entity: list[str], reason: str) -> None:
+    found = ground(reply(entities=[entity]), [piece()])
+    assert (found.extracted[0].descriptions, reasons(found)) == ([], [reason])
+
+
+def test_an_alias_that_stands_nowhere_is_rejected() -> None:
+    entity = ["Ada Lovelace", "person", "", "an English mathematician", "Countess X", "She"]
+    found = ground(reply(entities=[entity]), [piece()])
+    assert found.extracted[0].aliases == []
+    assert set(reasons(found)) == {"alias_not_found"}
+
+
+@given(
+    st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F), min_size=4, max_size=20)
+)
+def test_an_invented_name_never_passes(name: str) -> None:
+    if Searchable(f"{ADA} Ada Lovelace").share_of_words(name) > 0 or name.lower() in ADA.lower():
+        return
+    said = reply(
+        [[name, "worked with", "Charles Babbage", WITH], ["Ada Lovelace", "knew", name, WITH]],
+        entities=[["Ada Lovelace", "person", "", "", name], [name, "person", "an English", WITH]],
+    )
+    extracted = ground(said, [piece()]).extracted[0]
+    assert (extracted.triples, extracted.aliases, extracted.descriptions) == ([], [], [])
+
+
+@given(st.text(max_size=80), st.text(max_size=40), st.text(max_size=40))
+def test_what_is_stored_lies_in_the_passage(quote: str, head: str, tail: str) -> None:
+    try:
+        said = reply([[head, "says", tail, quote]], aspects=[[head, "side", "?", quote]])
+    except ValueError:
+        return
+    for extracted in ground(said, [piece(f"{head} {quote} {tail}"), piece()]).extracted:
+        for fact in [*extracted.triples, *extracted.aspects, *extracted.names]:
+            assert 0 <= fact["span_start"] < fact["span_end"]
+
+
+# --- passages, vocabulary, amounts -------------------------------------------------------
+
+
+def test_a_fact_belongs_to_the_passage_that_holds_its_quote() -> None:
+    first, second = piece("Oslo lies in Norway."), piece("Turku lies in Finland.", passage_id="p2")
+    for place in (first, second):
+        place["title"] = "Towns"
+    found = ground(
+        reply([["Turku", "lies in", "Finland", "Turku lies in Finland"]]), [first, second]
+    )
+    assert [len(one.triples) for one in found.extracted] == [0, 1]
+    crossed = ground(
+        reply([["Oslo", "lies in", "Finland", "Turku lies in Finland"]]), [first, second]
+    )
+    assert reasons(crossed) == ["head_not_found"]
+
+
+def test_a_fact_said_twice_is_stored_once_and_too_many_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fact = ["Ada Lovelace", "worked with", "Charles Babbage", WITH]
+    assert len(ground(reply([fact] * 3), [piece()]).extracted[0].triples) == 1
+    monkeypatch.setattr(grounding, "MOST_FACTS", 1)
+    found = ground(reply([fact, ["Ada Lovelace", "knew", "Charles Babbage", WITH]]), [piece()])
+    assert reasons(found) == ["too_many"]
+
+
+def test_a_vocabulary_spells_relations_and_allows_no_other(tmp_path: Any) -> None:
+    path = tmp_path / "relations.txt"
+    path.write_text("# ours\nWorked With: who they worked with\n\nborn in\n")
+    vocabulary = read_vocabulary(str(path))
+    assert vocabulary == Vocabulary((("Worked With", "who they worked with"), ("born in", "")))
+    facts = [[
+        "Ada Lovelace", relation, "Charles Babbage", WITH
+    ] for relation in ("worked with", "knew")]  # fmt: skip
+    found = ground(reply(facts), [piece()], vocabulary)
+    assert [triple["relation"] for triple in found.extracted[0].triples] == ["Worked With"]
+    assert reasons(found) == ["not_in_vocabulary"]
+
+
+def test_hostile_sizes_end_soon() -> None:
+    began = time.perf_counter()
+    long = piece("a " * 250_000)
+    ground(
+        reply([["a", "b", "c", "a " * 9_000 + "x"]] * 20, aspects=[["a", "s", "?", "…" * 9_000]]),
+        [long],
+    )
+    Searchable("天 " * 100_000).find("天" * 5_000 + "地")
+    assert time.perf_counter() - began < 5
+
+
+# --- calls -------------------------------------------------------------------------------
+
+
+def test_only_passages_of_one_text_share_a_call_up_to_a_budget() -> None:
+    pieces = [
+        piece("one two three.", passage_id="a"),
+        piece("four five six.", passage_id="b"),
+        piece("seven.", passage_id="c", sensitive=True),
+        piece("eight.", passage_id="d", content_id="e"),
+        piece("nine.", passage_id="f", content_id="e", language="zh"),
+    ]
+    calls = [[p["passage_id"] for p in call] for call in into_calls(pieces, 100)]
+    assert calls == [["a", "b"], ["c"], ["d"], ["f"]]
+    assert [len(call) for call in into_calls(pieces[:2], 5)] == [1, 1]
+    assert [len(call) for call in into_calls([piece("word " * 500)], 5)] == [1]
+
+
+def test_a_message_can_be_read_back() -> None:
+    pieces = [
+        piece("One.", headings="H"),
+        piece("Two.", headings="H"),
+        piece("Three.", headings="I"),
+    ]
+    values = render(pieces)
+    title, passages = read_extraction_text(f"Title: {values['title']}\n\n{values['text']}")
+    assert title == "Ada Lovelace"
+    assert passages == ["## H\nOne.", "Two.", "## I\nThree."]
+
+
+def test_what_is_too_long_is_cut_between_pieces_then_between_sentences() -> None:
+    one, two, three = (piece(passage_id=name) for name in "abc")
+    cut = halves([one, two, three])
+    assert cut is not None and [len(half) for half in cut] == [1, 2]
+    cut = halves([one])
+    assert cut is not None
+    assert cut[0][0]["text"] + cut[1][0]["text"] == ADA
+    assert cut[0][0]["passage_id"] == cut[1][0]["passage_id"] == "a"
+    assert halves([piece("One sentence alone.")]) is None
+
+
+def test_a_second_look_is_for_sentences_that_nothing_covers() -> None:
+    fact = ["Ada Lovelace", "worked with", "Charles Babbage", WITH]
+    found = ground(reply([fact]), [piece()])
+    [left] = uncovered([piece()], found.extracted)
+    assert "Enchantress" in left["text"] and left["passage_id"] == "p1"
+    everything = ground(reply(aspects=[["Ada Lovelace", "all", "?", ADA]]), [piece()])
+    assert uncovered([piece()], everything.extracted) == []

@@ -1,0 +1,215 @@
+"""Prompts: strict names, checked examples, versions that change exactly when a reply could."""
+
+import string
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.model_extraction.grounding import ground
+from tasks.models.call import Request
+from tasks.models.reply_text import BadReply, parse_reply
+from tasks.models.tokens import estimate_tokens
+from tasks.prompts import PURPOSES, Prompt, examples, load_prompt, prompt, purpose_of, strict_schema
+from tasks.prompts.replies import Choice, Entity, Extraction, Triple, merged
+
+LANGUAGES = ("en", "zh")
+ALL = [(purpose, language) for purpose in PURPOSES for language in LANGUAGES]
+
+
+def load(purpose: str, language: str = "en", vocabulary: str = "") -> Prompt:
+    fixed = {"vocabulary": vocabulary} if purpose.startswith("extract") else {}
+    return load_prompt(purpose, language, **fixed)
+
+
+# --- what a prompt is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("purpose", "language"), ALL)
+def test_every_purpose_has_a_prompt_with_valid_examples(purpose: str, language: str) -> None:
+    loaded = load(purpose, language)
+    shown = examples(purpose)[language]
+    assert shown
+    for example in shown:
+        written = orjson.dumps(example["reply"]).decode()
+        parse_reply(written, loaded.reply)
+        assert written in loaded.system
+        loaded.request(example["values"], most_tokens=10)
+
+
+@pytest.mark.parametrize(("purpose", "language"), ALL)
+def test_a_prompt_is_known_by_its_first_line(purpose: str, language: str) -> None:
+    assert purpose_of(load(purpose, language).system) == purpose
+
+
+@pytest.mark.parametrize("system", ["", "# Something else", "You are a helpful assistant."])
+def test_other_prompts_are_not_ours(system: str) -> None:
+    assert purpose_of(system) is None
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_the_fixed_part_comes_first_and_says_that_texts_are_data(purpose: str) -> None:
+    loaded = load(purpose)
+    values = examples(purpose)["en"][0]["values"]
+    first, second = loaded.request(values, most_tokens=10).messages
+    assert (first["role"], second["role"]) == ("system", "user")
+    assert "$" not in first["content"].replace("$examples", "")
+    assert "data" in first["content"] and "instruction" in first["content"]
+
+
+# --- names -------------------------------------------------------------------------------
+
+
+def test_a_name_too_few_or_too_many_is_an_error() -> None:
+    loaded = load("answer")
+    with pytest.raises(KeyError):
+        loaded.request({"question": "Who?"}, most_tokens=10)
+    with pytest.raises(KeyError, match="nobody"):
+        loaded.request({"question": "", "knowledge": "", "nobody": ""}, most_tokens=10)
+    with pytest.raises(KeyError):
+        load_prompt("extract")
+    with pytest.raises(KeyError):
+        load_prompt("answer", vocabulary="x")
+
+
+@given(st.text(st.sampled_from(string.printable + "$${}天"), max_size=60))
+def test_a_text_is_inserted_once_and_as_it_is(text: str) -> None:
+    asked = load("answer").request({"question": text, "knowledge": "$question"}, most_tokens=10)
+    assert asked.user == f"Query: {text}\nKnowledge:\n$question"
+
+
+# --- versions ----------------------------------------------------------------------------
+
+
+def test_the_version_is_the_same_in_all_languages() -> None:
+    assert load("extract", "en").sha == load("extract", "zh").sha
+    assert load("extract", "fr").system == load("extract", "en").system
+
+
+def test_versions_differ_from_purpose_to_purpose_and_with_what_is_fixed() -> None:
+    assert len({load(purpose).sha for purpose in PURPOSES}) == len(PURPOSES)
+    assert load("extract").sha != load("extract", vocabulary="\nUse only these p: born in").sha
+
+
+@pytest.mark.parametrize("changed", ["template", "example"])
+def test_a_changed_prompt_is_another_version(changed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load("answer").sha
+    fixed, said = prompt._parts("answer")
+    told = examples("answer")
+    if changed == "template":
+        monkeypatch.setattr(prompt, "_parts", lambda purpose: (fixed + " Be kind.", said))
+    else:
+        other = {language: shown[:1] for language, shown in told.items()}
+        monkeypatch.setattr(prompt, "examples", lambda purpose: other)
+    assert load("answer").sha != before
+
+
+def test_equal_requests_have_one_hash_whoever_asks() -> None:
+    def asked(**about: object) -> Request:
+        values = {"question": "Who?", "knowledge": ""}
+        return load("answer").request(values, most_tokens=10, **about)  # type: ignore[arg-type]
+
+    assert asked(document_id="a").sha("m") == asked(document_id="b", sensitive=True).sha("m")
+    assert asked().sha("m") != asked().sha("n")
+
+
+# --- replies -----------------------------------------------------------------------------
+
+
+def objects_in(schema: object) -> list[dict[str, object]]:
+    if isinstance(schema, dict):
+        mine = [schema] if schema.get("type") == "object" else []
+        return mine + [one for value in schema.values() for one in objects_in(value)]
+    return (
+        [one for value in schema for one in objects_in(value)] if isinstance(schema, list) else []
+    )
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_the_schema_that_is_sent_is_strict(purpose: str) -> None:
+    found = objects_in(strict_schema(load(purpose).reply))
+    assert found
+    for one in found:
+        assert one["additionalProperties"] is False
+        assert one["required"] == list(one["properties"])  # type: ignore[call-overload]
+    assert b"$ref" not in orjson.dumps(strict_schema(load(purpose).reply))
+
+
+def test_rows_may_be_objects_and_keys_of_nobody_are_dropped() -> None:
+    fact = {"s": "a", "p": "b", "o": "c", "quote": "d", "confidence": 1.0, "document_id": "x"}
+    said = {"entities": [], "triples": [fact], "aspects": [], "run_id": "x"}
+    reply = Extraction.model_validate(said)
+    assert reply.triples == [Triple("a", "b", "c", "d")]
+    assert orjson.loads(reply.model_dump_json())["triples"] == [["a", "b", "c", "d"]]
+
+
+def test_the_rest_of_an_entitys_row_are_its_aliases() -> None:
+    said = {"entities": [["A", "person", "", "q", "B", "C"]], "triples": [], "aspects": []}
+    [entity] = Extraction.model_validate(said).entities
+    assert entity == Entity(name="A", kind="person", description="", quote="q", aliases=["B", "C"])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["a", "b", "c"], ["a", "b", "c", "d", "e"], ["a", "b", 1, "d"], ["a", "b", None, "d"],
+        ["a", "b", "c", "x\x00y"], ["a", "b", "c", "x\x1by"], ["a", "b", "c", "d" * 20_001],
+        ["a" * 1_001, "b", "c", "d"], [], "abcd", [["a"], "b", "c", "d"],
+    ],
+)  # fmt: skip
+def test_a_row_that_is_not_one_is_refused(row: object) -> None:
+    written = orjson.dumps({"entities": [], "triples": [row], "aspects": []}).decode()
+    with pytest.raises(BadReply):
+        parse_reply(written, Extraction)
+
+
+def test_an_unknown_kind_is_unknown_and_not_an_error() -> None:
+    said = {"entities": [["A", "wizard", "", "q"]], "triples": [], "aspects": []}
+    assert Extraction.model_validate(said).entities[0].kind == "unknown"
+
+
+@pytest.mark.parametrize(("choice", "good"), [("[ENT 1]", True), ("[NONE]", True), ("1", False)])
+def test_a_choice_names_a_candidate_or_none(choice: str, good: bool) -> None:
+    written = orjson.dumps({"thought": "", "choice": choice}).decode()
+    if good:
+        assert parse_reply(written, Choice).choice == choice
+    else:
+        with pytest.raises(BadReply):
+            parse_reply(written, Choice)
+
+
+# --- the extraction prompt ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("purpose", [p for p in PURPOSES if p.startswith("extract")])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_fact_of_an_example_is_borne_out_by_its_text(purpose: str, language: str) -> None:
+    for example in examples(purpose)[language]:
+        values = example["values"]
+        piece = {
+            "passage_id": "p", "text": values["text"], "title": values["title"], "headings": "",
+            "language": language, "content_id": "c", "document_id": "d", "sensitive": False,
+            "span_start": 0, "place": 1,
+        }  # fmt: skip
+        reply = load(purpose).reply.model_validate(example["reply"])
+        found = ground(merged([reply]), [piece])
+        assert found.rejected == []
+        assert (
+            found.extracted[0].triples
+            or found.extracted[0].descriptions
+            or (found.extracted[0].aspects)
+        )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_sent_beyond_the_text_is_bounded(language: str) -> None:
+    schema = orjson.dumps(strict_schema(Extraction)).decode()
+    system = load("extract", language).system
+    assert estimate_tokens(system) + estimate_tokens(schema) + 10 <= 390
+
+
+def test_the_paper_s_requirements_are_in_the_prompt() -> None:
+    system = load("extract").system
+    for words in ("Do not miss any knowledge points", "nothing else", "letter for letter"):
+        assert words in system
