@@ -6,6 +6,7 @@ other way.
 """
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
@@ -19,15 +20,20 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import AlmanacError, UsageError
-from schemas.settings import ModelSettings
+from schemas.errors import AlmanacError, HeldError, UsageError
+from schemas.observations import Extraction
+from schemas.operations import ModelCall
+from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import LONGEST_LIST, LONGEST_STRING, bounded
 from tasks.models.local_model import LocalModel
 from tasks.models.reply_text import parse_reply
 from tasks.prompts import strict_schema
 from tasks.prompts.replies import AnswerReply, Reply, Source, TripleExtraction, YesNo
+from tasks.refresh import refresh
 from tests.tiny_models import make_chat_model, make_encoding_model
+from warehouse.home import Home
+from warehouse.live import latest
 
 ROOM = 250
 TEXTS = ("the cat sat", "Ada Lovelace met Charles Babbage in London " * 3, "a mat", "cat and mat")
@@ -348,3 +354,28 @@ def test_a_gpu_writes_json_too(folders: dict[str, Path]) -> None:
     assert model._loaded is not None and model._loaded.device.type == "cuda"
     asyncio.run(model.close())
     assert all(parse_reply(said.text or "", YesNo) for said in replies)
+
+
+def test_a_refresh_by_a_local_model_accounts_for_every_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random weights know nothing, so what counts is that nothing of it is lost or believed."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = make_chat_model(tmp_path / "model", context=2048)
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("Oslo", "Turku"):
+        (source / f"{name}.md").write_text(f"# {name}\n\n{name} lies on the sea.\n")
+    model = ModelSettings(name=str(folder), reply_tokens=48, device="cpu")
+    engine = EngineSettings(engine="transformers", encoder="none", model=model)
+    home = Home(tmp_path / "home")
+    with contextlib.suppress(HeldError):  # all of it may have failed, which a gate stops
+        refresh(home, [str(source)], Settings(engine=engine, workers=1), sensitive=True)
+    calls = latest(home.live, ModelCall).to_pylist()
+    assert len(calls) >= 2
+    assert {(c["engine"], c["endpoint"], c["cost"]) for c in calls} == {("transformers", None, 0.0)}
+    assert all(call["tokens_in"] > 100 and call["tokens_out"] > 0 for call in calls)
+    extractions = home.journal.table(Extraction).to_pylist()
+    assert len(extractions) == 2
+    answered = {c["passage_id"] for c in calls if c["outcome"] in ("ok", "repaired")}
+    assert {e["passage_id"] for e in extractions if e["outcome"] == "complete"} == answered

@@ -176,6 +176,22 @@ def test_passages_of_one_document_share_a_call_up_to_the_budget(watched: Watched
     assert apart == watched.home.journal.table(Extraction).num_rows
 
 
+def test_a_second_look_asks_only_about_what_is_left_uncovered(
+    watched: Watched, tmp_path: Path, corpus: Path
+) -> None:
+    nothing = {"entities": [], "triples": [], "aspects": []}
+    with scripted(tmp_path, nothing) as up:
+        silent = Watched(tmp_path / "silent", corpus, up)
+        run, calls = silent.refresh(second_look=True)
+    looks = run.counts["calls"]["second looks"]
+    assert 0 < looks <= run.counts["inputs"]["ingested"]
+    assert calls == run.counts["inputs"]["ingested"] + looks
+    plain, _ = watched.refresh()
+    looked, _ = watched.refresh(second_look=True)
+    more = looked.counts["extraction"]
+    assert more["triple_mentions"] >= plain.counts["extraction"]["triple_mentions"]
+
+
 # --- grounded ----------------------------------------------------------------------------
 
 
