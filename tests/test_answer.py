@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_edition import make_edition
 
 from schemas.settings import EngineSettings
 from tasks.answer import Answerer, ask_edition
@@ -13,6 +12,7 @@ from tasks.comparison import find_comparison
 from tasks.expectation import expect
 from tasks.index import build_index
 from tasks.stems import stem, stems_of
+from tests.small_edition import make_edition
 from warehouse.editions import Edition
 
 LEXICAL = EngineSettings(encoder="none")

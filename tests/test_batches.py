@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_endpoint import Running, running
 
 import schemas
 from schemas.operations import BatchJob, ModelCall
@@ -24,6 +23,7 @@ from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.models import batches
 from tasks.refresh import refresh
 from tasks.run_record import RunReport
+from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -161,8 +161,10 @@ MOMENTS = ["before it is sent", "before its id is noted", "while it runs"]
 def test_a_killed_run_finds_its_batch_again(corpus: Path, tmp_path: Path, moment: str) -> None:
     with endpoint(tmp_path, batch_seconds=1.0) as up:
         told = [str(tmp_path / "home"), str(corpus), up.base_url, moment]
-        program = "import sys, test_batches; test_batches.run_killed(*sys.argv[1:])"
-        killed = subprocess.run([sys.executable, "-c", program, *told], cwd=Path(__file__).parent)
+        program = "import sys; from tests import test_batches as t; t.run_killed(*sys.argv[1:])"
+        killed = subprocess.run(
+            [sys.executable, "-c", program, *told], cwd=Path(__file__).parent.parent
+        )
         assert killed.returncode == -signal.SIGKILL
         report = run(tmp_path / "home", corpus, up)
         answered = paid(up)

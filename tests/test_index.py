@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-from small_edition import make_edition
 
 from tasks.index import build_index
 from tasks.passage_graph import PassageGraph, Walker
 from tasks.search_texts import open_texts
 from tasks.word_search import NameIndex, WordIndex
+from tests.small_edition import make_edition
 
 TEXTS = {
     "Marie Curie": "Marie Curie discovered polonium in Paris.",

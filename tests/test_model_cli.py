@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_endpoint import Running, running
 
 from flows.__main__ import main
+from tests.mock_endpoint import Running, running
 
 MODEL = ["--engine", "openai", "--model", "gpt-4.1-mini"]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_endpoint import Running, running
 
 import schemas
 from schemas.errors import AlmanacError, UsageError
@@ -18,6 +17,7 @@ from tasks.cost import estimate
 from tasks.refresh import refresh
 from tasks.run_record import RunReport
 from tasks.sample import try_on_sample
+from tests.mock_endpoint import Running, running
 from warehouse.home import Home
 from warehouse.live import latest
 

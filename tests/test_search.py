@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from small_edition import make_edition
 
 from tasks.embed import load_encoder
 from tasks.index import build_index
 from tasks.question import content_words
 from tasks.search import Searcher
+from tests.small_edition import make_edition
 
 TEXTS = {
     "The Straw Hat": "The Straw Hat is a 1974 film with music composed by Isaac Schwartz.",

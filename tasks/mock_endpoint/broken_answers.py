@@ -90,13 +90,14 @@ def _extra_fields(value: dict[str, Any]) -> str:
     """Return the answer's facts as objects with keys that nobody asked for."""
     for form, shape in FACTS.items():
         value[form] = [
-            {**_as_object(shape, fact), "__class__": "x", "id": "; DROP", **OTHERS}
+            {**as_object(shape, fact), "__class__": "x", "id": "; DROP", **OTHERS}
             for fact in value.get(form, [])
         ]
     return _dumps({**value, **OTHERS})
 
 
-def _as_object(shape: type[Any], fact: list[Any]) -> dict[str, Any]:
+def as_object(shape: type[Any], fact: list[Any]) -> dict[str, Any]:
+    """Return a fact told as a row or an object, as an object with all its fields."""
     read = TypeAdapter(shape).validate_python(fact)
     names = getattr(shape, "model_fields", None) or shape._fields
     return {name: getattr(read, name) for name in names}

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from tasks.mock_endpoint.broken_answers import FACTS
+from tasks.mock_endpoint.broken_answers import FACTS, as_object
 from tasks.mock_endpoint.instructions import Instruction, instructions_in
 
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -87,7 +87,10 @@ class Obedience:
         self, value: dict[str, Any], user: str, told: list[Instruction], key: str
     ) -> Obeyed:
         title = user.partition("\n")[0].removeprefix("Title: ")
-        entities, triples, aspects = (_as_objects(value, form) for form in FACTS)
+        entities, triples, aspects = (
+            [as_object(shape, fact) for fact in value.get(form, [])]
+            for form, shape in FACTS.items()
+        )
         reply = _Reply(title, entities, triples, aspects)
         others = [name for document, name in self._remembered if document != title]
         self._remember(title, reply)
@@ -111,12 +114,6 @@ class Obedience:
             self._remembered[title, str(name)] = None
         while len(self._remembered) > MOST_REMEMBERED:
             self._remembered.popitem(last=False)
-
-
-def _as_objects(value: dict[str, Any], form: str) -> list[Fact]:
-    shape = FACTS[form]
-    read = [shape.model_validate(fact) for fact in value.get(form, [])]
-    return [{name: getattr(fact, name) for name in shape.model_fields} for fact in read]
 
 
 def _bent(given: Any, wanted: str) -> Any:
