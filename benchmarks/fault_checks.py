@@ -138,12 +138,13 @@ def stops(seen: Seen) -> list[str]:
 def totals(seen: Seen) -> list[str]:
     """Calls and tokens as in the endpoint's own account.
 
-    Calls that met no connection, or one that the endpoint had just left, are noted here alone.
+    Calls that met no connection are noted here alone and say so. One that went out on a connection
+    which the endpoint had just left looks the same from here as one that it dropped.
     """
     wrong = []
-    never_arrived = len(seen.noted) - len(seen.calls)
-    lost = sum(row["outcome"] in ("unavailable", "stopped") for row in seen.noted)
-    if not 0 <= never_arrived <= lost:
+    arrived = [row for row in seen.noted if not _unreached(row)]
+    dropped = sum("disconnected" in (row["detail"] or "") for row in arrived)
+    if not 0 <= len(arrived) - len(seen.calls) <= dropped:
         wrong.append(f"{len(seen.noted)} calls noted, {len(seen.calls)} made")
     told = [call for call in seen.calls if call.fault not in UNTOLD and not call.lost]
     for name in ("tokens_in", "tokens_out", "tokens_cached"):
@@ -152,6 +153,11 @@ def totals(seen: Seen) -> list[str]:
         if billed != noted:
             wrong.append(f"{name}: {noted} noted, {billed} billed")
     return wrong
+
+
+def _unreached(row: dict[str, Any]) -> bool:
+    untrusted = row["outcome"] == "stopped" and "certificate" in row["detail"]
+    return row["outcome"] == "unreached" or untrusted
 
 
 # -- what single faults must lead to besides -----------------------------------------------------

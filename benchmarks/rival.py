@@ -156,17 +156,18 @@ def compare(sides: dict[str, Any], work: Work, few: Work, **how: Any) -> dict[st
     """Run the sides by turns and return medians for each."""
     folder, endpoint, width = how["folder"], how["endpoint"], how["width"]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
-    start_up = {}
-    for name, side in sides.items():
-        start_up[name] = timed_run(side, few, folder / f"{name}-few", endpoint, width)
+    starts: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
     for turn in range(how["repeats"]):
         for name, side in sides.items():
+            few_at = folder / f"{name}-few-{turn}"
+            starts[name].append(timed_run(side, few, few_at, endpoint, width))
             runs[name].append(timed_run(side, work, folder / f"{name}-{turn}", endpoint, width))
     found = {}
     for name in sides:
-        cpu = median(run["cpu_seconds"] for run in runs[name])
-        once = start_up[name]["cpu_seconds"]
-        grounding = median(run["grounding"] for run in runs[name]) - start_up[name]["grounding"]
+        cpu, once = (median(run["cpu_seconds"] for run in which[name]) for which in (runs, starts))
+        grounding, grounded_once = (
+            median(run["grounding"] for run in which[name]) for which in (runs, starts)
+        )
         asking = [run["asking_seconds"] for run in runs[name]]
         found[name] = {
             "documents_per_second": round(work.documents / median(asking), 2),
@@ -177,7 +178,9 @@ def compare(sides: dict[str, Any], work: Work, few: Work, **how: Any) -> dict[st
             "share_of_bound": round(how["bound"] / median(asking), 4),
             "wall_seconds": round(median(run["wall_seconds"] for run in runs[name]), 2),
             "cpu_ms_per_call": round(1000 * (cpu - once) / (len(work.shas) - FEW), 3),
-            "of_which_grounding": round(1000 * grounding / (len(work.shas) - FEW), 3),
+            "of_which_grounding": round(
+                1000 * (grounding - grounded_once) / (len(work.shas) - FEW), 3
+            ),
             "cpu_seconds_of_ten_documents": round(once, 3),
             "calls": [run["calls"] for run in runs[name]],
             "facts": runs[name][0]["facts"],

@@ -64,7 +64,9 @@ class ModelCall(Row):
     tokens_cached: int | None = Field(None, description="Prompt tokens from the endpoint's cache.")
     cost: float | None = Field(None, description="In the price table's currency; null: unknown.")
     seconds: float = Field(description="From sending to the end of the reply.")
-    outcome: str = Field(description="ok, repaired (the second try was right), or what went wrong.")
+    outcome: str = Field(
+        description="ok, repaired (at the second try), unreached (never sent), or what went wrong."
+    )
     detail: str | None = Field(None, description="More words on what went wrong.")
     reply_form: str | None = Field(None, description="schema, json or text: how it was asked for.")
     batch: bool = Field(description="Whether it went through the Batch API.")

@@ -5,6 +5,7 @@ import base64
 import contextlib
 import json
 import logging
+import socket
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -140,6 +141,23 @@ def test_usage_that_makes_no_sense_is_unknown(usage: object) -> None:
 def test_any_answer_is_a_reply_or_an_error_of_ours(status: int, body: bytes) -> None:
     with contextlib.suppress(CallError):
         assert isinstance(reply_of(status, body), RawReply)
+
+
+def test_a_call_that_met_no_connection_was_never_made(key: str) -> None:
+    with socket.socket() as taken:  # bound and not listening: whoever connects is refused
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+
+        async def ask() -> None:
+            endpoint = Endpoint(ModelSettings(name="m", base_url=url))
+            try:
+                await endpoint.send(SENT)
+            finally:
+                await endpoint.close()
+
+        with pytest.raises(CallError) as error:
+            asyncio.run(ask())
+    assert error.value.outcome is Outcome.UNREACHED
 
 
 def test_what_the_endpoint_says_is_scrubbed(key: str) -> None:

@@ -73,6 +73,7 @@ class Outcome(StrEnum):
     REPAIRED = "repaired"  # right at the second try, after the error was shown
     THROTTLED = "throttled"  # 429: wait, then ask again
     UNAVAILABLE = "unavailable"  # server errors, broken connections, bodies that are no reply
+    UNREACHED = "unreached"  # no connection: nothing was sent, and the endpoint knows of no call
     TIMED_OUT = "timed_out"  # the total deadline passed
     TOO_LONG = "too_long"  # the prompt does not fit: ask about less
     TRUNCATED = "truncated"  # the reply did not fit: more room, else ask about less

@@ -32,7 +32,7 @@ from tasks.models.tokens import estimate_tokens
 from tasks.prompts import strict_schema
 from warehouse.ledger import Ledger
 
-TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.TIMED_OUT}
+TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
 
 

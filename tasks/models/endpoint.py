@@ -3,7 +3,7 @@
 import asyncio
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -120,6 +120,7 @@ def _body_of(error: Any) -> bytes:
 
 def error_of(error: Exception) -> CallError:
     """Return a connection's fault as what it means for the call."""
+    import httpx2
     import openai
 
     if isinstance(error, CallError):
@@ -129,19 +130,29 @@ def error_of(error: Exception) -> CallError:
             reply_of(error.status_code, _body_of(error), error.response.headers)
         except CallError as meant:
             return meant
-    if isinstance(error, (openai.APITimeoutError, TimeoutError)):
-        return CallError(Outcome.TIMED_OUT, "the endpoint did not answer in time")
-    cause: BaseException | None = error
-    while cause is not None:
+    causes = list(_causes(error))
+    for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY" in str(cause):
             return CallError(
                 Outcome.STOPPED,
                 "The endpoint's certificate is not trusted. Install its authority's certificate, "
                 "or check the address",
             )
-        cause = cause.__cause__ or cause.__context__
     root = error.__cause__ or error
-    return CallError(Outcome.UNAVAILABLE, scrub(f"{type(root).__name__}: {root}")[:SHOWN])
+    words = scrub(f"{type(root).__name__}: {root}")[:SHOWN]
+    if any(isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)) for cause in causes):
+        return CallError(Outcome.UNREACHED, words)
+    if isinstance(error, (openai.APITimeoutError, TimeoutError)):
+        return CallError(Outcome.TIMED_OUT, "the endpoint did not answer in time")
+    return CallError(Outcome.UNAVAILABLE, words)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last first."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 # -- what a status and a body mean -------------------------------------------------------------
