@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from schemas.imports import IMPORTED
 from schemas.row import Row
 
 PASSAGE = Field(description="The passage it was extracted from.")
@@ -292,4 +293,5 @@ JOURNAL: tuple[type[Row], ...] = (
     Vector,
     Override,
     EntityAnchor,
+    *IMPORTED,
 )

@@ -1,0 +1,1 @@
+"""Knowledge graphs as arrays: look-ups in microseconds, without a database."""

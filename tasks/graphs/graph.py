@@ -1,0 +1,169 @@
+"""One knowledge graph as arrays: which edges leave and enter a node, and which nodes bear a name.
+
+Nodes are entities and values alike, numbered from 0; an edge is a triple. All arrays may be mapped
+from files (`tasks.graphs.files`), so that opening a graph of millions of edges takes no time.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tasks.graphs.name_keys import name_key, sorted_keys
+
+Nodes = np.ndarray  # int32
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A triple of the graph, by node and relation numbers."""
+
+    head: int
+    relation: int
+    tail: int
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph of `nodes` nodes and `edges` edges.
+
+    `labels` holds each node's name and `ids` its entity id (null for values). Edges stand sorted by
+    head, then relation: those that leave node n are `out_offsets[n]:out_offsets[n + 1]` of
+    `out_relations` and `out_tails`. `in_offsets` and `in_edges` give the numbers of the edges that
+    enter a node, sorted by relation. `key_hashes` (sorted) and `key_nodes` lead from names,
+    aliases among them, to nodes, the likeliest bearer first.
+    """
+
+    name: str
+    relations: list[str]
+    labels: Any  # pyarrow string array (nodes,)
+    ids: Any  # pyarrow string array (nodes,), null for values
+    heads: np.ndarray  # int32 (edges,)
+    out_offsets: np.ndarray  # int64 (nodes + 1,)
+    out_relations: np.ndarray  # int32 (edges,)
+    out_tails: np.ndarray  # int32 (edges,)
+    in_offsets: np.ndarray  # int64 (nodes + 1,)
+    in_edges: np.ndarray  # int32 (edges,)
+    key_hashes: np.ndarray  # uint64 (names,)
+    key_nodes: np.ndarray  # int32 (names,)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        triples: Iterable[tuple[str, str, str]],
+        aliases: Iterable[tuple[str, str]] = (),
+    ) -> "Graph":
+        """Return a graph of triples whose names tell the nodes apart; aliases are (alias, name)."""
+        numbers: dict[str, int] = {}
+        relations: dict[str, int] = {}
+        rows = [
+            (
+                numbers.setdefault(head, len(numbers)),
+                relations.setdefault(relation, len(relations)),
+                numbers.setdefault(tail, len(numbers)),
+            )
+            for head, relation, tail in triples
+        ]
+        labels = list(numbers)
+        names = [(label, node, 1.0) for label, node in numbers.items()]
+        names += [(alias, numbers[label], 0.5) for alias, label in aliases if label in numbers]
+        edges = np.array(sorted(set(rows)), np.int32).reshape(-1, 3)
+        return cls.from_arrays(
+            name, list(relations), pa.array(labels), pa.array(labels), edges, names
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        name: str,
+        relations: list[str],
+        labels: Any,
+        ids: Any,
+        edges: np.ndarray,
+        names: Sequence[tuple[str, int, float]],
+    ) -> "Graph":
+        """Return a graph of edges (edges, 3: head, relation, tail) and of (name, node, weight)."""
+        edges = edges[np.lexsort((edges[:, 2], edges[:, 1], edges[:, 0]))]
+        heads, kinds, tails = (np.ascontiguousarray(edges[:, k]) for k in range(3))
+        entering = np.lexsort((heads, kinds, tails)).astype(np.int32)
+        hashes, bearers = sorted_keys(names)
+        return cls(
+            name=name,
+            relations=relations,
+            labels=labels,
+            ids=ids,
+            heads=heads,
+            out_offsets=_offsets(heads, len(labels)),
+            out_relations=kinds,
+            out_tails=tails,
+            in_offsets=_offsets(tails[entering], len(labels)),
+            in_edges=entering,
+            key_hashes=hashes,
+            key_nodes=bearers,
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.out_offsets) - 1
+
+    @cached_property
+    def relation_numbers(self) -> dict[str, int]:
+        """The number of each relation."""
+        return {relation: number for number, relation in enumerate(self.relations)}
+
+    def label(self, node: int) -> str:
+        """Return a node's name."""
+        return str(self.labels[int(node)].as_py())
+
+    def named(self, name: str) -> Nodes:
+        """Return the nodes that bear a name, compared in its normal form; the likeliest first."""
+        key = name_key(name)
+        low = np.searchsorted(self.key_hashes, key, "left")
+        high = np.searchsorted(self.key_hashes, key, "right")
+        return self.key_nodes[low:high]
+
+    def leaving(self, node: int) -> Iterator[Edge]:
+        """Yield the edges of which a node is the head."""
+        for edge in range(self.out_offsets[node], self.out_offsets[node + 1]):
+            yield Edge(node, int(self.out_relations[edge]), int(self.out_tails[edge]))
+
+    def entering(self, node: int) -> Iterator[Edge]:
+        """Yield the edges of which a node is the tail."""
+        for edge in self.in_edges[self.in_offsets[node] : self.in_offsets[node + 1]]:
+            yield Edge(int(self.heads[edge]), int(self.out_relations[edge]), node)
+
+    def step(self, nodes: Nodes, relation: int, *, inverse: bool = False) -> Nodes:
+        """Return the nodes that a relation leads to from any of the given ones, sorted, once each.
+
+        `inverse` goes from tails to heads.
+        """
+        edges = self._touching(nodes, inverse=inverse)
+        edges = edges[self.out_relations[edges] == relation]
+        return np.unique((self.heads if inverse else self.out_tails)[edges])
+
+    def relations_around(self, nodes: Nodes) -> list[tuple[int, bool]]:
+        """Return the relations that leave (False) or enter (True) any of the nodes."""
+        return [
+            (int(relation), inverse)
+            for inverse in (False, True)
+            for relation in np.unique(self.out_relations[self._touching(nodes, inverse=inverse)])
+        ]
+
+    def _touching(self, nodes: Nodes, *, inverse: bool) -> np.ndarray:
+        """Return the numbers of the edges that leave, or enter, any of the nodes."""
+        offsets = self.in_offsets if inverse else self.out_offsets
+        starts, ends = offsets[nodes], offsets[np.asarray(nodes) + 1]
+        counts = ends - starts
+        # One range for each node, written out by one cumulative sum.
+        places = np.arange(counts.sum()) + np.repeat(starts - (counts.cumsum() - counts), counts)
+        return self.in_edges[places] if inverse else places
+
+
+def _offsets(sorted_nodes: np.ndarray, nodes: int) -> np.ndarray:
+    counts = np.bincount(sorted_nodes, minlength=nodes)
+    return np.concatenate([[0], counts.cumsum()]).astype(np.int64)
