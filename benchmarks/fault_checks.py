@@ -19,7 +19,13 @@ SOON = 5.0  # seconds, within which a run must stop that cannot go on
 UNTOLD = {
     *("body_usage_missing", "body_usage_negative", "late_duplicate", "body_million_triples"),
     *("never_answers", "slow_loris", "slow_headers", "gzip_bomb", "reset_mid_body", "half_close"),
-    *("content_length_long", "content_length_short", "chunked_no_end", "gzip_broken"),
+    *(
+        "body_huge_10mb",
+        "content_length_long",
+        "content_length_short",
+        "chunked_no_end",
+        "gzip_broken",
+    ),
     *("reset_before", "refused", "body_sse_when_not_asked"),
 }
 
