@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from schemas.imports import IMPORTED
 from schemas.observations import (
     EXTRACTED,
     Content,
@@ -28,7 +29,15 @@ from warehouse.editions import Building, Edition
 from warehouse.home import Home
 from warehouse.manifest import describe_tables, same_content
 
-SOURCES: tuple[type[Row], ...] = (Read, Content, Piece, Extraction, *EXTRACTED, Override)
+SOURCES: tuple[type[Row], ...] = (
+    Read,
+    Content,
+    Piece,
+    Extraction,
+    *EXTRACTED,
+    Override,
+    *IMPORTED,
+)
 Encode = Callable[[list[str]], np.ndarray]
 
 
@@ -133,7 +142,7 @@ def _derive(
     derivation.hand_over("single_valued", read_single_valued())
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "entities", "changes"):
+    for step in ("facts", "entities", "changes", "graphs"):
         derivation.step(step)
     return resolution
 

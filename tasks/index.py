@@ -24,7 +24,7 @@ import schemas
 from tasks.embed import Encoder
 from tasks.names import normalise_name
 from tasks.passage_graph import build_passage_graph
-from tasks.search_texts import row_batches, rows_of, write_note_texts, write_passage_texts
+from tasks.search_texts import CORPUS, row_batches, rows_of, write_note_texts, write_passage_texts
 from tasks.segment import is_chinese, words_in_chinese, words_outside_chinese
 
 BATCH = 4096  # texts encoded at a time
@@ -67,7 +67,7 @@ def build_index(
 
 def _entity_rows(edition: Path) -> dict[str, int]:
     path = edition / f"{schemas.Entity.table}.parquet"
-    ids = pq.read_table(path, columns=["entity_id"])["entity_id"].to_pylist()
+    ids = pq.read_table(path, columns=["entity_id"], filters=CORPUS)["entity_id"].to_pylist()
     return {entity_id: row for row, entity_id in enumerate(ids)}
 
 

@@ -11,29 +11,21 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-import schemas
-from schemas.errors import HeldError
 from schemas.observations import Piece
 from schemas.settings import Settings
-from tasks.build import Recipe, build
-from tasks.embed import load_encoder
 from tasks.engine_choice import engine_for_sensitive, identity
 from tasks.extract import Each
 from tasks.extract_pending import PendingExtraction, Report
-from tasks.gates import failed_gates
-from tasks.index import build_index
 from tasks.ingest import Ingestion
+from tasks.publish import Stage, build_and_publish, recipe
 from tasks.run_record import RunReport, recorded, timed
-from tasks.split import split, splitter_version
-from tasks.vectors import VectorStore
+from tasks.split import split
 from warehouse.derivation import Derivation
 from warehouse.disk import full_disk_in_plain_words
-from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
 
 SPLIT_BATCH = 500  # texts a commit
-Stage = Callable[[str, Callable[[], Any]], Any]
 
 
 def plainly(name: str, work: Callable[[], Any]) -> Any:
@@ -81,10 +73,7 @@ def refresh(
         with timed(run, "extract"):
             passages = pending_work(home, settings, "unextracted_passages")
             PendingExtraction(home, settings, run, report).extract(passages, each, stage)
-        with timed(run, "build"):
-            edition = stage("build", lambda: _build(home, settings, run, report))
-        with timed(run, "publish"):
-            stage("publish", lambda: _publish(home, settings, run, edition, max_delete))
+        build_and_publish(home, settings, run, max_delete, report, stage)
     return run
 
 
@@ -124,69 +113,6 @@ def split_texts(home: Home, settings: Settings, run: RunReport, report: Report) 
         passages += len(pieces)
         report("split", start + len(rows), len(contents))
     run.counts["passages"] = {"texts": len(contents), "new": passages}
-
-
-def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Edition | None:
-    """Build an edition from the whole journal, its search index included."""
-    encoder = _encoder(home, settings.engine.encoder, report)
-    chinese = _encoder(home, settings.engine.chinese_encoder or "none", report)
-    names = [e.id for e in (encoder, chinese) if e]
-    edition = build(
-        home,
-        recipe(settings, " + ".join(names) or None),
-        encoder.encode if encoder else None,
-        lambda folder: build_index(folder, encoder, chinese),
-        report,
-    )
-    run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}
-    if edition:
-        run.counts["edition"] = {row.table: edition.rows(row) for row in schemas.EDITION}
-        run.edition = edition.id
-    return edition
-
-
-def _encoder(home: Home, name: str, report: Report) -> VectorStore | None:
-    encoder = load_encoder(name)
-    return VectorStore(home.journal, encoder, report) if encoder else None
-
-
-def _publish(
-    home: Home, settings: Settings, run: RunReport, edition: Edition | None, max_delete: float
-) -> None:
-    """Publish what was built if it passes the gates and nobody holds publishing back."""
-    from tasks.answer import ask_edition
-
-    if edition is None:
-        run.outcome = "unchanged"
-        return
-    tried, parent = run.counts["extraction"]["passages"], edition.manifest["parent"]
-    reasons = failed_gates(
-        edition,
-        home.editions.open(parent) if parent else None,
-        settings.publish,
-        max_delete=max_delete,
-        failed_share=run.counts["extraction"].get("failed", 0) / tried if tried else 0.0,
-        golden=home.path / "golden-questions.jsonl",
-        ask=lambda candidate, question: ask_edition(candidate, question, settings.engine),
-    )
-    hold = home.editions.pointer()["hold"]
-    if hold:
-        reasons.append(f"publishing is held since {hold['since']}: {hold['reason']}")
-    if reasons:
-        run.outcome = "held"
-        raise HeldError(
-            f"Edition {edition.id} was built but not published: {'; '.join(reasons)}. Look at it "
-            f"with `almanac editions diff`; `almanac editions publish {edition.id}` accepts it."
-        )
-    home.editions.publish(edition)
-    home.editions.prune(keep=settings.publish.keep_editions, days=settings.publish.keep_days)
-    run.outcome, run.published = "done", True
-
-
-def recipe(settings: Settings, encoder: str | None) -> Recipe:
-    """Return what an edition is built with under these settings."""
-    engine, prompt_sha = identity(settings.engine)
-    return Recipe(engine, prompt_sha, splitter_version(settings.read.passage_tokens), encoder)
 
 
 def pending_work(home: Home, settings: Settings, what: str) -> pa.Table:

@@ -14,7 +14,7 @@ from tasks.embed import Encoder
 from tasks.names import normalise_name
 from tasks.passage_graph import PassageGraph, Walker
 from tasks.question import LinkedName, content_words, link_names
-from tasks.search_texts import open_texts
+from tasks.search_texts import CORPUS, open_texts
 from tasks.segment import is_chinese
 from tasks.word_search import NameIndex, WordIndex
 
@@ -62,7 +62,7 @@ class Searcher:
     def _entities(self) -> dict[str, list[str]]:
         path = self._edition / f"{schemas.Entity.table}.parquet"
         columns: dict[str, list[str]] = pq.read_table(
-            path, columns=["entity_id", "kind", "description"]
+            path, columns=["entity_id", "kind", "description"], filters=CORPUS
         ).to_pydict()
         return columns
 

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import schemas
 from schemas.row import Row
 
 BATCH = 4096  # rows in memory at a time
+CORPUS = pc.field("graph") == "corpus"  # imported graphs are searched in arrays of their own
 
 PASSAGE_TEXTS = pa.schema(
     {
@@ -64,6 +66,7 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
         for row, kind in ((schemas.Description, "description"), (schemas.Aspect, "aspect")):
             own = [name for name in NOTE_TEXTS.names if name in row.model_fields]
             for batch in row_batches(edition, row, [row.key[0], *own]):
+                batch = batch.filter(CORPUS)
                 given = {"kind": pa.array([kind] * len(batch)), "fact_id": batch[row.key[0]]}
                 empty = pa.array([""] * len(batch), pa.string())
                 columns = [

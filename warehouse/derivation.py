@@ -30,13 +30,13 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     # table: what it is made of, and the look-up order it is written in
     schemas.Document: ("documents", "document_id"),
     schemas.Passage: ("passages", "document_id, span_start"),
-    schemas.Entity: ("entity_facts", "entity_id"),
+    schemas.Entity: ("all_entities", "graph <> 'corpus', graph, entity_id"),
     schemas.EntityRedirect: ("redirect_facts", "old_entity_id"),
-    schemas.Alias: ("entity_aliases", "alias, entity_id"),
-    schemas.Relation: ("relation_facts", "relation, graph"),
-    schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
+    schemas.Alias: ("all_aliases", "alias, entity_id"),
+    schemas.Relation: ("all_relations", "relation, graph"),
+    schemas.Triple: ("all_triples", "graph <> 'corpus', graph, head_id, relation, triple_id"),
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
-    schemas.Description: ("description_facts", "entity_id, description_id"),
+    schemas.Description: ("all_descriptions", "entity_id, description_id"),
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
@@ -83,8 +83,14 @@ class Derivation:
     def compare_with(self, parent: Edition | None) -> None:
         """Show the SQL the parent edition's tables, empty ones if there is none."""
         for row in COMPARED:
-            table = parent.table(row) if parent else row.arrow_schema().empty_table()
-            self.con.register(f"parent_{row.table}", table)
+            if parent is None:
+                empty = row.arrow_schema().empty_table()
+                self.con.register(f"parent_{row.table}", empty)
+                continue
+            rows = self.con.read_parquet(str(parent.parquet(row)))
+            # An imported graph is compared with its last import by nobody: it comes as a whole.
+            mine = rows.filter("graph = 'corpus'") if "graph" in row.model_fields else rows
+            mine.create_view(f"parent_{row.table}")
 
     def query(self, sql: str) -> pa.Table:
         """Return what a query of this program's own says of the tables."""

@@ -67,14 +67,14 @@ class Edition:
                 self._check(name, CHECKED_BYTES)
 
     def parquet(self, row: type[Row]) -> Path:
-        """Return the Parquet file of a table."""
-        return self.path / f"{row.table}.parquet"
+        """Return the Parquet file of a table, checked against the manifest."""
+        path = self.path / f"{row.table}.parquet"
+        self._check(path.name)
+        return path
 
     def table(self, row: type[Row]) -> pa.Table:
         """Return a table, checked against the manifest, older schema versions cast up."""
-        path = self.parquet(row)
-        self._check(path.name)
-        return row.cast(pq.read_table(path))
+        return row.cast(pq.read_table(self.parquet(row)))
 
     def rows(self, row: type[Row]) -> int:
         """Return a table's row count."""

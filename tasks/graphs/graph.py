@@ -4,7 +4,7 @@ Nodes are entities and values alike, numbered from 0; an edge is a triple. All a
 from files (`tasks.graphs.files`), so that opening a graph of millions of edges takes no time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.graphs.name_keys import name_key, sorted_keys
+from tasks.graphs.name_keys import by_key, name_key, name_keys
 
 Nodes = np.ndarray  # int32
 
@@ -69,9 +69,14 @@ class Graph:
             for head, relation, tail in triples
         ]
         labels = list(numbers)
-        names = [(label, node, 1.0) for label, node in numbers.items()]
-        names += [(alias, numbers[label], 0.5) for alias, label in aliases if label in numbers]
+        named = [(label, node, 1.0) for label, node in numbers.items()]
+        named += [(alias, numbers[label], 0.5) for alias, label in aliases if label in numbers]
         edges = np.array(sorted(set(rows)), np.int32).reshape(-1, 3)
+        names = (
+            name_keys(name for name, _, _ in named),
+            np.array([node for _, node, _ in named], np.int32),
+            np.array([weight for _, _, weight in named], np.float32),
+        )
         return cls.from_arrays(
             name, list(relations), pa.array(labels), pa.array(labels), edges, names
         )
@@ -84,13 +89,16 @@ class Graph:
         labels: Any,
         ids: Any,
         edges: np.ndarray,
-        names: Sequence[tuple[str, int, float]],
+        names: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> "Graph":
-        """Return a graph of edges (edges, 3: head, relation, tail) and of (name, node, weight)."""
+        """Return a graph of edges (edges, 3: head, relation, tail) and of names.
+
+        `names` are hashes (see `name_keys`), nodes and weights, (names,) each.
+        """
         edges = edges[np.lexsort((edges[:, 2], edges[:, 1], edges[:, 0]))]
         heads, kinds, tails = (np.ascontiguousarray(edges[:, k]) for k in range(3))
         entering = np.lexsort((heads, kinds, tails)).astype(np.int32)
-        hashes, bearers = sorted_keys(names)
+        hashes, bearers = by_key(*names)
         return cls(
             name=name,
             relations=relations,
@@ -122,7 +130,7 @@ class Graph:
 
     def named(self, name: str) -> Nodes:
         """Return the nodes that bear a name, compared in its normal form; the likeliest first."""
-        key = name_key(name)
+        key = np.uint64(name_key(name))
         low = np.searchsorted(self.key_hashes, key, "left")
         high = np.searchsorted(self.key_hashes, key, "right")
         return self.key_nodes[low:high]

@@ -8,23 +8,27 @@ import numpy as np
 from tasks.names import normalise_name
 
 
-def name_key(name: str) -> np.uint64:
+def name_key(name: str) -> int:
     """Return the hash of a name's normal form; a name without one is compared as it stands."""
     normal = normalise_name(name) or name
     digest = blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return np.frombuffer(digest, np.uint64)[0]
+    return int.from_bytes(digest, "little")
 
 
-def sorted_keys(names: Iterable[tuple[str, int, float]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return hashes (sorted) and nodes of (name, node, weight), once each, the weightiest first."""
-    rows = list(names)
-    hashes = np.array([name_key(name) for name, _, _ in rows], np.uint64)
-    nodes = np.array([node for _, node, _ in rows], np.int32)
-    weights = np.array([weight for _, _, weight in rows], np.float32)
+def name_keys(names: Iterable[str]) -> np.ndarray:
+    """Return the hash of each name, uint64 (names,)."""
+    return np.fromiter(map(name_key, names), np.uint64)
+
+
+def by_key(
+    hashes: np.ndarray, nodes: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return hashes (sorted) and their nodes, the weightiest first, each pair once."""
     order = np.lexsort((nodes, -weights, hashes))
     hashes, nodes = hashes[order], nodes[order]
-    # A name in two spellings of one normal form leads to its node once.
-    pairs = np.stack([hashes, nodes.astype(np.uint64)], 1) if len(nodes) else np.zeros((0, 2))
-    _, first = np.unique(pairs, axis=0, return_index=True)
-    kept = np.sort(first)
-    return hashes[kept], nodes[kept]
+    # Two spellings of one normal form lead to their node once: equal pairs need not be neighbours.
+    pairs = np.lexsort((np.arange(len(nodes)), nodes, hashes))
+    same = np.zeros(len(nodes), bool)
+    same[1:] = (np.diff(hashes[pairs]) == 0) & (np.diff(nodes[pairs]) == 0)
+    kept = np.sort(pairs[~same])
+    return hashes[kept], nodes[kept].astype(np.int32)
