@@ -1,0 +1,1 @@
+"""The systems that KnowledGPT compares itself with, over any graph."""

@@ -1,0 +1,120 @@
+"""BM25 over entity documents: all triples of an entity as one document (KnowledGPT, section 4).
+
+The best document for the question is where the answer is looked for: its relation with the most
+words of the question (Jaccard) leads to the answers, or to the document of the next hop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.evaluation.answerer import Prediction
+from tasks.evaluation.baselines.words import jaccard, relation_words, words
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.graphs.graph import Graph, Nodes
+
+FACTS = 2000  # triples of an entity that are read; documents of hubs are cut
+WRITER_MEMORY = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A relation around some nodes and the direction it is followed in."""
+
+    relation: int
+    inverse: bool
+
+
+class BM25Answerer:
+    """Answers from the document that BM25 finds."""
+
+    name = "bm25"
+
+    def __init__(self, graph: Graph) -> None:
+        """Index every entity's document in memory."""
+        self._graph = graph
+        self._index = _index_documents(graph)
+        self._searcher = self._index.searcher()
+
+    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+        """Learn nothing."""
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return an answer to each question; the number of hops is taken from the data set."""
+        return [self._answer(question) for question in questions]
+
+    def _answer(self, question: BenchmarkQuestion) -> Prediction:
+        asked = words(question.question)
+        found = self._best_document(asked)
+        if found is None:
+            return Prediction(retrieved=())
+        nodes = np.array([found], np.int32)
+        wanted = frozenset(asked) - frozenset(words(self._graph.label(found)))
+        last, document = None, nodes
+        for _ in range(question.hops or 1):
+            step = best_step(self._graph, nodes, wanted, last)
+            if step is None:
+                return Prediction(retrieved=())
+            document = nodes
+            nodes = self._graph.step(nodes, step.relation, inverse=step.inverse)
+            last = step
+        retrieved = tuple(map(self._graph.label, _neighbours(self._graph, document)))
+        return Prediction([self._graph.label(node) for node in nodes], retrieved=retrieved)
+
+    def _best_document(self, asked: Sequence[str]) -> int | None:
+        from tantivy import Occur, Query
+
+        schema = self._index.schema
+        terms = [(Occur.Should, Query.term_query(schema, "text", word)) for word in set(asked)]
+        hits = self._searcher.search(Query.boolean_query(terms), 1, count=False).hits
+        return int(self._searcher.doc(hits[0][1])["node"][0]) if hits else None
+
+
+def best_step(graph: Graph, nodes: Nodes, wanted: frozenset[str], last: Step | None) -> Step | None:
+    """Return the relation with the most words in common with those wanted; not straight back."""
+    steps = [Step(*around) for around in graph.relations_around(nodes)]
+    back = Step(last.relation, not last.inverse) if last else None
+    return max(
+        (step for step in steps if step != back),
+        key=lambda step: jaccard(relation_words(graph.relations[step.relation]), wanted),
+        default=None,
+    )
+
+
+def _neighbours(graph: Graph, nodes: Nodes) -> list[int]:
+    """Return the nodes in the documents of the given ones."""
+    found = dict.fromkeys(edge.tail for node in nodes for edge in graph.leaving(node))
+    found |= dict.fromkeys(edge.head for node in nodes for edge in graph.entering(node))
+    return list(found)[:FACTS]
+
+
+def _index_documents(graph: Graph) -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    builder.add_integer_field("node", stored=True)
+    index = tantivy.Index(builder.build())
+    writer = index.writer(WRITER_MEMORY, 1)
+    for node in range(graph.nodes):
+        text = _document(graph, node)
+        if text:
+            writer.add_document(tantivy.Document(text=text, node=node))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index
+
+
+def _document(graph: Graph, node: int) -> str:
+    """Return the words of all triples of a node, its name once for each."""
+    own, said = words(graph.label(node)), []
+    for edge in list(graph.leaving(node))[:FACTS]:
+        said += [*own, *relation_words(graph.relations[edge.relation])]
+        said += words(graph.label(edge.tail))
+    for edge in list(graph.entering(node))[: FACTS - len(said)]:
+        said += [*own, *relation_words(graph.relations[edge.relation])]
+        said += words(graph.label(edge.head))
+    return " ".join(said)

@@ -1,0 +1,1 @@
+"""The files of public benchmarks: one reader a data set."""

@@ -1,0 +1,63 @@
+"""What a benchmark is: questions, the graphs they are asked of, and how answers are scored."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Part = Literal["", "train", "test"]
+Scoring = Literal["set", "text", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkQuestion:
+    """A question with its gold answers and what its data set says about it.
+
+    `topic` is the entity that the data set marks as what the question is about. Questions with
+    one `split_key` stay on one side of a split. `exact` is false where the gold answers are known
+    not to follow from the graph, and None where nobody says. `part` is empty where the data set
+    has no parts of its own. `context` holds titles and texts to answer the question from.
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    language: str = "en"
+    dataset: str = ""  # the file it comes from
+    graph: str = ""  # name of the graph it is asked of
+    hops: int | None = None
+    topic: str | None = None
+    kind: str = ""  # type of question, as the data set has it
+    gold: tuple[str, ...] = ()  # relations of the gold path, or titles that retrieval should find
+    exact: bool | None = None
+    part: Part = ""
+    split_key: str = ""
+    context: tuple[tuple[str, str], ...] = ()
+    label: str | None = None
+    knowledge: str | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSource:
+    """A graph that lies beside questions; `triples` is set where it stands inside their file."""
+
+    name: str
+    source: Path
+    format: str = "auto"
+    mapping: Path | None = None
+    triples: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The questions of a file or folder, their graphs, and how answers to them are scored.
+
+    `set`: the answers are a set, the first one the best guess; `text`: one answer in words;
+    `choice`: one of the choices.
+    """
+
+    name: str
+    questions: list[BenchmarkQuestion]
+    graphs: list[GraphSource] = field(default_factory=list)
+    scoring: Scoring = "set"

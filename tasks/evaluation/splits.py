@@ -1,0 +1,88 @@
+"""Which questions are learned from and which are measured on."""
+
+import random
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from tasks.evaluation.question import BenchmarkQuestion
+
+SEED = 20231
+
+
+def split(
+    questions: Sequence[BenchmarkQuestion], seed: int = SEED
+) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
+    """Return training and test questions.
+
+    Where the data set has both parts they are kept; otherwise a seeded half of the split keys is
+    learned from, so that no key is on both sides.
+    """
+    parts = {question.part for question in questions}
+    if {"train", "test"} <= parts:
+        by_part: dict[bool, list[BenchmarkQuestion]] = {True: [], False: []}
+        for question in questions:
+            by_part[question.part == "train"].append(question)
+        return by_part[True], by_part[False]
+    half: dict[bool, list[BenchmarkQuestion]] = {True: [], False: []}
+    for question in questions:
+        half[is_training(question.split_key or question.id, seed)].append(question)
+    return half[True], half[False]
+
+
+def is_training(key: str, seed: int = SEED) -> bool:
+    """Tell on which side of the seeded split a key is; it depends on nothing but the key."""
+    digest = blake2b(f"{seed}:{key}".encode("utf-8", "surrogatepass"), digest_size=1).digest()
+    return digest[0] < 128
+
+
+def sample(
+    questions: Sequence[BenchmarkQuestion], limit: int | None, seed: int = SEED
+) -> list[BenchmarkQuestion]:
+    """Return the first `limit` of a seeded shuffle; all, as they stand, without a limit."""
+    if limit is None:
+        return list(questions)
+    shuffled = list(questions)
+    random.Random(seed).shuffle(shuffled)
+    return shuffled[:limit]
+
+
+def keyed_by_component(
+    questions: Sequence[BenchmarkQuestion], entities: Sequence[Iterable[str]]
+) -> list[BenchmarkQuestion]:
+    """Return the questions keyed so that those that share an entity share their key.
+
+    `entities` holds the entities of each question. The keys name the components of the graph
+    that joins all entities of a question.
+    """
+    components = _Components()
+    named = [list(group) for group in entities]
+    for group in named:
+        for entity in group[1:]:
+            components.join(group[0], entity)
+    names: dict[Hashable, str] = {}
+    for group in named:
+        for entity in group:
+            root = components.root(entity)
+            names[root] = min(entity, names.get(root, entity))
+    return [
+        replace(question, split_key=names[components.root(group[0])]) if group else question
+        for question, group in zip(questions, named, strict=True)
+    ]
+
+
+class _Components:
+    """Connected components, by union and find."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+
+    def root(self, member: str) -> str:
+        parents = self._parents
+        while parents.setdefault(member, member) != member:
+            parents[member] = parents[parents[member]]
+            member = parents[member]
+        return member
+
+    def join(self, one: str, other: str) -> None:
+        self._parents[self.root(one)] = self.root(other)

@@ -1,0 +1,136 @@
+"""Questions, metrics and baselines of benchmarks, on small samples made by hand."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tasks.evaluation.answerer import Prediction, without_gold
+from tasks.evaluation.baselines.bm25 import BM25Answerer
+from tasks.evaluation.formats.metaqa import read_metaqa
+from tasks.evaluation.metrics import score, summarise
+from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.evaluation.splits import keyed_by_component, sample, split
+from tasks.graphs.graph import Graph
+
+FILMS = [
+    ("The Long Ferry", "directed_by", "Ida Berg"),
+    ("The Long Ferry", "starred_actors", "Tom Vale"),
+    ("The Long Ferry", "release_year", "1931"),
+    ("Cold Harbour", "directed_by", "Ida Berg"),
+    ("Cold Harbour", "starred_actors", "Una Reed"),
+    ("Cold Harbour", "release_year", "1934"),
+    ("Green Hill", "directed_by", "Max Oster"),
+    ("Green Hill", "starred_actors", "Una Reed"),
+    ("Green Hill", "release_year", "1940"),
+]
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def films(tmp_path: Path) -> Path:
+    """A small MetaQA: its graph, one hop and two hops."""
+    write(tmp_path / "kb.txt.gz", "\n".join("|".join(triple) for triple in FILMS))
+    one = (
+        "who directed [Green Hill]\tMax Oster\nwhat films did [Ida Berg] direct\tThe Long Ferry|X\n"
+    )
+    write(tmp_path / "1-hop" / "qa_dev.txt.gz", one)
+    write(tmp_path / "1-hop" / "qa_dev_qtype.txt", "movie_to_director\ndirector_to_movie\n")
+    write(tmp_path / "1-hop" / "qa_dev_exact.txt", "1\n0\n")
+    two = "when were the films directed by [Ida Berg] released\t1931|1934\n"
+    write(tmp_path / "2-hop" / "qa_dev.txt", two)
+    return tmp_path
+
+
+def test_metaqa_folder_is_read_with_topics_hops_and_its_graph(films: Path) -> None:
+    benchmark = read_metaqa(films)
+    first, second, third = benchmark.questions
+    assert (first.question, first.topic, first.hops) == ("who directed Green Hill", "Green Hill", 1)
+    assert (first.exact, second.exact, third.exact) == (True, False, None)
+    assert second.answers == ("The Long Ferry", "X")
+    assert second.kind == "director_to_movie"
+    assert (third.hops, third.dataset) == (2, "metaqa 2-hop")
+    assert benchmark.graphs[0].source == films / "kb.txt.gz"
+    assert read_metaqa(films / "2-hop" / "qa_dev.txt").graphs == benchmark.graphs
+
+
+def test_names_and_words_are_compared_in_their_normal_form() -> None:
+    assert bare_words("The  Long Ferry!") == "long ferry"
+    assert bare_words("《长  江》") == "长江"
+    assert bare_words("The") == "the"
+    assert bare_words("$") == "$"
+    assert same_name("United_Kingdom") == same_name("united  kingdom")
+    assert same_name("The Hunt") != same_name("Hunt")
+    assert token_f1("the long ferry", "A Ferry") == pytest.approx(2 / 3)
+    assert token_f1("长江", "长城") == pytest.approx(0.5)
+    assert set_f1(["a", "b"], ["B"]) == pytest.approx(2 / 3)
+    assert set_f1([], ["b"]) == 0
+
+
+def question(answers: tuple[str, ...], **more: object) -> BenchmarkQuestion:
+    return BenchmarkQuestion(id="1", question="?", answers=answers, **more)  # type: ignore[arg-type]
+
+
+def test_sets_words_and_choices_are_scored_each_in_their_way() -> None:
+    found = score(question(("A b", "C")), Prediction(["c", "D"]), "set")
+    assert (found["hits@1"], found["em"], found["f1"]) == (1, 0, 0.5)
+    found = score(question(("Max Oster",)), Prediction(["the director Max Oster"]), "text")
+    assert (found["em"], found["contained"], found["answered"]) == (0, 1, 1)
+    assert found["f1"] == pytest.approx(0.8)
+    choice = question(("Tom",), choices=("Una", "Tom"))
+    assert score(choice, Prediction(["B"]), "choice")["accuracy"] == 1
+    assert score(choice, Prediction(["tom"]), "choice")["accuracy"] == 1
+    assert score(choice, Prediction([]), "choice") == {"accuracy": 0, "answered": 0}
+
+
+def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> None:
+    scores = [{"hits@1": float(n % 10 < 7)} for n in range(200)]
+    apart = summarise(scores, [str(n) for n in range(200)])
+    together = summarise(scores, [str(n % 10) for n in range(200)])
+    assert apart["hits@1"] == 0.7
+    assert apart["hits@1_low"] < 0.7 < apart["hits@1_high"]
+    assert together["hits@1_low"] < apart["hits@1_low"]
+    assert summarise(scores, [str(n) for n in range(200)]) == apart
+    assert summarise([], []) == {}
+
+
+def test_no_topic_is_on_both_sides_of_a_split() -> None:
+    questions = [question((), split_key=str(n % 40)) for n in range(200)]
+    train, test = split(questions)
+    assert len(train) + len(test) == 200
+    assert {q.split_key for q in train}.isdisjoint(q.split_key for q in test)
+    assert min(len(train), len(test)) > 40
+    own = [question((), part="train"), question((), part="test")]
+    assert split(own) == (own[:1], own[1:])
+    assert sample(questions, 10) == sample(questions, 20)[:10]
+
+
+def test_questions_that_share_an_entity_share_their_key() -> None:
+    keyed = keyed_by_component([question(())] * 4, [["a", "b"], ["c"], ["b", "d"], []])
+    assert [q.split_key for q in keyed] == ["a", "c", "a", ""]
+
+
+def test_bm25_answers_from_the_entity_document_hop_by_hop(films: Path) -> None:
+    answerer = BM25Answerer(Graph.of("films", FILMS))
+    one, _, two = answerer.answer_all([without_gold(q) for q in read_metaqa(films).questions])
+    assert one.answers == ["Max Oster"]
+    assert set(two.answers) == {"1931", "1934"}
+    assert one.retrieved is not None
+    assert "Una Reed" in one.retrieved
+    nothing = answerer.answer_all([question((), hops=1)])
+    assert nothing[0].answers == []
+
+
+def test_a_system_sees_no_gold() -> None:
+    seen = without_gold(question(("A",), gold=("r",), kind="a_to_b", topic="T", exact=True))
+    assert (seen.answers, seen.gold, seen.kind, seen.exact) == ((), (), "", None)
+    assert seen.topic == "T"
