@@ -1,0 +1,45 @@
+"""Calls of programs: their arguments, which anybody may have written, and what came of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.knowledge_bases.protocol import EntityRef, Fact
+from tasks.programs.sandbox import SandboxError
+
+MOST_ALIASES = 20
+LONGEST_ALIAS = 2_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a program: what was asked, and where its result comes from."""
+
+    function: str
+    entities: tuple[EntityRef, ...]
+    facts: tuple[Fact, ...]  # those that the result was read from
+    similarity: float  # of the relation or name that was matched, 0 to 1
+    relations: tuple[str, ...] = ()  # that exist around the entities
+    description: str = ""  # a text that the result was read from
+    results: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether facts, or the description that was asked for, came back."""
+        return bool(self.facts) or (self.function == "get_entity_info" and bool(self.results))
+
+
+def read_aliases(said: Any, name: str) -> list[str]:
+    """Return an argument as a list of texts; a text alone counts as a list of one."""
+    if isinstance(said, str):
+        said = [said]
+    if not isinstance(said, list | tuple):
+        raise SandboxError(f"{name} must be a list of texts, not {type(said).__name__}")
+    aliases = list(dict.fromkeys(one for one in said if isinstance(one, str) and one.strip()))
+    if not aliases:
+        raise SandboxError(f"{name} must hold at least one text")
+    if len(aliases) > MOST_ALIASES:
+        raise SandboxError(f"{name} holds {len(aliases)} texts; {MOST_ALIASES} are the most")
+    if any(len(alias) > LONGEST_ALIAS for alias in aliases):
+        raise SandboxError(f"{name} holds a text longer than {LONGEST_ALIAS} characters")
+    return aliases

@@ -1,0 +1,302 @@
+"""The functions that programs call, over one knowledge base (KnowledGPT, section 3.2).
+
+Results are plain texts. The proxy keeps every message, so that a failing program loses none, and
+remembers which entities a returned text stood for: a later call with exactly that text means them
+and nothing else of that name.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, KnowledgeBase
+from tasks.programs.calls import Call, read_aliases
+from tasks.programs.descriptions import best_sentence
+from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
+from tasks.programs.relation_matching import RelationMatcher, split_inverse
+
+MOST_ENTITIES = 10  # that a name may mean at once
+MOST_MESSAGES = 5_000
+LEAST_CANDIDATE = 0.2  # a candidate below is nobody
+NEAR_CANDIDATE = 0.03  # candidates so close to the likeliest are tried too
+LEAST_LIKENESS = 60.0  # of names, for `find_relationship`
+
+Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
+
+
+class Functions:
+    """`get_entity_info`, `find_entity_or_value` and `find_relationship` over a knowledge base."""
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        question: str,
+        matcher: RelationMatcher,
+        chooser: Chooser | None = None,
+    ) -> None:
+        """One for each run of a program: it remembers what the run was told."""
+        self.messages: list[str] = []
+        self.calls: list[Call] = []
+        self._kb, self._question = kb, question
+        self._matcher, self._chooser = matcher, chooser
+        self._meant: dict[str, list[EntityRef]] = {}
+        self._facts: dict[EntityRef, list[Fact]] = {}
+
+    def callables(self) -> dict[str, Callable[..., Any]]:
+        """Return the functions by the names that programs call them by."""
+        return {
+            "get_entity_info": self.get_entity_info,
+            "find_entity_or_value": self.find_entity_or_value,
+            "find_relationship": self.find_relationship,
+        }
+
+    # -- the three functions --------------------------------------------------------------------
+
+    def get_entity_info(self, entity_aliases: list[str]) -> tuple[str | None, str]:
+        """Return what an entity is, with its attributes, and the message."""
+        aliases = read_aliases(entity_aliases, "entity_aliases")
+        asked = {"entity_aliases": aliases}
+        entities = self._link(aliases)
+        if not entities:
+            return self._nothing("get_entity_info", asked, _unknown(aliases))
+        texts, facts = [], []
+        for entity in entities:
+            around = self._around(entity)
+            facts += [fact for fact in around if not fact.inverse]
+            description = self._kb.get_entity_info(entity)
+            if description or around:
+                texts.append(entity_words(entity.name, description, around))
+        if not texts:
+            return self._nothing("get_entity_info", asked, _unknown(aliases), entities)
+        text = "\n".join(texts)
+        message = self._said(info_message(self._kb.name, " ".join(texts)))
+        self._called(
+            "get_entity_info", entities, (), 1.0, description=text, results=(text,), aliases=aliases
+        )
+        return text, message
+
+    def find_entity_or_value(
+        self, entity_aliases: list[str], relation_aliases: list[str]
+    ) -> tuple[list[str] | None, str]:
+        """Return what the relation leads to from the entity, and the message."""
+        aliases = read_aliases(entity_aliases, "entity_aliases")
+        wanted = read_aliases(relation_aliases, "relation_aliases")
+        asked = {"entity_aliases": aliases, "relation_aliases": wanted}
+        entities = self._link(aliases)
+        if not entities:
+            return self._nothing("find_entity_or_value", asked, _unknown(aliases))
+        entities, facts, similarity = self._related(entities, wanted)
+        if not facts:
+            return self._described(asked, entities, aliases, wanted)
+        results = self._remembered(facts)
+        self._called(
+            "find_entity_or_value", entities, facts, similarity, results=results, aliases=aliases
+        )
+        return results, self._said(
+            call_message(self._kb.name, "find_entity_or_value", asked, facts_words(facts))
+        )
+
+    def find_relationship(
+        self, entity1_aliases: list[str], entity2_aliases: list[str]
+    ) -> tuple[list[str] | None, str]:
+        """Return the relations between two entities, either way round, and the message."""
+        first = read_aliases(entity1_aliases, "entity1_aliases")
+        second = read_aliases(entity2_aliases, "entity2_aliases")
+        asked = {"entity1_aliases": first, "entity2_aliases": second}
+        tried: list[EntityRef] = []
+        for here, there in ((first, second), (second, first)):
+            entities = self._link(here)
+            tried += entities
+            facts, likeness = self._leading_to(entities, there)
+            if facts:
+                relations = list(dict.fromkeys(fact.relation for fact in facts))
+                self._called(
+                    "find_relationship", entities, facts, likeness / 100, results=relations
+                )
+                return relations, self._said(
+                    call_message(self._kb.name, "find_relationship", asked, facts_words(facts))
+                )
+        for entity, there in ((e, second if at == 0 else first) for at, e in enumerate(tried[:2])):
+            sentence = best_sentence(self._kb.get_entity_info(entity), there)
+            if sentence:
+                self._called(
+                    "find_relationship", [entity], (), 0.5, description=sentence, results=[sentence]
+                )
+                return [sentence], self._said(
+                    call_message(self._kb.name, "find_relationship", asked, one_line(sentence))
+                )
+        return self._nothing("find_relationship", asked, "no relation is known", tried)
+
+    # -- entities -------------------------------------------------------------------------------
+
+    def entity_linking(self, aliases: list[str]) -> list[EntityRef]:
+        """Return the entities that aliases mean: remembered ones, or those that are likeliest."""
+        return self._link(read_aliases(aliases, "entity_aliases"))
+
+    def _link(self, aliases: list[str]) -> list[EntityRef]:
+        known = [entity for alias in aliases for entity in self._meant.get(alias, ())]
+        if known:
+            return list(dict.fromkeys(known))[: 10 * MOST_ENTITIES]
+        candidates = [
+            candidate
+            for candidate in self._kb.entity_linking(self._question, aliases)
+            if candidate.score >= LEAST_CANDIDATE
+        ]
+        if not candidates:
+            return []
+        if self._chooser is not None:
+            chosen = self._chooser(self._question, aliases, candidates)
+            return [] if chosen is None else [chosen.entity]
+        best = max(candidate.score for candidate in candidates)
+        return [
+            candidate.entity for candidate in candidates if candidate.score >= best - NEAR_CANDIDATE
+        ][:MOST_ENTITIES]
+
+    def _remembered(self, facts: Iterable[Fact]) -> list[str]:
+        """Return the texts that facts lead to, once each; whom they stand for is kept."""
+        results: dict[str, None] = {}
+        for fact in facts:
+            results[fact.text] = None
+            if isinstance(fact.value, EntityRef):
+                meant = self._meant.setdefault(fact.text, [])
+                if fact.value not in meant:
+                    meant.append(fact.value)
+        return list(results)
+
+    def _around(self, entity: EntityRef) -> list[Fact]:
+        if entity not in self._facts:
+            self._facts[entity] = self._kb.get_entity_triples(entity)
+        return self._facts[entity]
+
+    # -- relations ------------------------------------------------------------------------------
+
+    def _related(
+        self, entities: list[EntityRef], wanted: list[str]
+    ) -> tuple[list[EntityRef], list[Fact], float]:
+        """Return the facts that the relation aliases mean, and of which entities they are.
+
+        Where a name means several entities and they were not chosen by identity, a public
+        knowledge base goes on with the one whose relation fits best.
+        """
+        found = [(entity, *self._facts_of(entity, wanted)) for entity in entities]
+        fitting = [one for one in found if one[1]]
+        if not fitting:
+            return entities, [], 0.0
+        if not self._kb.personal and not self._are_remembered(entities):
+            fitting = [max(fitting, key=lambda one: one[2])]
+        facts = [fact for _, around, _ in fitting for fact in around]
+        return [one[0] for one in fitting], facts, max(one[2] for one in fitting)
+
+    def _are_remembered(self, entities: list[EntityRef]) -> bool:
+        return all(entity in self._meant.get(entity.name, ()) for entity in entities)
+
+    def _facts_of(self, entity: EntityRef, wanted: list[str]) -> tuple[list[Fact], float]:
+        """Return an entity's facts whose relations are meant: forward first, then inverse."""
+        around = self._around(entity)
+        asked = [split_inverse(alias) for alias in wanted]
+        either = [alias for alias, inverse in asked if not inverse]
+        heads = [alias for alias, inverse in asked if inverse]
+        for aliases, inverse in ((either, False), (heads, True), (either, True)):
+            there = [fact for fact in around if fact.inverse is inverse]
+            matches = self._matcher.match(
+                aliases, (fact.relation for fact in there), every=self._kb.personal
+            )
+            if matches:
+                sure = {match.relation: match.similarity for match in matches}
+                facts = [fact for fact in there if fact.relation in sure]
+                return sorted(facts, key=lambda fact: -sure[fact.relation]), max(sure.values())
+        return [], 0.0
+
+    def _leading_to(
+        self, entities: list[EntityRef], aliases: list[str]
+    ) -> tuple[list[Fact], float]:
+        """Return the facts of entities that lead to a name, all those that are as like it."""
+        meant = {entity for alias in aliases for entity in self._meant.get(alias, ())}
+        scored = [
+            (fact, 100.0 if fact.value in meant else likest(fact.text, aliases))
+            for entity in entities
+            for fact in self._around(entity)
+        ]
+        best = max((score for _, score in scored), default=0.0)
+        if best < LEAST_LIKENESS:
+            return [], 0.0
+        return [fact for fact, score in scored if score >= best], best
+
+    # -- what is said ---------------------------------------------------------------------------
+
+    def _described(
+        self,
+        asked: dict[str, list[str]],
+        entities: list[EntityRef],
+        aliases: list[str],
+        wanted: list[str],
+    ) -> tuple[list[str] | None, str]:
+        """Return the sentence of a description that speaks of the relation, or all of it."""
+        for entity in entities:
+            description = self._kb.get_entity_info(entity)
+            if not description:
+                continue
+            text = best_sentence(description, wanted) or description
+            self._called(
+                "find_entity_or_value",
+                [entity],
+                (),
+                0.5,
+                description=text,
+                results=[text],
+                aliases=aliases,
+            )
+            words = f"{one_line(entity.name)}: {one_line(text, 1_000)}"
+            return [text], self._said(
+                call_message(self._kb.name, "find_entity_or_value", asked, words)
+            )
+        words = f"{one_line(entities[0].name)} has no such relation"
+        return self._nothing("find_entity_or_value", asked, words, entities)
+
+    def _nothing(
+        self,
+        function: str,
+        asked: dict[str, list[str]],
+        words: str,
+        entities: Sequence[EntityRef] = (),
+    ) -> tuple[None, str]:
+        aliases = next(iter(asked.values()))
+        self._called(function, entities, (), 0.0, aliases=aliases)
+        return None, self._said(call_message(self._kb.name, function, asked, words))
+
+    def _said(self, message: str) -> str:
+        if len(self.messages) < MOST_MESSAGES:
+            self.messages.append(message)
+        return message
+
+    def _called(
+        self,
+        function: str,
+        entities: Sequence[EntityRef],
+        facts: Sequence[Fact],
+        similarity: float,
+        *,
+        description: str = "",
+        results: Sequence[str] = (),
+        aliases: Sequence[str] = (),
+    ) -> None:
+        relations = dict.fromkeys(
+            f"{'inverse of ' if fact.inverse else ''}{fact.relation}"
+            for entity in entities
+            for fact in self._around(entity)
+        )
+        self.calls.append(
+            Call(
+                function,
+                tuple(entities),
+                tuple(facts),
+                round(similarity, 4),
+                tuple(relations),
+                description,
+                tuple(results),
+                tuple(aliases),
+            )
+        )
+
+
+def _unknown(aliases: list[str]) -> str:
+    return f"{one_line(aliases[0])} is not known"

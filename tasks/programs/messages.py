@@ -1,0 +1,75 @@
+"""What programs are told: one line for each call, in the wire format of KnowledGPT.
+
+A message is one line whatever a name holds, so that no name can pass for another message.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from tasks.knowledge_bases.protocol import Fact
+
+LONGEST_VALUE = 300  # characters of a value in a message
+LONGEST_INFO = 2_000  # of a description
+MOST_VALUES = 200  # of one relation in a message
+MOST_ATTRIBUTES = 40  # relations shown with a description
+MOST_ATTRIBUTE_VALUES = 5
+
+_BREAKS = re.compile("[\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
+
+
+def one_line(text: str, longest: int = LONGEST_VALUE) -> str:
+    """Return a text without line breaks, cut where it is too long; all else stays as it is."""
+    flat = _BREAKS.sub(" ", text)
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def call_message(source: str, call: str, lists: Mapping[str, Sequence[str]], found: str) -> str:
+    """Return the message of a call: who was asked, what, and what came back."""
+    said = ", ".join(
+        f"{name} = [{','.join(_quoted(alias) for alias in aliases)}]"
+        for name, aliases in lists.items()
+    )
+    return f"[FROM {one_line(source)}][{call}({said}) -> ] {found}"
+
+
+def info_message(source: str, info: str) -> str:
+    """Return the message of a text about an entity."""
+    return f"[FROM {one_line(source)}] {info}"
+
+
+def facts_words(facts: Iterable[Fact]) -> str:
+    """Return facts as `X, school: A, B`, grouped by entity, relation and direction."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for fact in facts:
+        relation = f"inverse of {fact.relation}" if fact.inverse else fact.relation
+        groups.setdefault((fact.entity.name, relation), []).append(fact.text)
+    return "; ".join(
+        f"{one_line(name)}, {one_line(relation)}: {_listed(values, MOST_VALUES)}"
+        for (name, relation), values in groups.items()
+    )
+
+
+def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
+    """Return `X: description Attributes: relation -> values, …`, without what is not known."""
+    attributes: dict[str, list[str]] = {}
+    for fact in facts:
+        if not fact.inverse and (fact.relation in attributes or len(attributes) < MOST_ATTRIBUTES):
+            attributes.setdefault(fact.relation, []).append(fact.text)
+    parts = [one_line(description, LONGEST_INFO)] if description else []
+    if attributes:
+        shown = ", ".join(
+            f"{one_line(relation)} -> {_listed(values, MOST_ATTRIBUTE_VALUES)}"
+            for relation, values in attributes.items()
+        )
+        parts.append(f"Attributes: {shown}")
+    return f"{one_line(name)}: {' '.join(parts)}"
+
+
+def _listed(values: list[str], most: int) -> str:
+    once = list(dict.fromkeys(values))
+    shown = ", ".join(one_line(value) for value in once[:most])
+    return shown if len(once) <= most else f"{shown} and {len(once) - most} more"
+
+
+def _quoted(alias: str) -> str:
+    return f"'{one_line(alias)}'"

@@ -1,0 +1,91 @@
+"""One program, run over one knowledge base."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.functions import Call, Chooser, Functions
+from tasks.programs.relation_matching import RelationMatcher
+from tasks.programs.sandbox import Limits, Sandbox, shared_sandbox
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """What a program found in one knowledge base, even if it failed on the way.
+
+    `messages` are the proxy's, `result` is what `search()` returned (its explanations included),
+    `answers` the values that the program collected in its list of that name.
+    """
+
+    knowledge_base: str
+    graph: str
+    messages: list[str]
+    result: Any
+    calls: list[Call]
+    error: str | None
+    answers: list[str] = field(default_factory=list)
+
+    @property
+    def found(self) -> bool:
+        """Whether any call brought a fact or a text that was asked for, or an answer was given."""
+        return bool(self.answers) or any(call.found for call in self.calls)
+
+    @property
+    def knowledge(self) -> list[str]:
+        """Return all lines that were found: the proxy's messages and what the program added."""
+        known = set(self.messages)
+        added = self.result.splitlines() if isinstance(self.result, str) else []
+        return self.messages + [
+            line for line in dict.fromkeys(added) if line.strip() and line not in known
+        ]
+
+
+def run_program(
+    code: str,
+    kb: KnowledgeBase,
+    question: str,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    matcher: RelationMatcher | None = None,
+    chooser: Chooser | None = None,
+    sandbox: Sandbox | None = None,
+    seed: int = 0,
+) -> ProgramRun:
+    """Run a program over a knowledge base; what it does wrong is in the run's error.
+
+    `matcher` decides which relations are meant (one without an encoder otherwise), `chooser` which
+    of several candidates (the likeliest otherwise).
+    """
+    functions = Functions(kb, question, matcher or RelationMatcher(), chooser)
+    outcome = (sandbox or shared_sandbox()).run(
+        code, {**functions.callables(), **_value_functions()}, limits, seed=seed
+    )
+    return ProgramRun(
+        knowledge_base=kb.name,
+        graph=kb.graph,
+        messages=functions.messages,
+        result=outcome.result,
+        calls=functions.calls,
+        error=outcome.error,
+        answers=_texts(outcome.answers),
+    )
+
+
+def _value_functions() -> dict[str, Callable[..., Any]]:
+    return {}
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Return answers as texts, once each, in their order; whole numbers without a fraction."""
+    texts = []
+    for value in values:
+        if isinstance(value, list):
+            texts += _texts(value)
+        elif isinstance(value, float) and value.is_integer():
+            texts.append(str(int(value)))
+        elif value is not None and str(value).strip():
+            texts.append(str(value))
+    return list(dict.fromkeys(texts))

@@ -1,0 +1,141 @@
+"""Which of an entity's relations a program means: a list of aliases against the relations' names.
+
+An exact name wins. Otherwise names are compared by their words and characters and, with an
+encoder, by meaning: all relations against all aliases in one matrix product over cached vectors
+(KnowledGPT, algorithm 1, which compares them one by one and always takes the best).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from tasks.embed import Encoder
+from tasks.names import normalise_name
+from tasks.segment import is_chinese
+from tasks.stems import words_of
+from tasks.values.value import listed
+
+INVERSE_OF = "inverse of "
+MOST_CACHED = 50_000  # relations whose vectors are kept
+LEXICAL_THRESHOLD = 0.6
+ENCODER_THRESHOLD = 0.5
+PERSONAL_THRESHOLD = 0.6
+MARGIN = 0.02  # relations so close to the best count as it
+
+_SMALL = frozenset(listed("a an and by for from has have in is of on the to was were with"))
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SIGNS = re.compile(r"[_/.:\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A relation that is meant, and how sure that is, 0 to 1."""
+
+    relation: str
+    similarity: float
+
+
+def split_inverse(alias: str) -> tuple[str, bool]:
+    """Return the relation that an alias names, and whether it asks for the heads."""
+    text = alias.strip()
+    inverse = text.casefold().startswith(INVERSE_OF)
+    return (text[len(INVERSE_OF) :].strip(), True) if inverse else (alias, False)
+
+
+class RelationMatcher:
+    """Compares relation names; one for all knowledge bases, as it keeps their vectors."""
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        """Without an encoder names are compared by words and characters only."""
+        self._encoder = encoder
+        self._vectors: dict[str, np.ndarray] = {}
+        self._lock = Lock()
+        self.threshold = LEXICAL_THRESHOLD if encoder is None else ENCODER_THRESHOLD
+
+    def match(
+        self, aliases: Sequence[str], relations: Iterable[str], *, every: bool = False
+    ) -> list[Match]:
+        """Return the relations that the aliases mean, surest first; none if none is sure enough.
+
+        `every` takes all above a threshold (personal knowledge bases, whose relations were not
+        aligned), not only the best and those as good.
+        """
+        names = list(dict.fromkeys(relations))
+        if not names or not aliases:
+            return []
+        exact = [name for name in names if name in aliases]
+        if exact and not every:
+            return [Match(name, 1.0) for name in exact]
+        scores = self.similarities(aliases, names)
+        best = float(scores.max())
+        floor = max(PERSONAL_THRESHOLD, self.threshold) if every else self.threshold
+        least = floor if every or best < floor else max(floor, best - MARGIN)
+        found = [
+            Match(name, round(float(score), 4))
+            for name, score in zip(names, scores, strict=True)
+            if score >= least
+        ]
+        return sorted(found, key=lambda match: -match.similarity)
+
+    def similarities(self, aliases: Sequence[str], relations: Sequence[str]) -> np.ndarray:
+        """Return (relations,): how alike each is to the alias that is most like it, 0 to 1."""
+        lexical = np.array(
+            [
+                max(lexical_similarity(alias, relation) for alias in aliases)
+                for relation in relations
+            ]
+        )
+        if self._encoder is None:
+            return lexical
+        meaning = (self._encode(relations) @ self._encode(aliases).T).max(axis=1)
+        # What is spelt alike is alike however the encoder sees it.
+        return np.maximum(lexical * 0.97, 0.75 * meaning.clip(0, 1) + 0.25 * lexical)
+
+    def _encode(self, names: Sequence[str]) -> np.ndarray:
+        assert self._encoder is not None
+        with self._lock:
+            missing = [name for name in dict.fromkeys(names) if name not in self._vectors]
+            if missing:
+                if len(self._vectors) + len(missing) > MOST_CACHED:
+                    self._vectors.clear()
+                    missing = list(dict.fromkeys(names))
+                vectors = self._encoder.encode([spelt_out(name) for name in missing])
+                self._vectors.update(zip(missing, vectors, strict=True))
+            return np.stack([self._vectors[name] for name in names])
+
+
+@lru_cache(maxsize=1 << 15)
+def spelt_out(relation: str) -> str:
+    """Return a relation's name as words: `/people/person/birthPlace` as `birth place`."""
+    last = relation.rstrip("/#").rsplit("/", 1)[-1].rsplit("#", 1)[-1] or relation
+    words = _SIGNS.sub(" ", _CAMEL.sub(" ", last)).strip()
+    return words.lower() or relation
+
+
+@lru_cache(maxsize=1 << 17)
+def lexical_similarity(left: str, right: str) -> float:
+    """Return how alike two relation names are by their words and characters, 0 to 1."""
+    a, b = normalise_name(spelt_out(left[:200])), normalise_name(spelt_out(right[:200]))
+    if a == b:
+        return 1.0
+    if is_chinese(a) or is_chinese(b):
+        return _alike(set(a), set(b)) * 0.95
+    words = _alike(_content(a), _content(b))
+    letters = fuzz.ratio(a, b) / 100
+    return max(0.95 * words, letters if letters >= 0.8 else 0.5 * letters)
+
+
+@lru_cache(maxsize=1 << 15)
+def _content(name: str) -> frozenset[str]:
+    words = [word for word in name.split() if word not in _SMALL] or name.split()
+    return frozenset(words_of(" ".join(words)))
+
+
+def _alike(left: set[str] | frozenset[str], right: set[str] | frozenset[str]) -> float:
+    """Return the Dice coefficient of two sets."""
+    return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0

@@ -1,0 +1,266 @@
+"""Runs program texts in worker processes that reach nothing but the functions given to them.
+
+The interpreter (pydantic-monty) knows no files, network, modules or environment of ours. Around it
+the operating system, where it can, lets a worker open nothing, write nothing and start nothing. A
+program that met a limit takes its worker with it: the next one gets a fresh one.
+"""
+
+import atexit
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+Function = Callable[..., Any]
+
+WORKERS = 8  # programs at once; workers start when they are needed
+PROGRAMS_A_WORKER = 1_000
+LONGEST_PROGRAM = 100_000  # characters
+GRACE = 0.5  # seconds from a time limit to the worker's end
+RESERVED = 1 << 29  # bytes of address space that the interpreter itself may take
+SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
+PRELUDE = "import datetime\nimport math\nimport random\nimport re\nanswers = []"
+STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may take. `seconds` are its own, `call_seconds` those of all its calls."""
+
+    seconds: float = 5.0
+    call_seconds: float = 60.0
+    memory: int = 256 << 20  # bytes
+    calls: int = 5_000
+    depth: int = 200  # of recursion
+    output: int = 200_000  # characters that it returns or prints
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a program: what `search()` returned, its `answers`, or a plain error."""
+
+    result: Any = None
+    answers: list[Any] = field(default_factory=list)
+    error: str | None = None
+
+
+class SandboxError(Exception):
+    """What a called function says to the program: plain words, nothing of ours."""
+
+
+class Sandbox:
+    """A pool of workers; one program at a time in each."""
+
+    def __init__(self, workers: int = WORKERS) -> None:
+        """Nothing is started before the first program."""
+        self._workers = workers
+        self._pool: Any = None
+        self._lock = Lock()
+        self._owner = 0
+
+    def run(
+        self, code: str, functions: Mapping[str, Function], limits: Limits, *, seed: int = 0
+    ) -> Outcome:
+        """Run a program; its `search()`, where it has one, gives the result, else its last line.
+
+        Never raises for what a program does.
+        """
+        if len(code) > LONGEST_PROGRAM:
+            return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
+        import pydantic_monty as monty
+
+        guarded = _Guarded(functions, limits)
+        checkout = self._open().checkout(
+            limits=_monty_limits(limits),
+            os_policy={
+                "datetime": datetime.now(UTC),
+                "timezone": "UTC",
+                "sleep": "zero",
+                "random_start": {"seed": seed},
+            },
+        )
+        outcome = Outcome()
+        try:
+            with checkout as session:
+                self._run_in(session, code, guarded, limits, outcome)
+        except monty.MontyError as error:
+            outcome.error = outcome.error or _plain(error)
+        return outcome
+
+    def _run_in(
+        self, session: Any, code: str, guarded: "_Guarded", limits: Limits, outcome: Outcome
+    ) -> None:
+        import pydantic_monty as monty
+
+        worker = session.worker_pid
+        _confine(worker, limits)
+        until = monotonic() + limits.seconds + limits.call_seconds
+        printed = monty.CollectString(max_bytes=limits.output)
+
+        def feed(text: str) -> Any:
+            if monotonic() > until:
+                raise TimeoutError("the program took too long")
+            return session.feed_run(text, external_lookup=guarded.functions, print_callback=printed)
+
+        try:
+            feed(PRELUDE)
+            outcome.result = _bounded(feed(code), limits)
+            if SEARCH.search(code):
+                outcome.result = None
+                outcome.result = _bounded(feed("search()"), limits)
+        except (monty.MontyError, TimeoutError) as error:
+            outcome.error = _plain(error)
+        if guarded.stopped:
+            outcome.error = guarded.stopped
+        if outcome.error and outcome.error.startswith(STOPPED):
+            _end(worker)
+            return
+        with suppress(monty.MontyError, TimeoutError):
+            found = feed("answers")
+            outcome.answers = _bounded(found, limits) if isinstance(found, list) else []
+
+    def close(self) -> None:
+        """Let the workers go."""
+        with self._lock:
+            if self._pool is not None and self._owner == os.getpid():
+                self._pool.__exit__(None, None, None)
+            self._pool = None
+
+    def _open(self) -> Any:
+        """Return the pool; a forked process starts its own."""
+        with self._lock:
+            if self._pool is None or self._owner != os.getpid():
+                import pydantic_monty as monty
+
+                self._pool = monty.Monty(
+                    min_processes=1,
+                    max_processes=self._workers,
+                    max_checkouts_per_worker=PROGRAMS_A_WORKER,
+                    feed_duration_limit_grace=GRACE,
+                ).__enter__()
+                self._owner = os.getpid()
+            return self._pool
+
+
+@cache
+def shared_sandbox() -> Sandbox:
+    """Return the sandbox of this process."""
+    sandbox = Sandbox()
+    atexit.register(sandbox.close)
+    return sandbox
+
+
+class _Guarded:
+    """Functions as programs may call them: counted, timed, and silent about what is ours."""
+
+    def __init__(self, functions: Mapping[str, Function], limits: Limits) -> None:
+        self.functions = {name: self._guard(call) for name, call in functions.items()}
+        self.stopped: str | None = None
+        self._limits = limits
+        self._calls = 0
+        self._seconds = 0.0
+
+    def _guard(self, call: Function) -> Function:
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            self._count()
+            began = monotonic()
+            try:
+                return call(*args, **kwargs)
+            except SandboxError as error:
+                raise ValueError(str(error)) from None
+            except TypeError:
+                raise TypeError(f"{call.__name__}() was called with wrong arguments") from None
+            except Exception:
+                raise RuntimeError(f"{call.__name__}() failed") from None
+            finally:
+                self._seconds += monotonic() - began
+
+        return guarded
+
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            self.stopped = f"more than {self._limits.calls} calls"
+        elif self._seconds > self._limits.call_seconds:
+            self.stopped = f"the calls took more than {self._limits.call_seconds:g} s"
+        if self.stopped:
+            raise RuntimeError(self.stopped)
+
+
+def _monty_limits(limits: Limits) -> dict[str, Any]:
+    return {
+        "max_feed_duration_secs": limits.seconds,
+        "max_memory": limits.memory,
+        "max_recursion_depth": limits.depth,
+        # Calls that are refused are answered too, so that a program can end in its own way.
+        "max_suspensions": limits.calls + 100,
+    }
+
+
+def _confine(worker: int | None, limits: Limits) -> None:
+    """Let a worker open, write and start nothing more (Linux; elsewhere there is one wall)."""
+    if worker is None or not sys.platform.startswith("linux"):
+        return
+    import resource
+
+    for what, most in (
+        (resource.RLIMIT_NOFILE, 3),  # the three it has
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_AS, RESERVED + 2 * limits.memory),
+    ):
+        with suppress(OSError, ValueError):  # already lower, or gone: the next call tells
+            resource.prlimit(worker, what, (most, most))
+
+
+def _end(worker: int | None) -> None:
+    if worker is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(worker, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _plain(error: Exception) -> str:
+    """Return an error in one line: its type and message, of the program only."""
+    if isinstance(error, TimeoutError):
+        return f"TimeoutError: {error}"
+    if type(error).__name__ == "MontyCrashedError":
+        return "TimeoutError: the program was stopped"
+    return " ".join(str(error).split())[:500]
+
+
+def _bounded(value: Any, limits: Limits) -> Any:
+    """Return what a program gave, as texts, numbers and lists that are not too large."""
+    left = limits.output
+
+    def bound(value: Any, depth: int) -> Any:
+        nonlocal left
+        if left <= 0 or depth > 4:
+            return None
+        if isinstance(value, bool | int | float | None):
+            left -= 8
+            return value if not isinstance(value, int) or abs(value) < 1 << 63 else float("inf")
+        if isinstance(value, str):
+            value = value[:left]
+            left -= len(value) + 1
+            return value
+        if isinstance(value, list | tuple | set | frozenset):
+            return [bound(one, depth + 1) for one in value if left > 0]
+        if isinstance(value, dict):
+            return {
+                str(bound(key, depth + 1)): bound(one, depth + 1)
+                for key, one in value.items()
+                if left > 0
+            }
+        left -= 100
+        return str(value)[:100]
+
+    return bound(value, 0)
