@@ -5,22 +5,19 @@ remembers which entities a returned text stood for: a later call with exactly th
 and nothing else of that name.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, KnowledgeBase
+from tasks.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
 from tasks.programs.calls import Call, read_aliases
 from tasks.programs.descriptions import best_sentence
+from tasks.programs.entities import Chooser, Entities
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
+from tasks.programs.name_likeness import likest
 from tasks.programs.relation_matching import RelationMatcher, split_inverse
 
-MOST_ENTITIES = 10  # that a name may mean at once
 MOST_MESSAGES = 5_000
-LEAST_CANDIDATE = 0.2  # a candidate below is nobody
-NEAR_CANDIDATE = 0.03  # candidates so close to the likeliest are tried too
 LEAST_LIKENESS = 60.0  # of names, for `find_relationship`
-
-Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
 
 
 class Functions:
@@ -36,10 +33,9 @@ class Functions:
         """One for each run of a program: it remembers what the run was told."""
         self.messages: list[str] = []
         self.calls: list[Call] = []
-        self._kb, self._question = kb, question
-        self._matcher, self._chooser = matcher, chooser
-        self._meant: dict[str, list[EntityRef]] = {}
-        self._facts: dict[EntityRef, list[Fact]] = {}
+        self._kb = kb
+        self._matcher = matcher
+        self._entities = Entities(kb, question, chooser)
 
     def callables(self) -> dict[str, Callable[..., Any]]:
         """Return the functions by the names that programs call them by."""
@@ -55,12 +51,12 @@ class Functions:
         """Return what an entity is, with its attributes, and the message."""
         aliases = read_aliases(entity_aliases, "entity_aliases")
         asked = {"entity_aliases": aliases}
-        entities = self._link(aliases)
+        entities = self._entities.link(aliases)
         if not entities:
             return self._nothing("get_entity_info", asked, _unknown(aliases))
         texts, facts = [], []
         for entity in entities:
-            around = self._around(entity)
+            around = self._entities.around(entity)
             facts += [fact for fact in around if not fact.inverse]
             description = self._kb.get_entity_info(entity)
             if description or around:
@@ -81,13 +77,13 @@ class Functions:
         aliases = read_aliases(entity_aliases, "entity_aliases")
         wanted = read_aliases(relation_aliases, "relation_aliases")
         asked = {"entity_aliases": aliases, "relation_aliases": wanted}
-        entities = self._link(aliases)
+        entities = self._entities.link(aliases)
         if not entities:
             return self._nothing("find_entity_or_value", asked, _unknown(aliases))
         entities, facts, similarity = self._related(entities, wanted)
         if not facts:
             return self._described(asked, entities, aliases, wanted)
-        results = self._remembered(facts)
+        results = self._entities.remember(facts)
         self._called(
             "find_entity_or_value", entities, facts, similarity, results=results, aliases=aliases
         )
@@ -104,7 +100,7 @@ class Functions:
         asked = {"entity1_aliases": first, "entity2_aliases": second}
         tried: list[EntityRef] = []
         for here, there in ((first, second), (second, first)):
-            entities = self._link(here)
+            entities = self._entities.link(here)
             tried += entities
             facts, likeness = self._leading_to(entities, there)
             if facts:
@@ -126,46 +122,9 @@ class Functions:
                 )
         return self._nothing("find_relationship", asked, "no relation is known", tried)
 
-    # -- entities -------------------------------------------------------------------------------
-
     def entity_linking(self, aliases: list[str]) -> list[EntityRef]:
         """Return the entities that aliases mean: remembered ones, or those that are likeliest."""
-        return self._link(read_aliases(aliases, "entity_aliases"))
-
-    def _link(self, aliases: list[str]) -> list[EntityRef]:
-        known = [entity for alias in aliases for entity in self._meant.get(alias, ())]
-        if known:
-            return list(dict.fromkeys(known))[: 10 * MOST_ENTITIES]
-        candidates = [
-            candidate
-            for candidate in self._kb.entity_linking(self._question, aliases)
-            if candidate.score >= LEAST_CANDIDATE
-        ]
-        if not candidates:
-            return []
-        if self._chooser is not None:
-            chosen = self._chooser(self._question, aliases, candidates)
-            return [] if chosen is None else [chosen.entity]
-        best = max(candidate.score for candidate in candidates)
-        return [
-            candidate.entity for candidate in candidates if candidate.score >= best - NEAR_CANDIDATE
-        ][:MOST_ENTITIES]
-
-    def _remembered(self, facts: Iterable[Fact]) -> list[str]:
-        """Return the texts that facts lead to, once each; whom they stand for is kept."""
-        results: dict[str, None] = {}
-        for fact in facts:
-            results[fact.text] = None
-            if isinstance(fact.value, EntityRef):
-                meant = self._meant.setdefault(fact.text, [])
-                if fact.value not in meant:
-                    meant.append(fact.value)
-        return list(results)
-
-    def _around(self, entity: EntityRef) -> list[Fact]:
-        if entity not in self._facts:
-            self._facts[entity] = self._kb.get_entity_triples(entity)
-        return self._facts[entity]
+        return self._entities.link(read_aliases(aliases, "entity_aliases"))
 
     # -- relations ------------------------------------------------------------------------------
 
@@ -181,7 +140,7 @@ class Functions:
         fitting = [one for one in found if one[1]]
         if not fitting:
             return entities, [], 0.0
-        if not self._kb.personal and not self._are_remembered(entities):
+        if not self._kb.personal and not self._entities.are_remembered(entities):
             fitting = [max(fitting, key=lambda one: one[2])]
         facts = [fact for _, around, _ in fitting for fact in around]
         return [one[0] for one in fitting], facts, max(one[2] for one in fitting)
@@ -191,7 +150,7 @@ class Functions:
 
     def _facts_of(self, entity: EntityRef, wanted: list[str]) -> tuple[list[Fact], float]:
         """Return an entity's facts whose relations are meant: forward first, then inverse."""
-        around = self._around(entity)
+        around = self._entities.around(entity)
         asked = [split_inverse(alias) for alias in wanted]
         either = [alias for alias, inverse in asked if not inverse]
         heads = [alias for alias, inverse in asked if inverse]
@@ -210,11 +169,11 @@ class Functions:
         self, entities: list[EntityRef], aliases: list[str]
     ) -> tuple[list[Fact], float]:
         """Return the facts of entities that lead to a name, all those that are as like it."""
-        meant = {entity for alias in aliases for entity in self._meant.get(alias, ())}
+        meant = {entity for alias in aliases for entity in self._entities.remembered(alias)}
         scored = [
             (fact, 100.0 if fact.value in meant else likest(fact.text, aliases))
             for entity in entities
-            for fact in self._around(entity)
+            for fact in self._entities.around(entity)
         ]
         best = max((score for _, score in scored), default=0.0)
         if best < LEAST_LIKENESS:
@@ -280,9 +239,7 @@ class Functions:
         aliases: Sequence[str] = (),
     ) -> None:
         relations = dict.fromkeys(
-            f"{'inverse of ' if fact.inverse else ''}{fact.relation}"
-            for entity in entities
-            for fact in self._around(entity)
+            relation for entity in entities for relation in self._entities.relations(entity)
         )
         self.calls.append(
             Call(

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.knowledge_bases.protocol import KnowledgeBase
-from tasks.programs.functions import Call, Chooser, Functions
+from tasks.programs.calls import Call
+from tasks.programs.entities import Chooser
+from tasks.programs.functions import Functions
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.sandbox import Limits, Sandbox, shared_sandbox
 

@@ -1,0 +1,85 @@
+"""Which entities the texts in a program mean, from call to call."""
+
+from collections.abc import Callable, Iterable
+
+from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, KnowledgeBase
+from tasks.programs.relation_matching import INVERSE_OF
+
+MOST_ENTITIES = 10  # that a name may mean at once
+MOST_REMEMBERED = 100  # that a returned text may have stood for
+LEAST_CANDIDATE = 0.2  # a candidate below is nobody
+NEAR_CANDIDATE = 0.03  # candidates so close to the likeliest are tried too
+
+Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
+
+
+class Entities:
+    """Entities of one knowledge base, for one run of a program."""
+
+    def __init__(self, kb: KnowledgeBase, question: str, chooser: Chooser | None) -> None:
+        """Without a chooser the likeliest candidates are meant."""
+        self._kb, self._question, self._chooser = kb, question, chooser
+        self._meant: dict[str, list[EntityRef]] = {}
+        self._linked: dict[tuple[str, ...], list[EntityRef]] = {}
+        self._relations: dict[EntityRef, tuple[str, ...]] = {}
+        self._facts: dict[EntityRef, list[Fact]] = {}
+
+    def link(self, aliases: list[str]) -> list[EntityRef]:
+        """Return the entities that aliases mean: those that one of them stood for, else by name."""
+        known = [entity for alias in aliases for entity in self.remembered(alias)]
+        if known:
+            return list(dict.fromkeys(known))[:MOST_REMEMBERED]
+        asked = tuple(aliases)
+        if asked not in self._linked:
+            self._linked[asked] = self._by_name(aliases)
+        return self._linked[asked]
+
+    def remembered(self, text: str) -> list[EntityRef]:
+        """Return the entities that a text stood for when it was returned."""
+        return self._meant.get(text, [])
+
+    def are_remembered(self, entities: list[EntityRef]) -> bool:
+        """Tell whether all these were returned before, so that nothing about them is a guess."""
+        return all(entity in self.remembered(entity.name) for entity in entities)
+
+    def remember(self, facts: Iterable[Fact]) -> list[str]:
+        """Return the texts that facts lead to, once each; whom they stand for is kept."""
+        results: dict[str, None] = {}
+        for fact in facts:
+            results[fact.text] = None
+            if isinstance(fact.value, EntityRef):
+                meant = self._meant.setdefault(fact.text, [])
+                if fact.value not in meant and len(meant) < MOST_REMEMBERED:
+                    meant.append(fact.value)
+        return list(results)
+
+    def around(self, entity: EntityRef) -> list[Fact]:
+        """Return the facts around an entity, asked for once."""
+        if entity not in self._facts:
+            self._facts[entity] = self._kb.get_entity_triples(entity)
+        return self._facts[entity]
+
+    def relations(self, entity: EntityRef) -> tuple[str, ...]:
+        """Return the relations around an entity as aliases ask for them, inverse ones too."""
+        if entity not in self._relations:
+            named = (
+                f"{INVERSE_OF if fact.inverse else ''}{fact.relation}"
+                for fact in self.around(entity)
+            )
+            self._relations[entity] = tuple(dict.fromkeys(named))
+        return self._relations[entity]
+
+    def _by_name(self, aliases: list[str]) -> list[EntityRef]:
+        candidates = [
+            candidate
+            for candidate in self._kb.entity_linking(self._question, aliases)
+            if candidate.score >= LEAST_CANDIDATE
+        ]
+        if not candidates:
+            return []
+        if self._chooser is not None:
+            chosen = self._chooser(self._question, aliases, candidates)
+            return [] if chosen is None else [chosen.entity]
+        least = max(candidate.score for candidate in candidates) - NEAR_CANDIDATE
+        near = (candidate.entity for candidate in candidates if candidate.score >= least)
+        return list(dict.fromkeys(near))[:MOST_ENTITIES]
