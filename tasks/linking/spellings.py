@@ -1,0 +1,53 @@
+"""The forms a name is looked up by when it is not spelled as it stands: pieces, initials, acronyms.
+
+All work on normal forms (`tasks.names.normalise_name`): words in lower case, one space between.
+"""
+
+from tasks.names import MINOR_WORDS
+from tasks.segment import HAN
+
+GRAM = 3  # letters of a piece
+LONGEST = 120  # characters of a name that are cut into pieces
+MOST_WORDS = 12  # of a name with initials
+
+
+def padded(normal: str) -> str:
+    """Return a normal form as it is cut into pieces: a space at both ends marks them."""
+    return f" {normal[:LONGEST]} "
+
+
+def pieces(normal: str) -> list[str]:
+    """Return the different pieces of three characters of a normal form, in order."""
+    text = padded(normal)
+    return list(dict.fromkeys(text[at : at + GRAM] for at in range(len(text) - GRAM + 1)))
+
+
+def han_of(normal: str) -> str:
+    """Return the Chinese characters of a name, runs parted by a space; empty without any."""
+    return " ".join(HAN.findall(normal[:LONGEST]))
+
+
+def han_pieces(normal: str) -> list[str]:
+    """Return the different pairs of neighbouring Chinese characters, or the single one."""
+    found = []
+    for run in HAN.findall(normal[:LONGEST]):
+        found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+    return list(dict.fromkeys(found))
+
+
+def short_forms(normal: str) -> list[str]:
+    """Return what a name of several words may be shortened to.
+
+    `john ronald reuel tolkien` gives the acronym `jrrt`, and with its last word in full
+    `jrr tolkien` and `j tolkien`; `university of california` gives `uoc` and `uc`.
+    """
+    words = normal.split()
+    if not 2 <= len(words) <= MOST_WORDS or not normal[:1].isalpha():
+        return []
+    acronym = "".join(word[0] for word in words)
+    major = "".join(word[0] for word in words if word not in MINOR_WORDS)
+    forms = [form for form in (acronym, major) if len(form) > 1]
+    if len(words) <= 5 and len(words[-1]) > 1:
+        initials = acronym[:-1]
+        forms += [f"{initials} {words[-1]}", f"{initials[0]} {words[-1]}"]
+    return [form for form in dict.fromkeys(forms) if form != normal]
