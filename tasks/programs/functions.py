@@ -145,9 +145,6 @@ class Functions:
         facts = [fact for _, around, _ in fitting for fact in around]
         return [one[0] for one in fitting], facts, max(one[2] for one in fitting)
 
-    def _are_remembered(self, entities: list[EntityRef]) -> bool:
-        return all(entity in self._meant.get(entity.name, ()) for entity in entities)
-
     def _facts_of(self, entity: EntityRef, wanted: list[str]) -> tuple[list[Fact], float]:
         """Return an entity's facts whose relations are meant: forward first, then inverse."""
         around = self._entities.around(entity)

@@ -1,6 +1,5 @@
 """One program, run over one knowledge base."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +9,7 @@ from tasks.programs.entities import Chooser
 from tasks.programs.functions import Functions
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.sandbox import Limits, Sandbox, shared_sandbox
+from tasks.programs.value_functions import value_functions
 
 DEFAULT_LIMITS = Limits()
 
@@ -63,7 +63,7 @@ def run_program(
     """
     functions = Functions(kb, question, matcher or RelationMatcher(), chooser)
     outcome = (sandbox or shared_sandbox()).run(
-        code, {**functions.callables(), **_value_functions()}, limits, seed=seed
+        code, {**functions.callables(), **value_functions()}, limits, seed=seed
     )
     return ProgramRun(
         knowledge_base=kb.name,
@@ -74,10 +74,6 @@ def run_program(
         error=outcome.error,
         answers=_texts(outcome.answers),
     )
-
-
-def _value_functions() -> dict[str, Callable[..., Any]]:
-    return {}
 
 
 def _texts(values: list[Any]) -> list[str]:

@@ -1,0 +1,271 @@
+"""What programs compute values with: dates, numbers and quantities that were read as texts.
+
+Given to programs beside the three functions of the knowledge base, so that "226 cm" is not
+compared with "1.54 m" letter by letter (a failure that KnowledGPT reports of itself).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date as Date
+from typing import Any
+
+from tasks.programs.conversion import from_base, to_base
+from tasks.programs.sandbox import SandboxError
+from tasks.segment import is_chinese
+from tasks.values import Value, find_values, parse_value
+from tasks.values.value import TEXT
+
+LONGEST_TEXT = 2_000  # characters
+MOST_VALUES = 10_000
+
+# Timestamps as graphs have them: +1997-06-05T00:00:00Z; a month or day that is not known is 00.
+_TIMESTAMP = re.compile(
+    r"^\+?(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number in the base unit of its kind, with the unit it was stated in."""
+
+    number: float
+    kind: str
+    unit: str
+
+
+def value_functions() -> dict[str, Callable[..., Any]]:
+    """Return the functions by the names that programs call them by."""
+    return {
+        "to_number": to_number,
+        "parse_date": parse_date,
+        "value_of": value_of,
+        "compare": compare,
+        "sort_values": sort_values,
+        "total": total,
+        "average": average,
+        "difference": difference,
+        "years_between": years_between,
+    }
+
+
+def to_number(value: Any, unit: str = "") -> float | None:
+    """Return the number that a text states, in a unit if one is given; None if it states none."""
+    amount = _amount(_read(value))
+    if amount is None:
+        return None
+    wanted = unit or amount.unit
+    if to_base(1, wanted)[1] != amount.kind:
+        return None
+    return _rounded(from_base(amount.number, wanted))
+
+
+def parse_date(value: Any) -> str | None:
+    """Return the date that a text states as ISO 8601, as exact as stated; None if it states none.
+
+    Of an interval the beginning, or the end if only that is known.
+    """
+    return _date(_read(value))
+
+
+def value_of(value: Any) -> float | None:
+    """Return a number by which dates, and quantities of one kind, sort; None for other texts."""
+    read = _read(value)
+    date = _date(read)
+    if date is not None:
+        return _date_number(date)
+    amount = _amount(read)
+    return None if amount is None else amount.number
+
+
+def compare(left: Any, right: Any) -> int | None:
+    """Return -1, 0 or 1 as the left value is less, equal or more; None if that cannot be told.
+
+    Dates are compared as exactly as both are stated; a number without a unit has the other's.
+    """
+    first, second = _read(left), _read(right)
+    dates = _date(first), _date(second)
+    if dates[0] is not None and dates[1] is not None:
+        return _order(*_as_exact(dates[0], dates[1]))
+    amounts = _amount(first), _amount(second)
+    if amounts[0] is None or amounts[1] is None:
+        return None
+    a, b = amounts
+    if a.kind != b.kind and a.unit and b.unit:
+        return None
+    if not (a.unit and b.unit):  # one without a unit: as stated
+        return _order(from_base(a.number, a.unit), from_base(b.number, b.unit))
+    return _order(a.number, b.number)
+
+
+def sort_values(values: Any) -> list[str]:
+    """Return texts from the least to the greatest, the earliest to the latest; others at the end."""
+    texts = _texts(values)
+    keys = {text: value_of(text) for text in texts}
+    return sorted(texts, key=lambda text: (keys[text] is None, keys[text] or 0.0))
+
+
+def total(values: Any) -> str | None:
+    """Return the sum of values with their unit; None if they do not add up."""
+    amounts = _amounts(values)
+    if not amounts:
+        return None
+    return _said(sum(amount.number for amount in amounts), amounts[0])
+
+
+def average(values: Any) -> str | None:
+    """Return the mean of values with their unit; None if they do not add up."""
+    amounts = _amounts(values)
+    if not amounts:
+        return None
+    return _said(sum(amount.number for amount in amounts) / len(amounts), amounts[0])
+
+
+def difference(left: Any, right: Any) -> str | None:
+    """Return how far two values are apart: with their unit, or in years or days for dates."""
+    dates = parse_date(left), parse_date(right)
+    if dates[0] is not None and dates[1] is not None:
+        days = [_day(date) for date in dates if date is not None]
+        if days[0] is not None and days[1] is not None:
+            return f"{abs(days[0].toordinal() - days[1].toordinal())} days"
+        return f"{years_between(left, right)} years"
+    amounts = _amounts([left, right])
+    if len(amounts) != 2:
+        return None
+    apart = abs(amounts[0].number - amounts[1].number)
+    if amounts[0].kind == "K" and amounts[0].unit != "K":
+        apart = from_base(apart, amounts[0].unit) - from_base(0, amounts[0].unit)
+        return f"{_written(apart)} {amounts[0].unit}"
+    return _said(apart, amounts[0])
+
+
+def years_between(left: Any, right: Any) -> int | None:
+    """Return the full years between two dates, as for an age; None if one is no date."""
+    dates = parse_date(left), parse_date(right)
+    if dates[0] is None or dates[1] is None:
+        return None
+    first, last = sorted((_parts(dates[0]), _parts(dates[1])))
+    years = last[0] - first[0] - (first[0] < 0 < last[0])  # there was no year 0
+    exact = min(len(first), len(last))
+    return years - (last[1:exact] < first[1:exact])
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def _read(value: Any) -> Value:
+    """Return the value that a text states as a whole, else the first one in it."""
+    if isinstance(value, bool):
+        return TEXT
+    if isinstance(value, int | float):
+        return Value("number", number=float(value))
+    if value is None:
+        return TEXT
+    if not isinstance(value, str):
+        raise SandboxError(f"a value must be a text or a number, not {type(value).__name__}")
+    text = value.strip()[:LONGEST_TEXT]
+    stamp = _TIMESTAMP.match(text)
+    if stamp and (len(text) > 5 or text.startswith(("-", "+"))):
+        return _stamped(stamp)
+    language = "zh" if is_chinese(text) else "en"
+    whole = parse_value(text, language)
+    if whole.value_type != "text":
+        return whole
+    found = find_values(text, language)
+    return found[0][2] if found else TEXT
+
+
+def _stamped(stamp: re.Match[str]) -> Value:
+    parts = [stamp["year"], stamp["month"], stamp["day"]]
+    known = [part for part in parts if part is not None]
+    while len(known) > 1 and known[-1] == "00":
+        known.pop()
+    return Value("year" if len(known) == 1 else "date", date="-".join(known))
+
+
+def _date(value: Value) -> str | None:
+    if not value.is_date or value.date is None:
+        return None
+    return next((end for end in value.date.split("/") if end != ".."), None)
+
+
+def _amount(value: Value) -> Amount | None:
+    if value.value_type == "year" and value.date is not None:
+        return Amount(float(value.date), "", "")
+    if value.number is None:
+        return None
+    number, kind = to_base(value.number, value.unit)
+    return Amount(number, kind, value.unit or "")
+
+
+def _amounts(values: Any) -> list[Amount]:
+    """Return values of one kind; none if one of them is another kind, or no amount at all."""
+    amounts = [_amount(_read(value)) for value in _listed(values)]
+    known = [amount for amount in amounts if amount is not None]
+    kinds = {amount.kind for amount in known}
+    if len(known) < len(amounts) or len(kinds) > 1:
+        return []
+    return known
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    if not isinstance(values, list | tuple):
+        raise SandboxError(f"values must be a list, not {type(values).__name__}")
+    if len(values) > MOST_VALUES:
+        raise SandboxError(f"{len(values)} values; {MOST_VALUES} are the most")
+    return values
+
+
+def _texts(values: Any) -> list[str]:
+    return [value if isinstance(value, str) else _written(value) for value in _listed(values)]
+
+
+# -- dates --------------------------------------------------------------------------------------
+
+
+def _parts(date: str) -> tuple[int, ...]:
+    sign = -1 if date.startswith("-") else 1
+    year, *rest = date.lstrip("-").split("-")
+    return (sign * int(year), *map(int, rest))
+
+
+def _date_number(date: str) -> float:
+    parts = (*_parts(date), 1, 1)
+    return parts[0] + (parts[1] - 1) / 12 + (parts[2] - 1) / 372
+
+
+def _as_exact(left: str, right: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    a, b = _parts(left), _parts(right)
+    exact = min(len(a), len(b))
+    return a[:exact], b[:exact]
+
+
+def _day(date: str) -> Date | None:
+    try:
+        return Date.fromisoformat(date)
+    except ValueError:
+        return None
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def _order(left: Any, right: Any) -> int:
+    return (left > right) - (left < right)
+
+
+def _rounded(number: float) -> float:
+    """Return a number without the last digits, which conversion makes up."""
+    return float(f"{number:.12g}")
+
+
+def _written(number: Any) -> str:
+    if not isinstance(number, int | float):
+        return str(number)
+    rounded = _rounded(number)
+    return str(int(rounded)) if rounded.is_integer() and abs(rounded) < 1e15 else str(rounded)
+
+
+def _said(number: float, like: Amount) -> str:
+    """Return a number of base units in the unit that an amount was stated in."""
+    return f"{_written(from_base(number, like.unit))} {like.unit}".strip()
