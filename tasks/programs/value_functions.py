@@ -4,10 +4,10 @@ Given to programs beside the three functions of the knowledge base, so that "226
 compared with "1.54 m" letter by letter (a failure that KnowledGPT reports of itself).
 """
 
+import datetime
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date as Date
 from typing import Any
 
 from tasks.programs.conversion import from_base, to_base
@@ -87,10 +87,9 @@ def compare(left: Any, right: Any) -> int | None:
     dates = _date(first), _date(second)
     if dates[0] is not None and dates[1] is not None:
         return _order(*_as_exact(dates[0], dates[1]))
-    amounts = _amount(first), _amount(second)
-    if amounts[0] is None or amounts[1] is None:
+    a, b = _amount(first), _amount(second)
+    if a is None or b is None:
         return None
-    a, b = amounts
     if a.kind != b.kind and a.unit and b.unit:
         return None
     if not (a.unit and b.unit):  # one without a unit: as stated
@@ -99,7 +98,7 @@ def compare(left: Any, right: Any) -> int | None:
 
 
 def sort_values(values: Any) -> list[str]:
-    """Return texts from the least to the greatest, the earliest to the latest; others at the end."""
+    """Return texts from the least to the greatest, earliest to latest; others last."""
     texts = _texts(values)
     keys = {text: value_of(text) for text in texts}
     return sorted(texts, key=lambda text: (keys[text] is None, keys[text] or 0.0))
@@ -240,9 +239,9 @@ def _as_exact(left: str, right: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return a[:exact], b[:exact]
 
 
-def _day(date: str) -> Date | None:
+def _day(date: str) -> datetime.date | None:
     try:
-        return Date.fromisoformat(date)
+        return datetime.date.fromisoformat(date)
     except ValueError:
         return None
 
