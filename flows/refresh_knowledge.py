@@ -52,9 +52,9 @@ def refresh_knowledge(
         max_delete=max_delete,
         sensitive=sensitive,
         wait_seconds=wait_seconds,
-        report=progress.listener() or _log_progress(),
+        report=progress.listener() or log_progress(),
         each=TaskForEachBatch(extract_passages, settings),
-        stage=_stages(remote=any("://" in source for source in sources)),
+        stage=stages(remote=any("://" in source for source in sources)),
     )
     create_markdown_artifact(
         key="refresh-knowledge", markdown=as_markdown(run), description="What the refresh did"
@@ -79,7 +79,7 @@ def extract_passages(number: int, work: Callable[[], Any], pool: Executor | None
     return pool.submit(work).result() if pool else work()
 
 
-def _stages(*, remote: bool) -> Callable[[str, Callable[[], Any]], Any]:
+def stages(*, remote: bool) -> Callable[[str, Callable[[], Any]], Any]:
     """Return what runs each stage as a task; only the one that reaches outside is tried again."""
     reading = run_stage.with_options(
         name="read", retries=READ_RETRIES if remote else 0, retry_delay_seconds=RETRY_SECONDS
@@ -92,7 +92,7 @@ def _stages(*, remote: bool) -> Callable[[str, Callable[[], Any]], Any]:
     return run
 
 
-def _log_progress() -> Report:
+def log_progress() -> Report:
     """Return a report that writes a few lines a stage to the run's log."""
     logger = get_run_logger()
     told: dict[str, int] = {}

@@ -24,7 +24,7 @@ def headline(run: RunReport) -> str:
 
 def as_markdown(run: RunReport) -> str:
     """Return the run as Markdown: a sentence, the counts, the times, the notes."""
-    lines = [f"# Refresh {run.run_id}", "", headline(run), ""]
+    lines = [f"# Run {run.run_id}", "", headline(run), ""]
     lines += ["| stage | what | number |", "| --- | --- | ---: |"]
     lines += [f"| {stage} | {what} | {number} |" for stage, what, number in counted(run)]
     if "calls" in run.counts:

@@ -27,6 +27,7 @@ class RunReport:
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     cost: float | None = 0.0
+    flow: str = "refresh_knowledge"
 
 
 @contextmanager
@@ -63,7 +64,7 @@ def _run_row(
 ) -> Run:
     return Run(
         run_id=run.run_id,
-        flow="refresh_knowledge",
+        flow=run.flow,
         started_at=started,
         ended_at=ended,
         outcome=run.outcome,

@@ -133,7 +133,7 @@ def test_only_reading_from_outside_is_tried_again(server: None) -> None:
 
     @flow
     def work(*, remote: bool) -> None:
-        run = story._stages(remote=remote)
+        run = story.stages(remote=remote)
         for name in ("read", "build"):
             with pytest.raises(OSError, match="away"):
                 run(name, lambda name=name: fail(name))

@@ -155,6 +155,40 @@ def _override(commands: Commands, shared: argparse.ArgumentParser, module: str) 
     _command(actions, shared, "list", module, "List the corrections in force.", action="list")
 
 
+def _import_graph(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(
+        commands,
+        shared,
+        "import-graph",
+        module,
+        "Read a graph that others made and publish an edition with it.",
+    )
+    p.add_argument("file", metavar="FILE", help="the file, or the folder of a mapping's files")
+    p.add_argument("--name", required=True, metavar="NAME", help="of the graph; replaces its last")
+    p.add_argument(
+        "--format",
+        default="auto",
+        choices=["auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet"]
+        + ["conceptnet", "wikidata", "nlpcc", "records"],
+    )
+    p.add_argument("--mapping", metavar="FILE", help="YAML that says what cannot be guessed")
+    p.add_argument(
+        "--language", action="append", metavar="CODE", help="of names; may be given several times"
+    )
+    p.add_argument("--no-vectors", action="store_true", help="search by words alone")
+    p.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="wait for a running refresh"
+    )
+
+
+def _graphs(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    group, actions = _group(commands, shared, "graphs", "See and remove imported graphs.")
+    group.set_defaults(module=module, action="list")
+    _command(actions, shared, "list", module, "List the imported graphs.", action="list")
+    p = _command(actions, shared, "remove", module, "Remove a graph.", action="remove")
+    p.add_argument("name", metavar="NAME")
+
+
 def _doctor(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     _command(commands, shared, "doctor", module, "Check that everything is as it should be.")
 
@@ -222,6 +256,8 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "ask": _ask,
     "editions": _editions,
     "override": _override,
+    "import_graph": _import_graph,
+    "graphs": _graphs,
     "doctor": _doctor,
     "demo": _demo,
     "mock_endpoint": _mock_endpoint,

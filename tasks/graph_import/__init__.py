@@ -1,0 +1,1 @@
+"""Reading graphs that others made: one file a format, each yielding batches of journal rows."""

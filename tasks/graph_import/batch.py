@@ -1,0 +1,159 @@
+"""What readers yield: triples, entities and aliases as Arrow tables, and the lines they refused.
+
+Tables are the journal's without `import_id`, which the import adds. Checks are made on columns.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.imports import ImportedAlias, ImportedEntity, ImportedTriple
+from schemas.row import Row
+
+LONG_TAIL = 200  # characters; a longer tail is a text that no entity stands for
+MAX_NAME = 2_000  # characters of a head, relation, entity or alias
+MAX_VALUE = 100_000  # characters of a tail or description
+KEPT = 200  # characters of a refused line that are kept
+TOLD = 100  # refused lines of a batch that are told one by one; the others are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line or record that was not taken, and why."""
+
+    line: int
+    reason: str
+    text: str
+
+
+@dataclass
+class Batch:
+    """Some rows of a graph, and what was refused on the way to them."""
+
+    tables: dict[type[Row], pa.Table] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+    refused_more: int = 0
+    left_out: int = 0
+
+    @property
+    def refusals(self) -> int:
+        """How many lines were refused, told or not."""
+        return len(self.refused) + self.refused_more
+
+    def rows(self, row: type[Row]) -> int:
+        """Return how many rows it has of a table."""
+        return len(self.tables[row]) if row in self.tables else 0
+
+    def refuse(self, line: int, reason: str, text: str) -> None:
+        """Note a refused line; many are only counted."""
+        if len(self.refused) < TOLD:
+            self.refused.append(Refused(line, reason, text[:KEPT]))
+        else:
+            self.refused_more += 1
+
+    def refuse_all(self, lines: np.ndarray, reason: str, texts: pa.Array) -> None:
+        """Note refused lines, told by a column of their texts."""
+        room = max(TOLD - len(self.refused), 0)
+        for line, text in zip(lines[:room], texts[:room].to_pylist(), strict=True):
+            self.refuse(int(line), reason, text or "")
+        self.refused_more += max(len(lines) - room, 0)
+
+    def absorb(self, other: "Batch") -> None:
+        """Take over what another batch refused and left out."""
+        for refused in other.refused:
+            self.refuse(refused.line, refused.reason, refused.text)
+        self.refused_more += other.refused_more
+        self.left_out += other.left_out
+
+
+def columns_of(row: type[Row]) -> pa.Schema:
+    """Return the columns that a reader fills."""
+    return pa.schema([column for column in row.arrow_schema() if column.name != "import_id"])
+
+
+TRIPLES = columns_of(ImportedTriple)
+ENTITIES = columns_of(ImportedEntity)
+ALIASES = columns_of(ImportedAlias)
+
+
+def add_triples(
+    batch: Batch,
+    lines: np.ndarray,
+    head: pa.Array,
+    relation: pa.Array,
+    tail: pa.Array,
+    is_value: pa.Array | None = None,
+    weight: pa.Array | None = None,
+) -> None:
+    """Add the triples whose parts are neither empty nor too long; refuse the other lines.
+
+    Where nothing says which tails are values, those longer than LONG_TAIL characters are.
+    """
+    lengths = [_lengths(column) for column in (head, relation, tail)]
+    limits = (MAX_NAME, MAX_NAME, MAX_VALUE)
+    empty = np.logical_or.reduce([length == 0 for length in lengths])
+    long = np.logical_or.reduce([n > most for n, most in zip(lengths, limits, strict=True)])
+    if is_value is None:
+        is_value = pa.array(lengths[2] > LONG_TAIL)
+    if weight is None:
+        weight = pa.nulls(len(lines), pa.float64())
+    table = pa.table([head, relation, tail, is_value, weight], names=TRIPLES.names)
+    _keep(batch, ImportedTriple, table, lines, empty, long)
+
+
+def add_entities(batch: Batch, rows: Sequence[Mapping[str, Any]], lines: Sequence[int]) -> None:
+    """Add rows of entities: entity, name, kind, description."""
+    if not rows:
+        return
+    table = pa.Table.from_pylist(list(rows), schema=ENTITIES)
+    names = [_lengths(table[column]) for column in ("entity", "name")]
+    long = np.logical_or.reduce(
+        [*(n > MAX_NAME for n in names), _lengths(table["description"]) > MAX_VALUE]
+    )
+    empty = np.logical_or.reduce([n == 0 for n in names])
+    _keep(batch, ImportedEntity, table, np.asarray(lines), empty, long)
+
+
+def add_aliases(batch: Batch, lines: np.ndarray, entity: pa.Array, alias: pa.Array) -> None:
+    """Add aliases of entities."""
+    if not len(lines):
+        return
+    table = pa.table([entity, alias], schema=ALIASES)
+    lengths = [_lengths(column) for column in table.columns]
+    empty = np.logical_or.reduce([n == 0 for n in lengths])
+    long = np.logical_or.reduce([n > MAX_NAME for n in lengths])
+    _keep(batch, ImportedAlias, table, lines, empty, long)
+
+
+def strings(texts: Iterable[str | None]) -> pa.Array:
+    """Return texts as a column."""
+    return pa.array(list(texts), pa.string())
+
+
+def _lengths(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Return lengths in characters, 0 for null."""
+    return pc.fill_null(pc.utf8_length(column), 0).to_numpy(zero_copy_only=False)
+
+
+def _keep(
+    batch: Batch,
+    row: type[Row],
+    table: pa.Table,
+    lines: np.ndarray,
+    empty: np.ndarray,
+    long: np.ndarray,
+) -> None:
+    bad = empty | long
+    if bad.any():
+        first = table.columns[0].combine_chunks()
+        for where, reason in ((empty, "empty-field"), (long & ~empty, "too-long")):
+            if where.any():
+                batch.refuse_all(lines[where], reason, first.filter(pa.array(where)))
+        table = table.filter(pa.array(~bad))
+    if row in batch.tables:
+        table = pa.concat_tables([batch.tables[row], table])
+    batch.tables[row] = table

@@ -1,0 +1,102 @@
+"""Which column of a table is which: told by a mapping, by a header, or by what stands in them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.errors import UsageError
+
+_NAMES = {
+    "head": {"head", "subject", "subj", "h", "s", "head_entity", "source", "from", "start"},
+    "relation": {"relation", "predicate", "pred", "r", "p", "rel", "relationship", "property"},
+    "tail": {"tail", "object", "obj", "t", "o", "tail_entity", "target", "to", "end", "value"},
+    "weight": {"weight", "confidence", "score"},
+}
+TRIPLE = ("head", "relation", "tail")
+_LEAST_ROWS = 100  # fewer say too little about which column holds the relation
+_FEW = 5  # a relation stands for so many times more rows than a name does
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the parts of a triple, or an entity and its alias, stand; columns count from 0."""
+
+    places: Mapping[str, int]
+    width: int
+    header: bool
+
+    def told(self) -> str:
+        """Return the order in words."""
+        by_place = {place: name for name, place in self.places.items()}
+        return ", ".join(by_place.get(place, "-") for place in range(self.width))
+
+
+def named_places(header: Sequence[str]) -> dict[str, int] | None:
+    """Return the places that a header names, None if it names no triple."""
+    found: dict[str, int] = {}
+    for place, word in enumerate(header):
+        for part, names in _NAMES.items():
+            if word.strip().casefold() in names:
+                found.setdefault(part, place)
+    return found if all(part in found for part in TRIPLE) else None
+
+
+def mapped_places(
+    header: Sequence[str], wanted: Mapping[str, int | str]
+) -> tuple[dict[str, int], bool]:
+    """Return the places of a mapping, in numbers from 1 or the header's words, and if it has one.
+
+    Raises UsageError for a column that is not there.
+    """
+    by_name = any(isinstance(column, str) for column in wanted.values())
+    places = {}
+    for part, column in wanted.items():
+        if isinstance(column, int) and 1 <= column <= len(header):
+            places[part] = column - 1
+        elif isinstance(column, str) and column in header:
+            places[part] = list(header).index(column)
+        else:
+            raise UsageError(
+                f"The mapping's column {column!r} is not in the file, whose first line has "
+                f"{len(header)} columns: {', '.join(header)[:200]}."
+            )
+    return places, by_name
+
+
+def detect_columns(rows: Sequence[Sequence[str]]) -> Columns:
+    """Return the columns of a table of triples, by its first rows.
+
+    Without a header the relation is the column with far fewer different words than the others,
+    else the second; a fourth column of numbers is the weight. Raises UsageError if that is not
+    enough to go by.
+    """
+    width = Counter(len(row) for row in rows).most_common(1)[0][0]
+    if len(rows[0]) == width and (places := named_places(rows[0])):
+        return Columns(places, width, header=True)
+    regular = [row for row in rows if len(row) == width]
+    weighted = width == 4 and all(_is_number(row[3]) for row in regular)
+    if width != 3 and not weighted:
+        raise UsageError(
+            f"The file has {width} columns and no header that names head, relation and tail. "
+            "Say which is which in a mapping file: `columns: {head: 1, relation: 2, tail: 3}`."
+        )
+    relation = _relation_column(regular)
+    head, tail = (place for place in range(3) if place != relation)
+    places = {"head": head, "relation": relation, "tail": tail}
+    return Columns({**places, "weight": 3} if weighted else places, width, header=False)
+
+
+def _relation_column(rows: Sequence[Sequence[str]]) -> int:
+    different = [len({row[place] for row in rows}) for place in range(3)]
+    fewest = different.index(min(different))
+    if len(rows) < _LEAST_ROWS or different[fewest] < 2:
+        return 1
+    return fewest if _FEW * different[fewest] < different[1] else 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""YAML as plain lists, mappings and strings: nothing is constructed, every scalar stays a string.
+
+So `NO` stays Norway's code and `007` keeps its zeros. Nesting is bounded; an alias stands for the
+same object, so that a bomb of aliases takes no room.
+"""
+
+from typing import Any
+
+from schemas.errors import AlmanacError
+
+MAX_DEPTH = 50
+
+
+class YamlMapping(dict[str, Any]):
+    """A mapping that knows the line it began in, counted from 1."""
+
+    line: int = 0
+
+
+def parse_yaml(data: bytes, name: str) -> Any:
+    """Return the first document of a YAML file; raises AlmanacError in plain words."""
+    import yaml
+
+    builder = _Builder()
+    try:
+        for event in yaml.parse(data, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            if isinstance(event, yaml.DocumentEndEvent):
+                break
+            builder.take(event)
+    except (yaml.YAMLError, UnicodeDecodeError, _TooDeepError, KeyError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        what = getattr(error, "problem", None) or str(error)
+        raise AlmanacError(f"{name} is not YAML that can be read{where}: {what}.") from None
+    return builder.value
+
+
+class _TooDeepError(ValueError):
+    """More levels than anybody writes."""
+
+
+class _Builder:
+    """Builds values from YAML's events without recursion."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self._open: list[Any] = []
+        self._keys: list[str | None] = []  # of each open mapping, the key that waits for its value
+        self._anchors: dict[str, Any] = {}
+
+    def take(self, event: Any) -> None:
+        """Take in one event."""
+        kind = type(event).__name__
+        if kind == "ScalarEvent":
+            self._put(event.value, event.anchor)
+        elif kind == "AliasEvent":
+            self._put(self._anchors[event.anchor], None)
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            self._begin(event, kind)
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self._open.pop()
+            self._keys.pop()
+
+    def _begin(self, event: Any, kind: str) -> None:
+        if len(self._open) >= MAX_DEPTH:
+            raise _TooDeepError(f"it is nested more than {MAX_DEPTH} levels deep")
+        value: Any = []
+        if kind == "MappingStartEvent":
+            value = YamlMapping()
+            value.line = event.start_mark.line + 1
+        self._put(value, event.anchor)
+        self._open.append(value)
+        self._keys.append(None)
+
+    def _put(self, value: Any, anchor: str | None) -> None:
+        if anchor:
+            self._anchors[anchor] = value
+        if not self._open:
+            self.value = value
+        elif isinstance(self._open[-1], list):
+            self._open[-1].append(value)
+        elif self._keys[-1] is None:
+            self._keys[-1] = value if isinstance(value, str) else str(value)[:100]
+        else:
+            self._open[-1][self._keys[-1]] = value
+            self._keys[-1] = None

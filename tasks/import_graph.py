@@ -1,0 +1,231 @@
+"""Graphs that others made: read into the journal, listed and removed; editions follow.
+
+An import counts from the moment its last row is written: one that was killed leaves rows that
+nobody reads.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from schemas.errors import AlmanacError, UsageError
+from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
+from schemas.operations import Rejection
+from schemas.row import Row
+from schemas.settings import Settings
+from tasks.extract_pending import Report
+from tasks.graph_import.batch import Batch
+from tasks.graph_import.formats import Reading, read_file
+from tasks.graph_import.plan import plan
+from tasks.publish import Stage, build_and_publish
+from tasks.reading.languages import detect_language
+from tasks.refresh import plainly, silent
+from tasks.run_record import RunReport, recorded, timed
+from warehouse.disk import full_disk_in_plain_words
+from warehouse.home import Home
+from warehouse.lease import lease
+from warehouse.live import record_all
+
+COMMIT_ROWS = 1_000_000
+COMMIT_BYTES = 128 << 20
+MOST_REFUSED = 0.5  # of the lines; more means that the file is something else
+KEPT_REFUSALS = 10_000  # told one by one; the others are counted
+TABLES: tuple[type[Row], ...] = (ImportedTriple, ImportedEntity, ImportedAlias)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def import_graph(
+    home: Home,
+    source: Path,
+    settings: Settings,
+    *,
+    name: str,
+    format: str = "auto",
+    mapping: Path | None = None,
+    languages: Sequence[str] = (),
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    stage: Stage = plainly,
+) -> RunReport:
+    """Read a file into the journal as the graph of this name and publish an edition with it.
+
+    An earlier graph of the name is replaced. Raises UsageError where the call is wrong and
+    AlmanacError where the file is not what it should be; then nothing has changed.
+    """
+    check_name(name)
+    readings, told = plan(source, format, mapping, languages)
+    run = _new_run()
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        recorded(home, run),
+    ):
+        home.clean()
+        with timed(run, "read"):
+            work = _Import(home, run, name, report)
+            stage("read", lambda: work.read_all(readings, str(source), told or languages[:1]))
+        build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
+    return run
+
+
+def remove_graph(
+    home: Home,
+    name: str,
+    settings: Settings,
+    *,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    stage: Stage = plainly,
+) -> RunReport:
+    """Publish an edition without this graph; raises UsageError if there is none of the name."""
+    run = _new_run()
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        recorded(home, run),
+    ):
+        home.clean()
+        known = {graph["graph"]: graph for graph in list_graphs(home)}
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "none was imported"
+            raise UsageError(f"There is no imported graph {name!r}; {there}.")
+        row = GraphImport(
+            import_id=uuid4().hex,
+            graph=name,
+            action="remove",
+            source="",
+            format="",
+            language=known[name]["language"],
+            triples=0,
+            rejected=0,
+            run_id=run.run_id,
+            imported_at=datetime.now(UTC),
+        )
+        home.journal.append({GraphImport: GraphImport.to_table([row])})
+        build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
+    return run
+
+
+def list_graphs(home: Home) -> list[dict[str, Any]]:
+    """Return the last import of each graph that was not removed since, by name."""
+    last = {row["graph"]: row for row in home.journal.table(GraphImport).to_pylist()}
+    return [last[name] for name in sorted(last) if last[name]["action"] == "import"]
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what cannot be a graph's name."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be a graph's name: up to 64 letters a to z, digits, - and _ can."
+        )
+    if name.casefold() == "corpus":
+        raise UsageError("`corpus` is the graph of your own documents; choose another name.")
+
+
+def _new_run() -> RunReport:
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
+    return RunReport(run_id=run_id, flow="import_graph")
+
+
+class _Import:
+    """One import in progress."""
+
+    def __init__(self, home: Home, run: RunReport, graph: str, report: Report) -> None:
+        self._home, self._run, self._graph, self._report = home, run, graph, report
+        self._id = uuid4().hex
+        self._counts: Counter[str] = Counter()
+        self._waiting: dict[type[Row], list[pa.Table]] = {row: [] for row in TABLES}
+        self._first_refusal = ""
+        self._language: str | None = None
+
+    def read_all(self, readings: Sequence[Reading], source: str, languages: Sequence[str]) -> None:
+        """Read every file into the journal and write the row by which the import counts."""
+        for reading in readings:
+            for batch in read_file(reading, lambda done, size: self._report("read", done, size)):
+                self._take(batch, reading)
+        self._commit()
+        self._run.counts["import"] = dict(self._counts)
+        self._check(source)
+        row = GraphImport(
+            import_id=self._id,
+            graph=self._graph,
+            action="import",
+            source=source,
+            format=" + ".join(dict.fromkeys(reading.format for reading in readings)),
+            language=languages[0] if languages else self._language or "en",
+            triples=self._counts["triples"],
+            rejected=self._counts["refused"],
+            run_id=self._run.run_id,
+            imported_at=datetime.now(UTC),
+        )
+        self._home.journal.append({GraphImport: GraphImport.to_table([row])})
+
+    def _take(self, batch: Batch, reading: Reading) -> None:
+        if self._language is None and batch.rows(ImportedTriple):
+            self._language = _language_of(batch.tables[ImportedTriple])
+        for row, table in batch.tables.items():
+            self._counts[row.table.removeprefix("imported_")] += len(table)
+            self._waiting[row].append(table)
+        self._counts["left_out"] += batch.left_out
+        self._note_refusals(batch, reading)
+        tables = [table for waiting in self._waiting.values() for table in waiting]
+        if (
+            sum(map(len, tables)) >= COMMIT_ROWS
+            or sum(table.nbytes for table in tables) >= COMMIT_BYTES
+        ):
+            self._commit()
+
+    def _commit(self) -> None:
+        filled = {row: pa.concat_tables(tables) for row, tables in self._waiting.items() if tables}
+        self._home.journal.append({row: self._marked(table) for row, table in filled.items()})
+        self._waiting = {row: [] for row in TABLES}
+
+    def _marked(self, table: pa.Table) -> pa.Table:
+        ids = pa.repeat(pa.scalar(self._id), len(table))
+        return table.add_column(0, "import_id", ids)
+
+    def _note_refusals(self, batch: Batch, reading: Reading) -> None:
+        if batch.refused and not self._first_refusal:
+            first = batch.refused[0]
+            self._first_refusal = f"line {first.line} is refused as {first.reason}: {first.text}"
+        room = max(KEPT_REFUSALS - self._counts["refused"], 0)
+        self._counts["refused"] += batch.refusals
+        now = datetime.now(UTC)
+        rows = [
+            Rejection(
+                run_id=self._run.run_id,
+                stage="import",
+                item_id=f"{reading.path.name}:{refused.line}",
+                reason=refused.reason,
+                text=refused.text,
+                rejected_at=now,
+            )
+            for refused in batch.refused[:room]
+        ]
+        if rows:
+            record_all(self._home.live, {Rejection: rows})
+
+    def _check(self, source: str) -> None:
+        """Raise AlmanacError if what was read is no graph."""
+        taken = sum(self._counts[row.table.removeprefix("imported_")] for row in TABLES)
+        if not taken:
+            raise AlmanacError(
+                f"Nothing in {source} could be read as a graph. {self._first_refusal[:200]}".strip()
+            )
+        if self._counts["refused"] > MOST_REFUSED * (taken + self._counts["refused"]):
+            raise AlmanacError(
+                f"{self._counts['refused']} lines of {source} are not of its format, which are too "
+                f"many; {self._first_refusal[:200]}. Say with --format or --mapping how to read it."
+            )
+
+
+def _language_of(triples: pa.Table) -> str:
+    """Return the language of names; those of Latin letters alone are taken for English."""
+    found = detect_language(" ".join(triples["head"][:2000].to_pylist()))
+    return found if found in ("zh", "ja", "ko", "ru", "uk", "ar", "fa", "el", "he", "th") else "en"
