@@ -81,15 +81,17 @@ def question(answers: tuple[str, ...], **more: object) -> BenchmarkQuestion:
 
 
 def test_sets_words_and_choices_are_scored_each_in_their_way() -> None:
-    found = score(question(("A b", "C")), Prediction(["c", "D"]), "set")
+    found = score(question(("A b", "C")), Prediction(["c", "D"]))
     assert (found["hits@1"], found["em"], found["f1"]) == (1, 0, 0.5)
-    found = score(question(("Max Oster",)), Prediction(["the director Max Oster"]), "text")
+    text = question(("Max Oster",), scoring="text")
+    found = score(text, Prediction(["the director Max Oster"]))
     assert (found["em"], found["contained"], found["answered"]) == (0, 1, 1)
     assert found["f1"] == pytest.approx(0.8)
-    choice = question(("Tom",), choices=("Una", "Tom"))
-    assert score(choice, Prediction(["B"]), "choice")["accuracy"] == 1
-    assert score(choice, Prediction(["tom"]), "choice")["accuracy"] == 1
-    assert score(choice, Prediction([]), "choice") == {"accuracy": 0, "answered": 0}
+    choice = question(("Tom",), choices=("Una", "Tom"), scoring="choice")
+    assert score(choice, Prediction(["B"]))["accuracy"] == 1
+    assert score(choice, Prediction(["tom"]))["accuracy"] == 1
+    assert score(choice, Prediction([])) == {"accuracy": 0, "answered": 0}
+    assert score(question(()), Prediction([])) == {"refused": 1}
 
 
 def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> None:

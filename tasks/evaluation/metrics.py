@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
-from tasks.evaluation.question import BenchmarkQuestion, Scoring
+from tasks.evaluation.question import BenchmarkQuestion
 
 RESAMPLES = 1000
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
@@ -16,18 +16,20 @@ Scores = dict[str, float]
 Form = Callable[[str], str]
 
 
-def score(question: BenchmarkQuestion, prediction: Prediction, scoring: Scoring) -> Scores:
+def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     """Return the figures of one answer, each from 0 to 1.
 
     `f1` is the data set's own: over answers where they are a set, over words where they are text.
     """
     answers, gold = prediction.answers, question.answers
-    if scoring == "choice":
+    if not gold:
+        return {"refused": float(not answers)}
+    if question.scoring == "choice":
         return _choice(question, answers) | _around(gold, prediction)
     over_answers = set_f1(answers, gold)
     over_words = max((token_f1(answers[0], g) for g in gold), default=0.0) if answers else 0.0
     found: Scores = {"hits@1": _first_is_gold(answers, gold, same_name), "set_f1": over_answers}
-    if scoring == "set":
+    if question.scoring == "set":
         found |= {"em": float(over_answers == 1.0), "f1": over_answers, "token_f1": over_words}
     else:
         exact = _first_is_gold(answers, gold, bare_words)

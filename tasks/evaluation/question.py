@@ -16,6 +16,10 @@ class BenchmarkQuestion:
     one `split_key` stay on one side of a split. `exact` is false where the gold answers are known
     not to follow from the graph, and None where nobody says. `part` is empty where the data set
     has no parts of its own. `context` holds titles and texts to answer the question from.
+
+    Answers are scored as a set, the first one the best guess (`set`), as one answer in words for
+    which any gold answer will do (`text`), or as one of the choices (`choice`). Without gold
+    answers, none is the right one.
     """
 
     id: str
@@ -36,6 +40,7 @@ class BenchmarkQuestion:
     label: str | None = None
     knowledge: str | None = None
     task: str | None = None
+    scoring: Scoring = "set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,8 @@ class GraphSource:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The questions of a file or folder, their graphs, and how answers to them are scored.
-
-    `set`: the answers are a set, the first one the best guess; `text`: one answer in words;
-    `choice`: one of the choices.
-    """
+    """The questions of a file or folder, and the graphs that lie beside them."""
 
     name: str
     questions: list[BenchmarkQuestion]
     graphs: list[GraphSource] = field(default_factory=list)
-    scoring: Scoring = "set"

@@ -1,0 +1,70 @@
+"""Almanac's own questions file: one JSON object a line, all but the question optional."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from tasks.evaluation.files import lines, part_of, plain_name, question_files
+from tasks.evaluation.question import Benchmark, BenchmarkQuestion
+from tasks.segment import is_chinese
+
+LONGEST_QUESTION = 20_000  # characters
+
+
+def read_questions_file(path: Path) -> Benchmark:
+    """Return the questions of a `.jsonl` file or a folder of them; UsageError for a bad line."""
+    questions = []
+    for file in question_files(path, r"\.jsonl$"):
+        for number, line in enumerate(lines(file), 1):
+            if line.strip():
+                questions.append(_question(file, number, line))
+    return Benchmark(plain_name(path).removesuffix(".jsonl"), questions)
+
+
+def _question(file: Path, number: int, line: str) -> BenchmarkQuestion:
+    row = _object(file, number, line)
+    asked = row.get("question")
+    if not isinstance(asked, str) or not asked.strip() or len(asked) > LONGEST_QUESTION:
+        raise UsageError(f"{file}, line {number}: `question` must be a text of some words.")
+    told = row.get("answers", [row["answer"]] if row.get("answer") else [])
+    choices = _texts(file, number, row, "choices")
+    return BenchmarkQuestion(
+        id=str(row.get("id") or f"{plain_name(file).removesuffix('.jsonl')}/{number}"),
+        question=asked,
+        answers=_texts(file, number, {"answers": told}, "answers"),
+        choices=choices,
+        language=str(row.get("language") or ("zh" if is_chinese(asked) else "en")),
+        dataset=plain_name(file).removesuffix(".jsonl"),
+        hops=row.get("hops") if isinstance(row.get("hops"), int) else None,
+        topic=row.get("topic") if isinstance(row.get("topic"), str) else None,
+        kind=str(row.get("kind") or row.get("task") or ""),
+        gold=_texts(file, number, row, "gold"),
+        part=part_of(file),
+        split_key=str(row.get("topic") or ""),
+        label=_optional(row, "label"),
+        knowledge=_optional(row, "knowledge"),
+        task=_optional(row, "task"),
+        scoring="choice" if choices else "text",
+    )
+
+
+def _object(file: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise UsageError(f"{file}, line {number}: each line must be one JSON object.")
+    return row
+
+
+def _texts(file: Path, number: int, row: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = row.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
+        raise UsageError(f"{file}, line {number}: `{name}` must be a list of texts.")
+    return tuple(map(str, value))
+
+
+def _optional(row: dict[str, Any], name: str) -> str | None:
+    return None if row.get(name) is None else str(row[name])
