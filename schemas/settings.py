@@ -122,6 +122,48 @@ class SqlSettings(_Settings):
     threads: int = Field(2, ge=1, description="Threads of a query.")
 
 
+class KnowledgeBaseSettings(_Settings):
+    """Which knowledge bases a question is put to, and how remote ones may be asked."""
+
+    languages: dict[str, tuple[str, ...]] = Field(
+        {"en": ("corpus", "*", "wikipedia"), "zh": ("corpus", "*", "cn-dbpedia")},
+        description="Knowledge bases by the question's language (en for all that are not named): "
+        "corpus, names of imported graphs, * for all of these, wikipedia, wikidata, cn-dbpedia.",
+    )
+    remote: bool = Field(
+        False, description="Whether wikipedia, wikidata and cn-dbpedia may be asked, over the net."
+    )
+    wikipedia_url: str = Field(
+        "https://{language}.wikipedia.org/w/api.php", pattern="^https?://", description="Its API."
+    )
+    wikidata_url: str = Field(
+        "https://www.wikidata.org/w/api.php", pattern="^https?://", description="Its API."
+    )
+    wikidata_sparql_url: str = Field(
+        "https://query.wikidata.org/sparql", pattern="^(https?://|$)",
+        description="Finds what refers to an entity; nothing does if empty.",
+    )  # fmt: skip
+    cndbpedia_url: str = Field(
+        "http://shuyantech.com/api/cndbpedia", pattern="^https?://",
+        description="Its API; a key, if one is needed, stands in CNDBPEDIA_API_KEY.",
+    )  # fmt: skip
+    contact: str = Field(
+        "", max_length=200, pattern=r"^[\x20-\x7e]*$",
+        description="Address of who asks, which Wikimedia wishes to be told.",
+    )  # fmt: skip
+    deadline_seconds: float = Field(10.0, gt=0, description="A request may take so long in all.")
+    question_seconds: float = Field(
+        30.0, gt=0, description="One remote knowledge base may take so long for a question."
+    )
+    attempts: int = Field(3, ge=1, le=10, description="How often a request is tried in all.")
+    concurrency: int = Field(3, ge=1, le=64, description="Requests in flight at once to a host.")
+    max_reply_bytes: int = Field(8_000_000, ge=1, description="Larger replies are refused.")
+    fresh_days: float = Field(7.0, ge=0, description="Younger replies are not asked for again.")
+    keep_days: float = Field(
+        90.0, ge=0, description="Older replies stand in so long for a service that fails."
+    )
+
+
 class Settings(_Settings):
     """Everything that can be set."""
 
@@ -129,6 +171,7 @@ class Settings(_Settings):
     engine: EngineSettings = EngineSettings()
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
+    knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
     workers: int = Field(2, ge=1, description="Processes that extract.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(None, description="A running cluster; local if none.")
