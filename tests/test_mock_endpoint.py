@@ -428,7 +428,7 @@ def test_candidates_are_chosen_by_name_then_by_text() -> None:
 
 
 def test_programs_look_names_up_and_sources_are_chosen_by_words() -> None:
-    code = said("program", question="When was O'Brien born in Cork?").code
+    code = said("program", question="When was O'Brien born in Cork?", hint="").code
     assert 'get_entity_info(entity_aliases=["O\'Brien"])' in code
     compile(code, "program", "exec")
     sources = "medicine: drugs and treatments\nsports: teams"

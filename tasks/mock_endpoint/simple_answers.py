@@ -64,7 +64,7 @@ def link(user: str) -> dict[str, Any]:
 
 def program(user: str) -> dict[str, Any]:
     """Look up every name of the question."""
-    question = user.removeprefix("Query: ").strip()
+    question = user.removeprefix("Query: ").partition("\n\n")[0].strip()
     names = [name for name in _NAME.findall(question) if name.lower() not in _FUNCTION]
     if not names:
         empty = {"thought": "", "code": "", "introspection": ""}

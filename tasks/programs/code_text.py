@@ -1,0 +1,103 @@
+"""Programs as models write them, made readable for an interpreter.
+
+Only typography is mended: a Markdown fence, curly quotes and full-width signs where code stands,
+tabs, and a body without its `def search():`. Texts between quotes stay as they are.
+"""
+
+import re
+
+from tasks.programs.sandbox import SEARCH
+
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_DOUBLE, _SINGLE = "“”„‟＂", "‘’‚‛＇"
+_CLOSERS = {**dict.fromkeys(_DOUBLE, "“”„‟＂"), **dict.fromkeys(_SINGLE, "‘’‚‛＇")}
+_WIDE = str.maketrans("（）［］｛｝，：；＝＋－＊／＜＞．\u3000\u00a0", "()[]{},:;=+-*/<>.  ")
+_AFTER_A_TEXT = re.compile(
+    r"\s*(?:$|[,)\]}:=+;#.]|[，）］｝：；]|(?:in|and|or|if|else|for|is|not)\b)"
+)
+_RETURN = re.compile(r"^return\b", re.MULTILINE)
+
+
+def readable_code(code: str) -> str:
+    """Return a program with its quotes and signs as the language has them."""
+    fenced = _FENCE.match(code)
+    text = (fenced.group(1) if fenced else code).replace("\r\n", "\n").replace("\r", "\n")
+    text = _mended(text.expandtabs(4)) if not text.isascii() else text.expandtabs(4)
+    if not SEARCH.search(text) and _RETURN.search(text):
+        body = "\n".join(f"    {line}" if line.strip() else line for line in text.splitlines())
+        text = f"def search():\n{body}"
+    return text.strip("\n")
+
+
+def quoted_texts(code: str) -> list[str]:
+    """Return the texts between quotes in a program, once each, in their order."""
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(code):
+        if code[at] in "'\"":
+            end = _end_of_text(code, at)
+            text = code[at:end].strip(code[at])
+            if text.strip():
+                found[text] = None
+            at = end
+        elif code[at] == "#":
+            at = _end_of_line(code, at)
+        else:
+            at += 1
+    return list(found)
+
+
+def _mended(code: str) -> str:
+    out: list[str] = []
+    at = 0
+    while at < len(code):
+        sign = code[at]
+        if sign in "'\"":
+            end = _end_of_text(code, at)
+        elif sign in _CLOSERS:
+            end = _end_of_curly(code, at)
+            inner = code[at + 1 : end - 1]
+            quote = "'" if sign in _SINGLE else '"'
+            out.append(quote + inner.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote)
+            at = end
+            continue
+        elif sign == "#":
+            end = _end_of_line(code, at)
+        else:
+            out.append(sign.translate(_WIDE))
+            at += 1
+            continue
+        out.append(code[at:end])
+        at = end
+    return "".join(out)
+
+
+def _end_of_text(code: str, start: int) -> int:
+    """Return where a text that begins with a straight quote ends; at worst, its line does."""
+    quote = code[start]
+    if code.startswith(quote * 3, start):
+        end = code.find(quote * 3, start + 3)
+        return len(code) if end < 0 else end + 3
+    at = start + 1
+    while at < len(code) and code[at] != "\n":
+        if code[at] == "\\":
+            at += 1
+        elif code[at] == quote:
+            return at + 1
+        at += 1
+    return min(at, len(code))
+
+
+def _end_of_curly(code: str, start: int) -> int:
+    """Return where a text in curly quotes ends: at a quote after which no text can go on."""
+    closers = _CLOSERS[code[start]]
+    last = _end_of_line(code, start)
+    for at in range(start + 1, last):
+        if code[at] in closers and _AFTER_A_TEXT.match(code, at + 1, last):
+            return at + 1
+    return last
+
+
+def _end_of_line(code: str, start: int) -> int:
+    end = code.find("\n", start)
+    return len(code) if end < 0 else end

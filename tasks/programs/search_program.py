@@ -1,0 +1,207 @@
+"""From a question to what programs find for it in several knowledge bases at once.
+
+A program is written, run over every knowledge base in parallel, and written once more where it
+failed or found nothing, with the error and the relations that exist shown to the writer. With more
+than one round the writer sees what came back and may search again (KnowledGPT's first limitation).
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from schemas.answers import Evidence
+from tasks.knowledge_bases.protocol import KnowledgeBase
+from tasks.names import normalise_name
+from tasks.programs.calls import Call
+from tasks.programs.code_text import quoted_texts, readable_code
+from tasks.programs.entities import Chooser, Entities
+from tasks.programs.evidence import evidence_of
+from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
+from tasks.programs.relation_matching import RelationMatcher
+from tasks.programs.sandbox import Limits
+from tasks.prompts.replies import Program
+
+MOST_ROUNDS = 4
+MOST_RELATIONS = 60  # that a writer is shown
+MOST_NAMES = 8  # of a program, whose relations are shown if no call got that far
+LONGEST_SHOWN = 4_000  # characters of messages that a writer is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a writer is told beside the question: empty the first time."""
+
+    relations: tuple[str, ...] = ()
+    error: str = ""
+    code: str = ""
+    messages: tuple[str, ...] = ()
+    final: bool = False  # whether what was found may do, so that no program is a fair reply
+
+
+class Writer(Protocol):
+    """What writes programs: a language model, or the embedded planner."""
+
+    def write(self, question: str, relations_hint: Hint) -> Program | None:
+        """Return a program for a question, None if there is none to offer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was found for a question; `program` is the one whose messages count."""
+
+    program: str | None = None
+    need_knowledge: bool = True
+    thought: str = ""
+    runs: list[ProgramRun] = field(default_factory=list)
+    error: str | None = None
+    written: int = 0  # programs
+
+    @property
+    def found(self) -> bool:
+        """Whether anything came back from any knowledge base."""
+        return any(run.found for run in self.runs)
+
+    @property
+    def knowledge(self) -> list[str]:
+        """All messages and explanations, once each, in the order of the knowledge bases."""
+        return list(dict.fromkeys(line for run in self.runs for line in run.knowledge))
+
+    @property
+    def answers(self) -> list[str]:
+        """The values that programs collected, once each whatever their spelling."""
+        once: dict[str, str] = {}
+        for run in self.runs:
+            for answer in run.answers:
+                once.setdefault(normalise_name(answer) or answer, answer)
+        return list(once.values())
+
+    @property
+    def calls(self) -> list[tuple[ProgramRun, Call]]:
+        """Every call with the run it belongs to."""
+        return [(run, call) for run in self.runs for call in run.calls]
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        """What calls were answered from, what the answers were read from first."""
+        return evidence_of(self.runs, self.answers)
+
+
+class ProgramSearch:
+    """Searches knowledge bases by programs that a writer writes."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        kbs: Sequence[KnowledgeBase],
+        *,
+        matcher: RelationMatcher | None = None,
+        chooser: Chooser | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        rounds: int = 1,
+        seed: int = 0,
+    ) -> None:
+        """`rounds` beyond the first let the writer search again with what it has seen."""
+        self._writer, self._kbs = writer, list(kbs)
+        self._matcher = matcher or RelationMatcher()
+        self._chooser, self._limits, self._seed = chooser, limits, seed
+        self._rounds = min(max(rounds, 1), MOST_ROUNDS)
+
+    def search(self, question: str) -> Searched:
+        """Return what programs find; a question that needs no knowledge gets none."""
+        found = self._round(question, Hint())
+        for _ in range(1, self._rounds):
+            if not found.need_knowledge or not found.found:
+                break
+            hint = replace(self._hint(question, found), final=True)
+            more = self._round(question, hint)
+            if not more.need_knowledge or not more.runs or more.program == found.program:
+                break
+            found = _together(found, more)
+        return found
+
+    def run(self, question: str, code: str) -> list[ProgramRun]:
+        """Run one program over every knowledge base, in parallel."""
+
+        def run_over(kb: KnowledgeBase) -> ProgramRun:
+            return run_program(
+                code,
+                kb,
+                question,
+                self._limits,
+                matcher=self._matcher,
+                chooser=self._chooser,
+                seed=self._seed,
+            )
+
+        if len(self._kbs) == 1:
+            return [run_over(self._kbs[0])]
+        with ThreadPoolExecutor(max(len(self._kbs), 1)) as pool:
+            return list(pool.map(run_over, self._kbs))
+
+    def _round(self, question: str, hint: Hint) -> Searched:
+        """Write and run a program, and another if it failed, found nothing or was not trusted."""
+        first, trusted = self._once(question, hint)
+        if not first.need_knowledge or (first.program is None and not hint.final):
+            return first
+        if trusted and first.found and not first.error:
+            return first
+        second, _ = self._once(question, self._hint(question, first))
+        second = replace(second, written=first.written + second.written)
+        if not second.runs or (first.found and not second.found):
+            return replace(first, written=second.written)
+        return second if not first.found else _together(first, second)
+
+    def _once(self, question: str, hint: Hint) -> tuple[Searched, bool]:
+        reply = self._writer.write(question, hint)
+        if reply is None:
+            return Searched(error="no program was written"), False
+        if reply.need_knowledge == "no":
+            return Searched(need_knowledge=False, thought=reply.thought, written=1), True
+        code = readable_code(reply.code)
+        if not code.strip():
+            return Searched(thought=reply.thought, error="the program is empty", written=1), False
+        runs = self.run(question, code)
+        errors = [run.error for run in runs if run.error]
+        # A knowledge base that a program fails on is no fault where it works on another.
+        error = errors[0] if len(errors) == len(runs) and errors else None
+        return Searched(code, True, reply.thought, runs, error, 1), reply.ok == "yes"
+
+    def _hint(self, question: str, found: Searched) -> Hint:
+        relations = dict.fromkeys(name for _, call in found.calls for name in call.relations)
+        if not relations and found.program:
+            relations = dict.fromkeys(self._relations_named(question, found.program))
+        return Hint(
+            relations=tuple(relations)[:MOST_RELATIONS],
+            error=found.error or ("" if found.found else "nothing was found"),
+            code=found.program or "",
+            messages=_shown(found.knowledge),
+        )
+
+    def _relations_named(self, question: str, code: str) -> Iterable[str]:
+        """Yield the relations around what a program names, if it failed before it asked."""
+        for kb in self._kbs:
+            entities = Entities(kb, question, None)
+            for name in quoted_texts(code)[:MOST_NAMES]:
+                for entity in entities.link([name])[:1]:
+                    yield from entities.relations(entity)
+
+
+def _together(first: Searched, second: Searched) -> Searched:
+    """Return two searches as one; the later program's answers count, if it has any."""
+    keep = first.runs
+    if any(run.answers for run in second.runs):
+        keep = [replace(run, answers=[]) for run in first.runs]
+    return replace(second, runs=[*keep, *second.runs], written=first.written + second.written)
+
+
+def _shown(messages: list[str]) -> tuple[str, ...]:
+    left = LONGEST_SHOWN
+    shown = []
+    for message in messages:
+        left -= len(message)
+        if left < 0:
+            break
+        shown.append(message)
+    return tuple(shown)

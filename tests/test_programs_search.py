@@ -1,0 +1,189 @@
+"""Searching by programs: several knowledge bases, repair, rounds, answers, models' writing."""
+
+import pytest
+
+from tasks.programs.code_text import quoted_texts, readable_code
+from tasks.programs.program_answer import answer_by_program
+from tasks.programs.search_program import Hint, ProgramSearch
+from tasks.prompts.replies import AnswerReply, Program
+from tests.graph_knowledge_base import GraphKnowledgeBase
+
+FILMS = GraphKnowledgeBase.of(
+    ("Alien", "directed_by", "Ridley Scott"),
+    ("Ridley Scott", "born in", "South Shields"),
+    ("Gladiator", "directed_by", "Ridley Scott"),
+    name="Films",
+    graph="films",
+)
+PLACES = GraphKnowledgeBase.of(
+    ("South Shields", "country", "England"),
+    ("Alien", "genre", "horror"),
+    name="Places",
+    graph="places",
+)
+LOOK_UP = """
+def search():
+    messages = []
+    found, message = find_entity_or_value(entity_aliases=['{0}'], relation_aliases=['{1}'])
+    messages.append(message)
+    answers.extend(found or [])
+    return '\\n'.join(messages)
+"""
+
+
+class Script:
+    """A writer that says what it was given, and keeps what it was told."""
+
+    def __init__(self, *replies: Program | None) -> None:
+        self.replies, self.told = list(replies), []
+
+    def write(self, question: str, relations_hint: Hint) -> Program | None:
+        self.told.append(relations_hint)
+        return self.replies[len(self.told) - 1] if len(self.told) <= len(self.replies) else None
+
+
+class Reader:
+    def __init__(self, answer: str = "") -> None:
+        self.answer, self.seen = answer, []
+
+    def phrase(self, question: str, knowledge: list[str]) -> AnswerReply:
+        self.seen = knowledge
+        known = "yes" if self.answer else "no"
+        return AnswerReply(thought="", answerable=known, answer=self.answer)
+
+
+def program(code: str, ok: str = "yes", need: str = "yes") -> Program:
+    return Program(need_knowledge=need, thought="t", code=code, introspection="", ok=ok)
+
+
+def look_up(entity: str, relation: str, ok: str = "yes") -> Program:
+    return program(LOOK_UP.format(entity, relation), ok)
+
+
+def test_one_program_runs_over_every_knowledge_base() -> None:
+    search = ProgramSearch(Script(look_up("Alien", "directed_by")), [FILMS, PLACES])
+    found = search.search("Who directed Alien?")
+    assert [run.knowledge_base for run in found.runs] == ["Films", "Places"]
+    assert found.answers == ["Ridley Scott"]
+    assert [line.partition("]")[0] for line in found.knowledge] == ["[FROM Films", "[FROM Places"]
+    assert found.written == 1
+
+
+def test_what_fails_is_written_once_more_with_the_relations_that_exist() -> None:
+    failing = LOOK_UP.format("Alien", "directed_by").replace("answers.extend", "answers.enlarge")
+    writer = Script(program(failing), look_up("Alien", "directed_by"))
+    found = ProgramSearch(writer, [FILMS]).search("Who directed Alien?")
+    assert found.answers == ["Ridley Scott"] and not found.error
+    assert "enlarge" in writer.told[1].error and writer.told[1].code
+    assert writer.told[1].relations == ("directed_by",)
+
+
+def test_an_unreadable_program_is_shown_the_relations_of_what_it_names() -> None:
+    writer = Script(program("def search(:\n    find('Alien', 'x')"), look_up("Alien", "genre"))
+    found = ProgramSearch(writer, [PLACES]).search("What genre?")
+    assert writer.told[1].relations == ("genre",) and writer.told[1].error
+    assert found.answers == ["horror"]
+
+
+def test_an_empty_result_is_tried_once_more_and_no_third_time() -> None:
+    writer = Script(*[look_up("Alien", "colour of the poster")] * 5)
+    found = ProgramSearch(writer, [FILMS]).search("q")
+    assert len(writer.told) == 2 and found.written == 2
+    assert writer.told[1].error == "nothing was found" and not found.answers
+
+
+def test_a_program_that_its_writer_does_not_trust_is_written_again() -> None:
+    writer = Script(look_up("Alien", "directed_by", ok="no"), look_up("Gladiator", "directed_by"))
+    found = ProgramSearch(writer, [FILMS]).search("q")
+    assert len(writer.told) == 2
+    assert len(found.knowledge) == 2  # messages of both
+
+
+def test_what_was_found_stays_if_the_second_program_finds_nothing() -> None:
+    writer = Script(look_up("Alien", "directed_by", ok="no"), look_up("Nobody", "x"))
+    assert ProgramSearch(writer, [FILMS]).search("q").answers == ["Ridley Scott"]
+
+
+def test_a_question_that_needs_no_knowledge_gets_none() -> None:
+    writer = Script(program("", need="no"))
+    search = ProgramSearch(writer, [FILMS])
+    found = search.search("Write a poem")
+    assert not found.need_knowledge and not found.runs
+    reader = Reader("Roses are red")
+    assert (
+        answer_by_program(
+            "Write a poem", ProgramSearch(Script(program("", need="no")), [FILMS]), reader
+        ).answer
+        == "Roses are red"
+    )
+    assert reader.seen == []
+
+
+def test_rounds_search_again_with_what_was_found_and_end() -> None:
+    writer = Script(
+        look_up("Alien", "directed_by"), look_up("Ridley Scott", "born in"), program("", need="no")
+    )
+    found = ProgramSearch(writer, [FILMS], rounds=4).search("Where was Alien's director born?")
+    assert found.answers == ["South Shields"]
+    assert writer.told[1].final and "Ridley Scott" in "".join(writer.told[1].messages)
+    assert len(found.knowledge) == 2 and len(writer.told) == 3
+
+
+def test_rounds_are_bounded() -> None:
+    writer = Script(*[look_up("Alien", "directed_by " + "x" * n) for n in range(50)])
+    ProgramSearch(writer, [FILMS], rounds=50).search("q")
+    assert len(writer.told) <= 8
+
+
+def test_values_that_a_program_collected_are_the_answer_with_their_evidence() -> None:
+    search = ProgramSearch(Script(look_up("Ridley Scott", "inverse of directed_by")), [FILMS])
+    answer = answer_by_program("What did Ridley Scott direct?", search, Reader("unused"))
+    assert answer.answerable and answer.answers == ["Alien", "Gladiator"]
+    assert {e.text for e in answer.evidence} == {
+        "Alien, directed_by: Ridley Scott",
+        "Gladiator, directed_by: Ridley Scott",
+    }
+    assert {(e.graph, e.kind, e.score) for e in answer.evidence} == {("films", "triple", 1.0)}
+
+
+def test_without_values_the_messages_are_read() -> None:
+    code = "def search():\n    return get_entity_info(['Alien'])[1]"
+    reader = Reader("a film")
+    answer = answer_by_program(
+        "What is Alien?", ProgramSearch(Script(program(code)), [FILMS]), reader
+    )
+    assert answer.answer == "a film" and "directed_by -> Ridley Scott" in reader.seen[0]
+    nothing = answer_by_program("q", ProgramSearch(Script(program(code)), [FILMS]), Reader())
+    assert not nothing.answerable and nothing.answer is None
+
+
+def test_no_writer_no_answer() -> None:
+    assert not answer_by_program("q", ProgramSearch(Script(), [FILMS])).answerable
+
+
+# -- models' writing ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("x = ‘Alien’", "x = 'Alien'"),
+        ("x = “Alien”", 'x = "Alien"'),
+        ("x = [‘O’Brien’, ‘b’]", "x = ['O’Brien', 'b']"),
+        ("x = 'What’s Up'", "x = 'What’s Up'"),
+        ('x = "他说“你好”"', 'x = "他说“你好”"'),
+        ("print（‘红楼梦’，1）", "print('红楼梦',1)"),
+        ("# it’s\nx = ‘a’", "# it’s\nx = 'a'"),
+        ("```python\nx = 1\n```", "x = 1"),
+        ("x = '''it’s\n‘fine’'''", "x = '''it’s\n‘fine’'''"),
+        ("m = []\nreturn m", "def search():\n    m = []\n    return m"),
+        ('x = “say "hi"”', 'x = "say \\"hi\\""'),
+    ],
+)
+def test_typography_is_mended_where_code_stands(written: str, meant: str) -> None:
+    assert readable_code(written) == meant
+
+
+def test_the_texts_of_a_program_are_found() -> None:
+    code = "x = ['Alien', \"Ridley Scott\"] # 'no'\ny = 'Alien'\nz = '''long'''"
+    assert quoted_texts(code) == ["Alien", "Ridley Scott", "long"]
