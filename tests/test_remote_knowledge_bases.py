@@ -19,6 +19,7 @@ from tasks.knowledge_bases.web import Web
 from tasks.knowledge_bases.wikidata import Wikidata
 from tasks.knowledge_bases.wikidata_statements import statements_of, time_words
 from tasks.knowledge_bases.wikipedia import Wikipedia
+from tasks.programs.program_run import run_program
 from tests import knowledge_server
 from tests.knowledge_server import Handler, World
 
@@ -172,7 +173,35 @@ def test_an_article_without_an_item_has_a_text_and_no_facts(almanac: Almanac) ->
 
 def test_wikipedia_finds_names_that_only_stand_in_a_text(almanac: Almanac) -> None:
     found = almanac.wikipedia().entity_linking("What sails?", ["ferry"])
-    assert [one.entity.key for one in found] == ["Q2"]
+    assert [(one.entity.key, one.score) for one in found] == [("Q2", 0.0)]  # it is called otherwise
+
+
+PROGRAM = """
+def search():
+    births, messages = find_entity_or_value(entity_aliases=["Mira Holt"], relation_aliases=["born in", "place of birth"])
+    counts, more = find_entity_or_value(entity_aliases=births or [], relation_aliases=["population"])
+    answers.extend(counts or [])
+    return messages + more
+"""  # noqa: E501 - a program's text
+
+
+def test_a_search_program_over_wikipedia(almanac: Almanac, world: World) -> None:
+    run = run_program(PROGRAM, almanac.wikipedia(), "How many live where Mira Holt was born?")
+    assert run.error is None
+    assert run.answers == ["285601"]
+    assert "Mira Holt, place of birth: Bergen" in run.messages[0]
+    assert run.graph == "wikipedia"
+
+
+def test_troubles_stand_in_the_messages_of_a_program(world: World, tmp_path: Path) -> None:
+    world.always = status(403)
+    almanac = Almanac(tmp_path, world)
+    run = run_program(PROGRAM, almanac.wikipedia(), "How many live where Mira Holt was born?")
+    host = f"127.0.0.1:{world.port}"
+    wanted = f"[FROM Wikipedia/Wikidata] {host} refused the request (HTTP 403)."
+    assert run.messages[-1] == wanted
+    assert not run.found
+    almanac.web.close()
 
 
 def test_cndbpedia_finds_the_one_that_the_question_means(almanac: Almanac) -> None:

@@ -6,24 +6,33 @@ description speaks of what the question speaks of, they do not know.
 
 from collections.abc import Iterable
 
-from rapidfuzz.distance import JaroWinkler
+from rapidfuzz import fuzz
 
 from tasks.names import normalise_name
+from tasks.programs.name_likeness import name_likeness
 
 NAME_SHARE, PLACE_SHARE, CONTEXT_SHARE = 0.6, 0.25, 0.15
+SPELT_ALIKE = 80.0  # names so alike need not share a word
 
 
 def likelihood(
     query: str, aliases: Iterable[str], names: Iterable[str], place: int, description: str
 ) -> float:
-    """Return 0 to 1 from the likeness of names, the service's order (from 0) and the question."""
+    """Return 0 to 1 from the likeness of names, the service's order (from 0) and the question.
+
+    It is 0 for a name that has nothing of those asked for: a text that speaks of somebody is about
+    somebody else.
+    """
     wanted = {normalise_name(alias) for alias in aliases} - {""}
     known = {normalise_name(name) for name in names} - {""}
-    likeness = max(
-        (JaroWinkler.similarity(one, other) for one in wanted for other in known), default=0.0
-    )
+    likeness = max((_likeness(one, other) for one in wanted for other in known), default=0.0)
     context = _shared(_grams(query, wanted), _grams(description, wanted))
-    return NAME_SHARE * likeness + PLACE_SHARE / (1 + place) + CONTEXT_SHARE * context
+    return likeness * (NAME_SHARE + PLACE_SHARE / (1 + place) + CONTEXT_SHARE * context)
+
+
+def _likeness(one: str, other: str) -> float:
+    letters = fuzz.ratio(one, other)
+    return (letters if letters >= SPELT_ALIKE else name_likeness(one, other)) / 100
 
 
 def _grams(text: str, without: set[str]) -> set[str]:

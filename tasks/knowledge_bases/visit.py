@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from tasks.knowledge_bases.protocol import KnowledgeBase
 from tasks.knowledge_bases.web import Call, RemoteError, Reply, Web
 
 
@@ -48,3 +49,8 @@ class Visit:
     def _note(self, trouble: str) -> None:
         if trouble and trouble not in self.troubles:
             self.troubles.append(trouble)
+
+
+def troubles_of(kb: KnowledgeBase) -> list[str]:
+    """Return what went wrong with a knowledge base that asks services; nothing does with others."""
+    return list(getattr(kb, "troubles", ()))

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.knowledge_bases.protocol import KnowledgeBase
+from tasks.knowledge_bases.visit import troubles_of
 from tasks.programs.calls import Call
 from tasks.programs.entities import Chooser
 from tasks.programs.functions import Functions
+from tasks.programs.messages import info_message
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.sandbox import Limits, Sandbox, shared_sandbox
 from tasks.programs.value_functions import value_functions
@@ -68,7 +70,7 @@ def run_program(
     return ProgramRun(
         knowledge_base=kb.name,
         graph=kb.graph,
-        messages=functions.messages,
+        messages=functions.messages + [info_message(kb.name, said) for said in troubles_of(kb)],
         result=outcome.result,
         calls=functions.calls,
         error=outcome.error,
