@@ -23,7 +23,12 @@ def words(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 16)
 def relation_words(relation: str) -> frozenset[str]:
     """Return the words of a relation's name, however they are put together, `by` and `in` too."""
-    return frozenset(stem for _, _, stem in stems_of(_PARTS.sub(" ", relation)))
+    return frozenset(stem for _, _, stem in stems_of(relation_phrase(relation)))
+
+
+def relation_phrase(relation: str) -> str:
+    """Return a relation's name as words with spaces between them."""
+    return _PARTS.sub(" ", relation).strip() or relation
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

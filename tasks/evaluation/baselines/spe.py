@@ -1,0 +1,157 @@
+"""Pairs of entity and relation scored by strings and learned n-grams, in the manner of SPE.
+
+Lai et al. 2016 won NLPCC-2016 with it: of the entities that a question names and the relations
+around them, the pair counts whose entity is long and whose relation is worded like the rest of the
+question, directly or as questions with their answers have taught. Here every hop is such a choice.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.evaluation.answerer import Prediction
+from tasks.evaluation.baselines.bm25 import Step
+from tasks.evaluation.baselines.entity_names import longest_names
+from tasks.evaluation.baselines.words import relation_phrase
+from tasks.evaluation.normalise import same_name, set_f1, tokens
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.graphs.graph import Graph, Nodes
+
+ENTITIES = 3  # stretches of a question that are tried
+BEARERS = 10  # entities of one name that are tried
+LEARNED_QUESTIONS = 1500  # for each number of hops: looking for their paths is what takes time
+LARGEST_FRONTIER = 5000  # nodes on the way of such a path
+RIGHT = 0.99  # F1 of a path's end with the gold answers
+SMOOTHING = 1.0  # a gram seen once says little
+
+Grams = frozenset[str]
+Key = tuple[int, int, str, bool]  # hops, hop, relation, direction
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    score: float
+    nodes: Nodes
+
+
+class SPEAnswerer:
+    """Answers with the best pair of entity and relation, hop by hop."""
+
+    name = "spe"
+
+    def __init__(self, graph: Graph) -> None:
+        """Take the graph; nothing is learned yet."""
+        self._graph = graph
+        self._grams: dict[Key, Counter[str]] = defaultdict(Counter)
+        self._background: Counter[str] = Counter()
+        self._questions = 0
+
+    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+        """Count which n-grams go with which relation, where a path from the topic is the answer."""
+        by_hops: dict[int, list[BenchmarkQuestion]] = defaultdict(list)
+        for question in questions:
+            if question.topic and question.answers:
+                by_hops[question.hops or 1].append(question)
+        for hops, those in by_hops.items():
+            for question in those[:LEARNED_QUESTIONS]:
+                path = self._path(question, hops)
+                if path:
+                    self._count(question, path)
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return an answer to each question; the number of hops is taken from the data set."""
+        return [self._answer(question) for question in questions]
+
+    def _answer(self, question: BenchmarkQuestion) -> Prediction:
+        best: _Chosen | None = None
+        for name, bearers in longest_names(self._graph, question.question, ENTITIES):
+            grams = grams_of(question.question, name)
+            weight = len(name) / len(question.question)
+            for node in bearers[:BEARERS]:
+                found = self._walk(np.array([node], np.int32), grams, question.hops or 1)
+                if found and (best is None or found.score + weight > best.score):
+                    best = _Chosen(found.score + weight, found.nodes)
+        return Prediction([self._graph.label(n) for n in best.nodes] if best else [])
+
+    def _walk(self, nodes: Nodes, grams: Grams, hops: int) -> _Chosen | None:
+        """Follow the best relation at each hop."""
+        start, total = nodes, 0.0
+        last: Step | None = None
+        for hop in range(hops):
+            steps = [Step(*around) for around in self._graph.relations_around(nodes)]
+            back = Step(last.relation, not last.inverse) if last else None
+            scored = [(self._score((hops, hop), s, grams, back=s == back), s) for s in steps]
+            if not scored:
+                return None
+            score, last = max(scored, key=lambda pair: pair[0])
+            nodes = self._graph.step(nodes, last.relation, inverse=last.inverse)
+            if hop and len(nodes) > 1:
+                nodes = nodes[~np.isin(nodes, start)]
+            total += score
+        return _Chosen(total / hops, nodes)
+
+    def _score(self, place: tuple[int, int], step: Step, grams: Grams, *, back: bool) -> float:
+        """Return how well a relation fits; one straight back must have been learned."""
+        relation = self._graph.relations[step.relation]
+        learned = self._learned((*place, relation, step.inverse), grams)
+        return learned + (0.0 if back else _shared(grams_of(relation_phrase(relation)), grams))
+
+    def _learned(self, key: Key, grams: Grams) -> float:
+        """Return how often a relation was the right one where n-grams stood, rare ones first."""
+        weights = {
+            gram: math.log(1 + self._questions / self._background[gram])
+            for gram in grams
+            if gram in self._background
+        }
+        seen = self._grams.get(key, Counter())
+        shares = sum(w * seen[g] / (self._background[g] + SMOOTHING) for g, w in weights.items())
+        return shares / sum(weights.values()) if weights else 0.0
+
+    def _count(self, question: BenchmarkQuestion, path: list[Step]) -> None:
+        grams = grams_of(question.question, question.topic or "")
+        for hop, step in enumerate(path):
+            key = (len(path), hop, self._graph.relations[step.relation], step.inverse)
+            self._grams[key].update(grams)
+        self._background.update(grams)
+        self._questions += 1
+
+    def _path(self, question: BenchmarkQuestion, hops: int) -> list[Step] | None:
+        """Return the relations that lead from the topic to exactly the answers."""
+        gold = [same_name(answer) for answer in question.answers]
+        for node in self._graph.named(question.topic or "")[:BEARERS]:
+            start = np.array([node], np.int32)
+            for path, nodes in _paths(self._graph, start, hops):
+                if len(nodes) > 3 * len(gold) + 1:
+                    continue
+                names = [same_name(self._graph.label(n)) for n in nodes if n != node]
+                if set_f1(names, gold) >= RIGHT:
+                    return path
+        return None
+
+
+def _paths(graph: Graph, nodes: Nodes, hops: int) -> Iterable[tuple[list[Step], Nodes]]:
+    if hops == 0:
+        yield [], nodes
+        return
+    if len(nodes) > LARGEST_FRONTIER:
+        return
+    for around in graph.relations_around(nodes):
+        step = Step(*around)
+        reached = graph.step(nodes, step.relation, inverse=step.inverse)
+        for rest, end in _paths(graph, reached, hops - 1):
+            yield [step, *rest], end
+
+
+def grams_of(text: str, without: str = "") -> Grams:
+    """Return words and pairs of words of a text, of Chinese characters, without a name in it."""
+    rest = text.replace(without, " # ", 1) if without else text
+    units = tokens(rest)
+    return frozenset(units) | {f"{a} {b}" for a, b in zip(units, units[1:], strict=False)}
+
+
+def _shared(relation: Grams, question: Grams) -> float:
+    """Return the share of a relation's n-grams that the question has."""
+    return len(relation & question) / len(relation) if relation else 0.0

@@ -1,0 +1,116 @@
+"""The baselines answer what they should on a graph of a few films, and fail where they should."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tasks.evaluation.answerer import without_gold
+from tasks.evaluation.baselines.bm25 import BM25Answerer
+from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
+from tasks.evaluation.baselines.entity_names import longest_names
+from tasks.evaluation.baselines.spe import SPEAnswerer, grams_of
+from tasks.evaluation.baselines.words import relation_phrase, relation_words, words
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.graphs.graph import Graph
+
+FILMS = [
+    ("The Long Ferry", "directed_by", "Ida Berg"),
+    ("The Long Ferry", "starred_actors", "Tom Vale"),
+    ("The Long Ferry", "release_year", "1931"),
+    ("Cold Harbour", "directed_by", "Ida Berg"),
+    ("Cold Harbour", "starred_actors", "Una Reed"),
+    ("Cold Harbour", "release_year", "1934"),
+    ("Green Hill", "directed_by", "Max Oster"),
+    ("Green Hill", "starred_actors", "Una Reed"),
+    ("Green Hill", "release_year", "1940"),
+]
+
+
+class Letters:
+    """An encoder of the words that texts share."""
+
+    id = "letters"
+    dimensions = 64
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in words(text):
+                row[sum(map(ord, word)) % self.dimensions] += 1
+            row /= max(float(np.linalg.norm(row)), 1e-9)
+        return rows
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return Graph.of("films", FILMS)
+
+
+def ask(text: str, answers: tuple[str, ...] = (), hops: int = 1, topic: str | None = None):  # type: ignore[no-untyped-def]
+    return BenchmarkQuestion(id=text, question=text, answers=answers, hops=hops, topic=topic)
+
+
+def test_words_of_relations_however_they_are_written() -> None:
+    assert relation_phrase("placeOfBirth") == "place Of Birth"
+    assert relation_phrase("directed_by") == "directed by"
+    assert relation_words("starred_actors") == relation_words("starred actor")
+    assert "the" not in words("the Long_Ferry")
+
+
+def test_longest_name_is_found_first_and_once(graph: Graph) -> None:
+    found = [name for name, _ in longest_names(graph, "did Una Reed play in Green Hill?", 5)]
+    assert found == ["Una Reed", "Green Hill"]
+    chinese = Graph.of("zh", [("长江", "长度", "6300公里"), ("长", "是", "字")])
+    assert [name for name, _ in longest_names(chinese, "长江有多长？", 1)] == ["长江"]
+
+
+def test_bm25_follows_relations_of_the_found_document(graph: Graph) -> None:
+    asked = [
+        ask("who directed Green Hill"),
+        ask("release year of films directed by Ida Berg", hops=2),
+        ask("???"),
+    ]
+    one, two, nothing = BM25Answerer(graph).answer_all(asked)
+    assert one.answers == ["Max Oster"]
+    assert set(two.answers) == {"1931", "1934"}
+    assert (nothing.answers, nothing.retrieved) == ([], ())
+
+
+def test_embedding_answers_with_the_end_that_was_not_named(graph: Graph) -> None:
+    answerer = EmbeddingAnswerer(graph, Letters())
+    forward, backward = answerer.answer_all(
+        [ask("Green Hill directed by"), ask("directed by Max Oster")]
+    )
+    assert forward.answers == ["Max Oster"]
+    assert backward.answers == ["Green Hill"]
+    assert forward.retrieved == ("Green Hill", "Max Oster")
+    assert EmbeddingAnswerer(Graph.of("empty", []), Letters()).answer_all([ask("who")])
+
+
+def test_spe_learns_a_wording_that_no_relation_has(graph: Graph) -> None:
+    question = ask("who appeared in Green Hill", ("Una Reed",), topic="Green Hill")
+    taught = [
+        ask("who appeared in Cold Harbour", ("Una Reed",), topic="Cold Harbour"),
+        ask("when did Cold Harbour come out", ("1934",), topic="Cold Harbour"),
+        ask("by whom was The Long Ferry shot", ("Ida Berg",), topic="The Long Ferry"),
+    ]
+    answerer = SPEAnswerer(graph)
+    answerer.learn(taught)
+    asked = without_gold(replace(question, topic=None))
+    assert answerer.answer_all([asked])[0].answers == ["Una Reed"]
+    assert SPEAnswerer(graph).answer_all([ask("release year of Green Hill")])[0].answers == ["1940"]
+
+
+def test_spe_learns_to_go_back_where_questions_do(graph: Graph) -> None:
+    answerer = SPEAnswerer(graph)
+    text = "other films by who made {}"
+    answerer.learn([ask(text.format("Cold Harbour"), ("The Long Ferry",), 2, "Cold Harbour")])
+    found = answerer.answer_all([ask(text.format("The Long Ferry"), hops=2)])
+    assert found[0].answers == ["Cold Harbour"]
+
+
+def test_grams_leave_the_name_out() -> None:
+    assert "green" not in grams_of("who made Green Hill", "Green Hill")
+    assert "who made" in grams_of("who made Green Hill", "Green Hill")
+    assert "长 江" in grams_of("长江")
