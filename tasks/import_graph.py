@@ -69,7 +69,8 @@ def import_graph(
         home.clean()
         with timed(run, "read"):
             work = _Import(home, run, name, report)
-            stage("read", lambda: work.read_all(readings, str(source), told or languages[:1]))
+            language = told or next(iter(languages), None)
+            stage("read", lambda: work.read_all(readings, str(source), language))
         build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
     return run
 
@@ -144,7 +145,7 @@ class _Import:
         self._first_refusal = ""
         self._language: str | None = None
 
-    def read_all(self, readings: Sequence[Reading], source: str, languages: Sequence[str]) -> None:
+    def read_all(self, readings: Sequence[Reading], source: str, language: str | None) -> None:
         """Read every file into the journal and write the row by which the import counts."""
         for reading in readings:
             for batch in read_file(reading, lambda done, size: self._report("read", done, size)):
@@ -158,7 +159,7 @@ class _Import:
             action="import",
             source=source,
             format=" + ".join(dict.fromkeys(reading.format for reading in readings)),
-            language=languages[0] if languages else self._language or "en",
+            language=language or self._language or "en",
             triples=self._counts["triples"],
             rejected=self._counts["refused"],
             run_id=self._run.run_id,

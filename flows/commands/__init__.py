@@ -169,7 +169,7 @@ def _import_graph(commands: Commands, shared: argparse.ArgumentParser, module: s
         "--format",
         default="auto",
         choices=["auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet"]
-        + ["conceptnet", "wikidata", "nlpcc", "records"],
+        + ["conceptnet", "wikidata", "nlpcc"],
     )
     p.add_argument("--mapping", metavar="FILE", help="YAML that says what cannot be guessed")
     p.add_argument(

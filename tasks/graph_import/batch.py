@@ -69,6 +69,12 @@ class Batch:
         self.refused_more += other.refused_more
         self.left_out += other.left_out
 
+    def drained(self) -> "Batch":
+        """Return all that it holds, and hold nothing from now on."""
+        drained = Batch(self.tables, self.refused, self.refused_more, self.left_out)
+        self.tables, self.refused, self.refused_more, self.left_out = {}, [], 0, 0
+        return drained
+
 
 def columns_of(row: type[Row]) -> pa.Schema:
     """Return the columns that a reader fills."""

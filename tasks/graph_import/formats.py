@@ -1,16 +1,18 @@
 """Which reader reads a file: as told, else as its name and first lines suggest."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.errors import UsageError
 from tasks.graph_import.batch import Batch
 from tasks.graph_import.lines import Opened, opened
 from tasks.graph_import.mapping import FileMapping
+from tasks.graph_import.records import read_records
 from tasks.graph_import.separated import DELIMITERS, read_separated
+from tasks.graph_import.templates import Tables
 
-FORMATS = (*DELIMITERS,)
+FORMATS = (*DELIMITERS, "records")
 Told = Callable[[int, int], None]  # bytes read, bytes in all
 
 
@@ -22,6 +24,8 @@ class Reading:
     format: str
     mapping: FileMapping | None
     languages: tuple[str, ...]
+    tables: Tables = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)  # entities that a mapping's rules described
 
 
 def read_file(reading: Reading, told: Told) -> Iterator[Batch]:
@@ -36,6 +40,8 @@ def _reader(reading: Reading, file: Opened) -> Iterator[Batch]:
     if reading.format in DELIMITERS:
         delimiter = (reading.mapping and reading.mapping.delimiter) or DELIMITERS[reading.format]
         return read_separated(file.data, delimiter, reading.mapping)
+    if reading.format == "records" and reading.mapping:
+        return read_records(file, reading.path, reading.mapping, reading.tables, reading.seen)
     raise UsageError(f"There is no reader for the format {reading.format}.")
 
 

@@ -71,8 +71,8 @@ class Lines:
         return Lines(self.text.filter(pa.array(mask)), self.numbers[mask], self.batch)
 
 
-def blocks_of_lines(file: BinaryIO, block: int = BLOCK) -> Iterator[Lines]:
-    """Yield the lines of a file but for empty ones; those that are not UTF-8 are refused."""
+def blocks_of_lines(file: BinaryIO, block: int = BLOCK, *, empty: bool = False) -> Iterator[Lines]:
+    """Yield the lines of a file, empty ones on demand; those that are not UTF-8 are refused."""
     rest, number, overlong = b"", 1, 0
     first = True
     while data := file.read(block):
@@ -91,21 +91,23 @@ def blocks_of_lines(file: BinaryIO, block: int = BLOCK) -> Iterator[Lines]:
             batch.refuse(number, "too-long", begin.decode("utf-8", "replace"))
             number, overlong = number + 1, 0
         count = whole.count(b"\n")
-        yield _lines(whole, number, batch)
+        yield _lines(whole, number, batch, empty)
         number += count
     if rest:
         batch = Batch()
         if overlong:
             batch.refuse(number, "too-long", rest.decode("utf-8", "replace"))
             rest = b""
-        yield _lines(rest + b"\n", number, batch) if rest else Lines(_NONE, _NO_NUMBERS, batch)
+        yield (
+            _lines(rest + b"\n", number, batch, empty) if rest else Lines(_NONE, _NO_NUMBERS, batch)
+        )
 
 
 _NONE = pa.array([], pa.string())
 _NO_NUMBERS = np.zeros(0, np.int64)
 
 
-def _lines(whole: bytes, first: int, batch: Batch) -> Lines:
+def _lines(whole: bytes, first: int, batch: Batch, empty: bool) -> Lines:
     if b"\r" in whole:
         whole = whole.replace(b"\r\n", b"\n")
     data = np.frombuffer(whole, np.uint8)
@@ -116,7 +118,7 @@ def _lines(whole: bytes, first: int, batch: Batch) -> Lines:
     lines = pa.BinaryArray.from_buffers(pa.binary(), len(ends), [None, pa.py_buffer(offsets), kept])
     numbers = first + np.arange(len(ends))
     filled = np.diff(offsets) > 0
-    if not filled.all():
+    if not (empty or filled.all()):
         lines, numbers = lines.filter(pa.array(filled)), numbers[filled]
     return _as_text(lines, numbers, batch)
 

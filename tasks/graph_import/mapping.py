@@ -2,21 +2,29 @@
 
 from collections.abc import Mapping as Words
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from schemas.errors import UsageError
+from tasks.graph_import.rules import Part, RecordRule
 from tasks.graph_import.yaml_records import parse_yaml
 
 MAX_BYTES = 1_000_000
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class TableMapping(Part):
+    """Words and their meanings that stand in the records of a file."""
+
+    file: str
+    key: str
+    value: str
 
 
-class FileMapping(_Part):
+Table = Annotated[TableMapping | dict[str, str], Field(union_mode="left_to_right")]
+
+
+class FileMapping(RecordRule):
     """How one file is read."""
 
     file: str | None = Field(None, description="Its path, from the folder that is imported.")
@@ -26,6 +34,7 @@ class FileMapping(_Part):
         None, description="head, relation, tail, weight, or entity and alias: number or header."
     )
     relations: dict[str, str] = Field({}, description="Other names for relations.")
+    records: str | None = Field(None, description="Where the records lie in YAML or JSON.")
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -42,6 +51,7 @@ class Mapping(FileMapping):
 
     language: str | None = Field(None, description="Language of the names.")
     files: list[FileMapping] = Field([], description="The folder's files.")
+    tables: dict[str, Table] = Field({}, description="What templates look words up in.")
 
 
 def load_mapping(path: Path) -> Mapping:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from schemas.errors import UsageError
 from tasks.graph_import.formats import FORMATS, Reading, guess_format
-from tasks.graph_import.mapping import FileMapping, Mapping, load_mapping
+from tasks.graph_import.mapping import FileMapping, Mapping, TableMapping, load_mapping
+from tasks.graph_import.records import load_tables
 
 
 def plan(
@@ -19,15 +20,25 @@ def plan(
     files: Sequence[FileMapping] = whole.files or [whole]
     if mapping is None and source.is_dir():
         raise UsageError(f"{source} is a folder; say with --mapping which of its files to read.")
-    return [_reading(source, part, format, languages) for part in files], whole.language
+    for table in whole.tables.values():
+        if isinstance(table, TableMapping):
+            _inside(source, table.file)
+    tables, seen = load_tables(whole.tables, source), set[str]()
+    readings = []
+    for part in files:
+        path = _inside(source, part.file) if part.file else source
+        chosen = _format(part, format, path)
+        readings.append(Reading(path, chosen, part, tuple(languages), tables, seen))
+    return readings, whole.language
 
 
-def _reading(source: Path, part: FileMapping, format: str, languages: Sequence[str]) -> Reading:
-    path = _inside(source, part.file) if part.file else source
-    chosen = part.format or (None if format == "auto" else format) or guess_format(path)
+def _format(part: FileMapping, format: str, path: Path) -> str:
+    if part.says_something:
+        return "records"
+    chosen = part.format or (guess_format(path) if format == "auto" else format)
     if chosen not in FORMATS:
         raise UsageError(f"{chosen!r} is no format; there are {', '.join(FORMATS)}.")
-    return Reading(path, chosen, part, tuple(languages))
+    return chosen
 
 
 def _inside(folder: Path, name: str) -> Path:
