@@ -13,9 +13,10 @@ from typing import Any
 from schemas.settings import KnowledgeBaseSettings
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.knowledge_bases.ranking import likelihood
+from tasks.knowledge_bases.remote_call import Call, Refusal
 from tasks.knowledge_bases.reply_shapes import LONGEST_TEXT, line, rows, table
 from tasks.knowledge_bases.visit import Visit
-from tasks.knowledge_bases.web import Call, Refusal, Web
+from tasks.knowledge_bases.web import Web
 
 KEY_VARIABLE = "CNDBPEDIA_API_KEY"
 MOST_ALIASES = 5

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from tasks.knowledge_bases.remote_call import Call, Refusal
 from tasks.knowledge_bases.reply_shapes import line, rows, table
-from tasks.knowledge_bases.web import Call, Refusal
 
 MOST_IDS = 50  # the API takes so many values at once from everybody
 LONGEST_SEARCH = 250  # bytes of a page's name are 255, characters of a search 300

@@ -5,6 +5,7 @@ rights, damage), asking it finds nothing: a question never fails because of it.
 """
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -35,6 +36,7 @@ class ReplyCache:
         self._lock = threading.Lock()
         self._file: sqlite3.Connection | None = None
         self._puts = 0
+        self._owner = os.getpid()
 
     def get(self, key: str) -> Kept | None:
         """Return what is kept under a key; None if nothing is."""
@@ -73,7 +75,8 @@ class ReplyCache:
                 self._file = None
 
     def _open(self) -> sqlite3.Connection:
-        if self._file is None:
+        if self._file is None or self._owner != os.getpid():  # a forked process opens its own
+            self._owner = os.getpid()
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = sqlite3.connect(
                 self._path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.knowledge_bases.protocol import KnowledgeBase
-from tasks.knowledge_bases.web import Call, RemoteError, Reply, Web
+from tasks.knowledge_bases.remote_call import Call, RemoteError, Reply
+from tasks.knowledge_bases.web import Web
 
 
 class Visit:

@@ -6,21 +6,21 @@ asks to be left alone, is left alone by everybody for that time. Errors are told
 """
 
 import asyncio
-import hashlib
+import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import orjson
 
 from schemas.settings import KnowledgeBaseSettings
+from tasks.knowledge_bases.remote_call import Call, RemoteError, Reply
 from tasks.knowledge_bases.reply_cache import Kept, ReplyCache
 from tasks.models.keys import quieten_clients, scrub
 from tasks.models.retry_after import retry_after
@@ -34,59 +34,11 @@ FIRST_PAUSE = 0.5  # seconds before the second attempt; doubled for each further
 REST_SECONDS = 30.0  # how long a service that was not reached is left alone
 MOST_REDIRECTS = 3
 CLOSING_SECONDS = 5.0
+ACCEPTED = "application/json, application/sparql-results+json"
+_CONTACT_HINT = " It may wish for an address in knowledge_bases.contact of the settings."
 _BUSY = {429, 500, 502, 503, 504}
 _MOVED = {301, 302, 303, 307, 308}
 Result = TypeVar("Result")
-
-
-class RemoteError(Exception):
-    """A service gave no reply that can be used; the message says why in plain words."""
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A refusal inside a reply that is none by HTTP: its words, and whether to try again."""
-
-    words: str
-    passing: bool = False
-
-
-def never_refused(_reply: Any) -> Refusal | None:
-    """Take every reply as given."""
-    return None
-
-
-@dataclass(frozen=True)
-class Call:
-    """What to ask: an address, its parameters, and how the service says no within a reply.
-
-    `secret` are parameters that are sent and neither stored nor shown.
-    """
-
-    url: str
-    params: Mapping[str, str]
-    refusal: Callable[[Any], Refusal | None] = never_refused
-    secret: Mapping[str, str] = field(default_factory=dict, repr=False)
-    keep: bool = True
-
-    @property
-    def host(self) -> str:
-        """Return the host and port that are asked."""
-        return urlsplit(self.url).netloc
-
-    @property
-    def key(self) -> str:
-        """Return what the reply is kept under."""
-        asked = f"{self.url}?{urlencode(sorted(self.params.items()))}"
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What came back; `trouble` says why an old reply stands in for a new one."""
-
-    value: Any
-    trouble: str = ""
 
 
 class _PassingError(Exception):
@@ -105,6 +57,7 @@ class Web:
         self._settings = settings
         self.cache = ReplyCache(cache_file, settings.keep_days * DAY)
         self._lock = threading.Lock()
+        self._owner = os.getpid()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._client: httpx2.AsyncClient | None = None
@@ -126,7 +79,7 @@ class Web:
     def close(self) -> None:
         """Close all connections and end the thread."""
         with self._lock:
-            if self._loop is not None and self._thread is not None:
+            if self._loop and self._thread and self._owner == os.getpid():
                 if self._client is not None:
                     closing = asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop)
                     with suppress(TimeoutError):
@@ -140,14 +93,20 @@ class Web:
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="knowledge bases", daemon=True
-                )
-                self._thread.start()
+            if self._loop is None or self._owner != os.getpid():
+                self._start()
+            assert self._loop is not None
             waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
         return waiting.result()
+
+    def _start(self) -> None:
+        """Begin a thread with an event loop; a forked process has its own, and own connections."""
+        self._owner, self._client, self._loop = os.getpid(), None, asyncio.new_event_loop()
+        self._places.clear()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="knowledge bases", daemon=True
+        )
+        self._thread.start()
 
     async def _fetch_all(self, calls: Sequence[Call], until: float) -> list[Reply | RemoteError]:
         return list(await asyncio.gather(*(self._fetch(call, until) for call in calls)))
@@ -259,7 +218,8 @@ class Web:
         if status in _BUSY:
             raise _PassingError(f"{host} is busy (HTTP {status}).", retry_after(response.headers))
         if status != 200:
-            raise RemoteError(f"{host} refused the request (HTTP {status}).")
+            hint = "" if status != 403 or self._settings.contact else _CONTACT_HINT
+            raise RemoteError(f"{host} refused the request (HTTP {status}).{hint}")
         most, raw = self._settings.max_reply_bytes, bytearray()
         async for chunk in response.aiter_raw():
             raw += chunk
@@ -273,7 +233,7 @@ class Web:
         quieten_clients()
         who = f"Almanac/{version('almanac')} ({self._settings.contact or 'knowledge pipelines'})"
         return httpx2.AsyncClient(
-            headers={"User-Agent": who, "Accept": "application/json", "Accept-Encoding": "gzip"},
+            headers={"User-Agent": who, "Accept": ACCEPTED, "Accept-Encoding": "gzip"},
             follow_redirects=False,
             timeout=self._settings.deadline_seconds,
         )

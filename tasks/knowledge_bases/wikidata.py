@@ -13,22 +13,24 @@ from schemas.settings import KnowledgeBaseSettings
 from tasks.knowledge_bases.mediawiki import api_call, searchable
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.knowledge_bases.ranking import likelihood
+from tasks.knowledge_bases.remote_call import Call
 from tasks.knowledge_bases.reply_shapes import line, rows, table
 from tasks.knowledge_bases.visit import Visit
-from tasks.knowledge_bases.web import Call, Web
+from tasks.knowledge_bases.web import Web
 from tasks.knowledge_bases.wikidata_labels import Labels, in_language, languages_for
 from tasks.knowledge_bases.wikidata_statements import Statement, statements_of
 
 MOST_ALIASES = 5  # names that are searched for
 MOST_FOUND = 10  # candidates of a name
 MOST_INVERSE = 200  # triples of which an entity is the tail
-_ITEM = re.compile(r"Q[1-9][0-9]{0,14}")
-# The limit stands inside, so that it is no matter how many refer to a country. Only direct claims
-# between items are of use; their properties are told by the ontology, not by their addresses.
+_ITEM = re.compile(r"Q[1-9][0-9]{0,8}")
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,8}")
+# Limited, as millions refer to a country. Which of its predicates are direct claims is told by the
+# ontology, not by their addresses.
 _REFERRING = """
 PREFIX wd: <http://www.wikidata.org/entity/>
 PREFIX wikibase: <http://wikiba.se/ontology#>
-SELECT DISTINCT ?subject ?property WHERE {{
+SELECT ?subject ?property WHERE {{
   ?subject ?claim wd:{entity} .
   ?property wikibase:directClaim ?claim .
 }} LIMIT {limit}
@@ -212,6 +214,6 @@ def _pairs(reply: object) -> list[tuple[str, str]]:
             line(table(row, name).get("value")).rpartition("/")[2]
             for name in ("subject", "property")
         )
-        if _ITEM.fullmatch(subject) and re.fullmatch(r"P[1-9][0-9]{0,14}", prop):
+        if _ITEM.fullmatch(subject) and _PROPERTY.fullmatch(prop):
             found.append((subject, prop))
     return list(dict.fromkeys(found))

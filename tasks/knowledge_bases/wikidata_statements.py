@@ -14,7 +14,7 @@ from tasks.knowledge_bases.reply_shapes import LONGEST_TEXT, line, rows, table
 
 MOST_A_PROPERTY = 100
 MOST_STATEMENTS = 500
-ENTITY = re.compile(r"[QP][1-9][0-9]{0,14}")
+ENTITY = re.compile(r"[QP][1-9][0-9]{0,8}")  # longer ones the API takes for errors
 _LEFT_OUT = {
     "external-id", "commonsMedia", "tabular-data", "geo-shape", "musical-notation", "math",
     "wikibase-lexeme", "wikibase-form", "wikibase-sense", "entity-schema",

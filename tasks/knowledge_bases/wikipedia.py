@@ -14,9 +14,10 @@ from schemas.settings import KnowledgeBaseSettings
 from tasks.knowledge_bases.mediawiki import api_call, as_title, searchable
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.knowledge_bases.ranking import likelihood
+from tasks.knowledge_bases.remote_call import Call
 from tasks.knowledge_bases.reply_shapes import LONGEST_TEXT, line, rows, table
 from tasks.knowledge_bases.visit import Visit
-from tasks.knowledge_bases.web import Call, Web
+from tasks.knowledge_bases.web import Web
 from tasks.knowledge_bases.wikidata import Wikidata
 
 MOST_ALIASES = 5
