@@ -129,7 +129,7 @@ def _index_spellings(folder: Path, table: pa.Table, keys: np.ndarray) -> int:
 
 def _first_rows(table: pa.Table, keys: np.ndarray) -> Iterator[tuple[int, str]]:
     """Yield the first row of each key, with its normal form."""
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else []
+    first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
     for start, end in pairwise([*range(0, len(first), BATCH), len(first)]):
         rows = first[start:end]
         yield from zip(rows.tolist(), _taken(table["normal"], rows).to_pylist(), strict=True)

@@ -44,9 +44,14 @@ class Context:
         """Tell whether there is anything to compare."""
         return bool(self._words) and (self._graph is not None or self._descriptions is not None)
 
-    def fit(self, node: int) -> float:
-        """Return from 0 to 1 how much of the question speaks of the node; two rare words do."""
+    def fit(self, node: int) -> float | None:
+        """Return from 0 to 1 how much of the question speaks of the node; two rare words do.
+
+        None where nothing is known of the node.
+        """
         has = self._about(node)
+        if not has:
+            return None
         met = sum(weight for word, weight in self._words.items() if word in has)
         return min(1.0, met / 1.2)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.linking.build_names import BATCH, HEAP, open_table, register_tokenizers
+from tasks.linking.hits import best
 from tasks.linking.spellings import han_pieces
 from tasks.segment import HAN, words_outside_chinese
 from tasks.stems import english_stem
@@ -92,14 +93,10 @@ class DescriptionIndex:
             (self._should, self._query.term_query(self._index.schema, field, word, "freq"))
             for field, word in terms
         ]
-        hits = self._searcher.search(self._query.boolean_query(either), limit, count=False).hits
-        if not hits:
-            return []
-        nodes = self._searcher.fast_field_values("node", [address for _, address in hits])
-        scored = sorted(zip(nodes, hits, strict=True), key=lambda hit: (-hit[1][0], hit[0]))
-        weights = {word: self.rarity(word) for _, word in terms}
+        nodes = best(self._searcher, self._query.boolean_query(either), "node", limit)
+        weights = {word: self.rarity(word) + 0.01 for _, word in terms}
         total = sum(weights.values())
-        return [(node, self._share(node, weights) / total) for node, _ in scored]
+        return [(node, self._share(node, weights) / total) for node in nodes]
 
     def _share(self, node: int, weights: dict[str, float]) -> float:
         has = {word for _, word in self._terms(self.of(node)[:SEARCHED])}

@@ -1,79 +1,102 @@
-"""How alike two names are, from 0 to 1: letters, words in any order, initials, parts of names."""
+"""How alike two names are: letters, words in any order, initials, the telling words they share.
 
+All names are in their normal form. Measures go from 0 to 1; `ranking` weighs them.
+"""
+
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from tasks.linking.spellings import short_forms
+import numpy as np
+
+from tasks.linking.spellings import han_pieces, short_forms
 from tasks.segment import HAN
 
-SHORTENED = 0.85  # an acronym, or initials: another name may have the same
-TWO_LETTERS = 0.6  # an acronym of two letters says little
-PART = 0.85  # all words of the one are in the other
 SAME_WORD = 0.75  # words at least so alike are taken for spellings of one
-MOST_WORDS = 24  # of a name that are compared one by one
+INITIAL = 0.6  # what a first letter counts for the word it may stand for
+MOST_TOKENS = 24  # of a name that are compared one by one
+MEASURES = ("equal", "letters", "turned", "asked_found", "name_found", "shortened", "begins")
 
 
-def likeness(asked: str, name: str) -> float:
-    """Return how alike two normal forms are; 1 only where they are equal.
+def likenesses(asked: str, names: Sequence[str], rarity: Callable[[str], float]) -> np.ndarray:
+    """Return float64 (names, len(MEASURES)): how alike each name is to the asked one.
 
-    The best of: the letters in order (edit distance, a swap counting once), the words in another
-    order, a shortened form, and the words that both share, weighed by their length.
+    equal: the same. letters: edit distance, a swap counting once. turned: the same with the words
+    sorted. asked_found, name_found: the share of the one's words, weighed by `rarity` (0 to 1),
+    that the other has, spelled alike. shortened: one is an acronym or initials of the other.
+    begins: one begins the other.
     """
-    if asked == name:
-        return 1.0
-    if _shortened(asked, name) or _shortened(name, asked):
-        return SHORTENED if min(len(asked), len(name)) > 2 else TWO_LETTERS
-    if " " in asked or " " in name:
-        turned = 0.97 * _edits(" ".join(sorted(asked.split())), " ".join(sorted(name.split())))
-        shared = _shared_words(asked.split()[:MOST_WORDS], name.split()[:MOST_WORDS])
-    else:
-        turned, shared = 0.0, _shared_end(*sorted((asked, name), key=len))
-    return min(0.99, max(_edits(asked, name), turned, shared))
+    from rapidfuzz.process import cdist
 
-
-def _shortened(short: str, long: str) -> bool:
-    return len(short) < len(long) and short in short_forms(long)
+    measures = np.zeros((len(names), len(MEASURES)))
+    if not names:
+        return measures
+    measures[:, 0] = [name == asked for name in names]
+    measures[:, 1] = cdist([asked], names, scorer=_edits())[0]
+    measures[:, 2] = cdist([_sorted(asked)], [_sorted(n) for n in names], scorer=_edits())[0]
+    own, forms = _tokens(asked), set(short_forms(asked))
+    weights = {token: rarity(token) + 0.05 for token in own}
+    for row, name in enumerate(names):
+        theirs = _tokens(name)
+        measures[row, 3:5] = _shared(own, weights, theirs, rarity)
+        measures[row, 5] = _shortened(name, asked, forms)
+        measures[row, 6] = name.startswith(asked) or asked.startswith(name)
+    return measures
 
 
 @cache
-def _distance() -> Any:
+def _edits() -> Any:
     from rapidfuzz.distance import OSA
 
-    return OSA
+    return OSA.normalized_similarity
 
 
-def _edits(one: str, other: str) -> float:
-    return float(_distance().normalized_similarity(one, other))
+def _sorted(name: str) -> str:
+    return " ".join(sorted(name.split())) if " " in name else name
 
 
-def _shared_end(short: str, long: str) -> float:
-    """Return how much of a word, as of Chinese names, is the beginning or the end of another."""
-    least = 2 if HAN.search(short) else 4
-    if len(short) < least or not (long.startswith(short) or long.endswith(short)):
+def _tokens(name: str) -> list[str]:
+    """Return the words of a name; Chinese in pairs of characters."""
+    if not HAN.search(name):
+        return name.split()[:MOST_TOKENS]
+    return [*HAN.sub(" ", name).split(), *han_pieces(name)][:MOST_TOKENS]
+
+
+def _shortened(name: str, asked: str, forms: set[str]) -> float:
+    """Return 1 for an acronym or initials, less for one of two letters, which says little."""
+    if name not in forms and (len(asked) > 24 or asked not in short_forms(name)):
         return 0.0
-    return PART * (0.7 + 0.3 * len(short) / len(long))
+    return 1.0 if min(len(name), len(asked)) > 2 else 0.4
 
 
-def _shared_words(asked: list[str], name: list[str]) -> float:
-    """Return how much of the asked words is in the name, less so for what else the name has."""
+def _shared(
+    asked: list[str], weights: dict[str, float], name: list[str], rarity: Callable[[str], float]
+) -> tuple[float, float]:
+    """Return the share of each name's tokens, by weight, that is in the other."""
     left, found, shared = list(name), 0.0, 0.0
-    for word in asked:
-        best, place = max(((_same(word, other), -at) for at, other in enumerate(left)))
+    for token in asked:
+        best, other = _likest(token, left)
         if best:
-            other = left.pop(-place)
-            found, shared = found + best * len(word), shared + best * len(other)
-        if not left:
-            break
-    of_asked = found / sum(map(len, asked))
-    of_name = shared / sum(map(len, name))
-    return PART * of_asked**2 * (0.7 + 0.3 * of_name)
+            left.remove(other)
+            found += best * weights[token]
+            shared += best * (rarity(other) + 0.05)
+    total = shared + sum(rarity(other) + 0.05 for other in left)
+    return found / (sum(weights[token] for token in asked) or 1.0), shared / (total or 1.0)
 
 
-def _same(word: str, other: str) -> float:
-    """Return how sure two words are spellings of one; an initial may stand for a word."""
-    if word == other:
-        return 1.0
-    if len(word) == 1 or len(other) == 1:
-        return 0.6 if word[0] == other[0] else 0.0
-    alike = _edits(word, other)
+def _likest(token: str, others: list[str]) -> tuple[float, str]:
+    """Return how sure a token is a spelling of another, and the surest one."""
+    if token in others:
+        return 1.0, token
+    return max(((_same_word(token, other), other) for other in others), default=(0.0, ""))
+
+
+def _same_word(one: str, other: str) -> float:
+    """Return how sure two different words are spellings of one; a letter may stand for a word."""
+    shorter, longer = sorted((len(one), len(other)))
+    if shorter == 1:
+        return INITIAL if one[0] == other[0] and one.isalpha() and other.isalpha() else 0.0
+    if shorter < SAME_WORD * longer:
+        return 0.0
+    alike = float(_edits()(one, other))
     return alike if alike >= SAME_WORD else 0.0

@@ -10,13 +10,17 @@ from tasks.graphs.graph import Graph
 from tasks.linking.build_names import normal_form
 from tasks.linking.context import Context
 from tasks.linking.descriptions import DescriptionIndex
-from tasks.linking.likeness import likeness
-from tasks.linking.name_index import NameIndex, Spelling
+from tasks.linking.likeness import likenesses
+from tasks.linking.name_index import NameIndex
+from tasks.linking.ranking import FEATURES, OTHERS, logits, probabilities
 
 MOST_ALIASES = 8
-COMPARED = 20  # candidates whose surroundings are compared with the question
-FITS = 0.5  # a likeness below it is no candidate
-DESCRIBED = 0.55  # at most: found by its description alone
+ALIAS_PLACE = 0.1  # log-odds that each later alias of the list is less sure
+COMPARED = 12  # candidates whose surroundings are compared with the question
+LEAST = 0.004  # what is less likely is no candidate
+SOME = 0.1  # the name means none of the candidates if it means any less likely than that
+KNOWN = 0.5  # below it, descriptions are searched too
+DESCRIBED = 0.3  # at most: found by its description alone
 
 
 class Link(NamedTuple):
@@ -50,53 +54,70 @@ class Linker:
         None where nothing fits. The first alias is taken for the likeliest name.
         """
         aliases = [alias for alias in aliases[:MOST_ALIASES] if alias.strip()]
-        alike = self._alike(aliases)
-        if max(alike.values(), default=0.0) < DESCRIBED and self.descriptions:
+        nodes, features = self.candidates(query, aliases)
+        shares = probabilities(logits(features)).tolist()
+        scores = dict(zip(nodes, shares, strict=True)) if sum(shares) >= SOME else {}
+        if sum(shares) < KNOWN and self.descriptions:
             for alias in aliases:
                 for node, share in self.descriptions.search(alias, COMPARED):
-                    alike[node] = max(alike.get(node, 0.0), DESCRIBED * share)
-        fitting = {node: like for node, like in alike.items() if like >= FITS}
-        return self._ranked(fitting, query, aliases)[:k]
+                    scores[node] = max(scores.get(node, 0.0), DESCRIBED * share**2)
+        ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [Link(node, score) for node, score in ranked[:k] if score >= LEAST]
 
-    def _alike(self, aliases: Sequence[str]) -> dict[int, float]:
-        """Return the likeness of every candidate to the alias that it is likest to."""
-        best: dict[int, float] = {}
+    def candidates(self, query: str, aliases: Sequence[str]) -> tuple[list[int], np.ndarray]:
+        """Return the nodes with a name like an alias, and float64 (nodes, len(FEATURES))."""
+        best: dict[int, tuple[float, np.ndarray]] = {}
         for place, alias in enumerate(aliases):
-            for spelling in [*self.names.bearers(alias), *self.names.near(alias)]:
-                score = _likeness(alias, spelling) * 0.99**place
-                if score > best.get(spelling.node, 0.0):
-                    best[spelling.node] = score
-        return best
+            for node, row in self._alike(alias):
+                logit = float(logits(row)) - place * ALIAS_PLACE
+                if node not in best or logit > best[node][0]:
+                    best[node] = (logit, row)
+        nodes = list(best)
+        features = np.array([best[n][1] for n in nodes]).reshape(-1, len(FEATURES))
+        features[:, FEATURES.index("popularity")] = self._popularity(nodes)
+        features[:, FEATURES.index("fit")] = self._fit(query, aliases, nodes, logits(features))
+        return nodes, features
 
-    def _ranked(self, alike: dict[int, float], query: str, aliases: Sequence[str]) -> list[Link]:
-        nodes = list(alike)
-        popularity = self._popularity(nodes)
-        scores = {
-            node: alike[node] * (0.8 + 0.2 * popular)
-            for node, popular in zip(nodes, popularity, strict=True)
-        }
-        first = sorted(nodes, key=lambda node: (-scores[node], node))
-        context = Context(query, aliases, self.graph, self.descriptions)
-        if len(first) > 1 and context:
-            for node in first[:COMPARED]:
-                scores[node] *= 0.8 + 0.2 * context.fit(node)
-            for node in first[COMPARED:]:
-                scores[node] *= 0.8
-        return [Link(n, float(scores[n])) for n in sorted(nodes, key=lambda n: (-scores[n], n))]
+    def _alike(self, alias: str) -> list[tuple[int, np.ndarray]]:
+        """Return nodes and features of names like an alias, but for the nodes' surroundings."""
+        spellings = [*self.names.bearers(alias), *self.names.near(alias)]
+        measures = likenesses(
+            normal_form(alias), [spelling.normal for spelling in spellings], self.names.rarity
+        )
+        others = np.zeros((len(spellings), len(OTHERS)))
+        others[:, 0] = [spelling.name == alias for spelling in spellings]
+        others[:, 1] = [spelling.weight for spelling in spellings]
+        rows = np.hstack([measures, others])
+        return [(spelling.node, row) for spelling, row in zip(spellings, rows, strict=True)]
 
     def _popularity(self, nodes: list[int]) -> np.ndarray:
-        """Return from 0 to 1 how well connected nodes are beside the best of them."""
+        """Return how well connected nodes are beside the best of them, which has 0; from -1 on.
+
+        Of a node without any edge nothing is known: it counts as the mean of the others.
+        """
         if self.graph is None or not nodes:
             return np.zeros(len(nodes))
         rows = np.array(nodes)
-        degrees = sum(
-            offsets[rows + 1] - offsets[rows]
-            for offsets in (self.graph.out_offsets, self.graph.in_offsets)
-        )
-        return np.log1p(degrees) / max(1.0, float(np.log1p(degrees).max()))
+        degrees = np.zeros(len(nodes))
+        for offsets in (self.graph.out_offsets, self.graph.in_offsets):
+            degrees += offsets[rows + 1] - offsets[rows]
+        logs = np.log1p(degrees)
+        return _filled(logs / max(1.0, float(logs.max())) - 1.0, degrees > 0)
+
+    def _fit(
+        self, query: str, aliases: Sequence[str], nodes: list[int], before: np.ndarray
+    ) -> np.ndarray:
+        """Return from 0 to 1 how well the question fits the likeliest nodes; 0 for the others."""
+        fits = np.zeros(len(nodes))
+        context = Context(query, aliases, self.graph, self.descriptions)
+        if len(nodes) > 1 and context:
+            rows = np.argsort(-before, kind="stable")[:COMPARED]
+            found = [context.fit(nodes[row]) for row in rows]
+            known = np.array([fit is not None for fit in found])
+            fits[rows] = _filled(np.array([fit or 0.0 for fit in found]), known)
+        return fits
 
 
-def _likeness(alias: str, spelling: Spelling) -> float:
-    like = likeness(normal_form(alias), spelling.normal)
-    exactly = 1.0 if alias == spelling.name else 0.99
-    return like * exactly * (0.95 + 0.05 * spelling.weight)
+def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return values with the mean of the known ones for those that are not."""
+    return np.where(known, values, values[known].mean() if known.any() else 0.0)

@@ -3,6 +3,7 @@
 Rows of names lie in files that are mapped: opening an index of millions takes no time.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from tasks.linking.build_names import key_of, normal_form, open_table, register_tokenizers
+from tasks.linking.hits import best
 from tasks.linking.spellings import han_of, han_pieces, pieces, short_forms
+from tasks.segment import HAN
 
 MOST_PIECES = 24
 POSTINGS = 300_000  # entries of the index that the pieces of one name may walk through
 NEAR_WORDS = 4  # words of a name for which near spellings are looked up
 RARE = 20  # a word of fewer names may be a misspelling
+SHORT_CHINESE = 5  # characters: of such a name a slip leaves hardly a pair
+REMEMBERED = 100_000  # words whose rarity is kept
 NAMESAKES = 5  # of each near spelling: names that many bear must not hide the others
 
 
@@ -43,6 +48,7 @@ class NameIndex:
         register_tokenizers(self._index)
         self._searcher = self._index.searcher()
         self._names = open_table(folder / "names.arrow")
+        self._rarities: dict[str, float] = {}
         self._keys = np.load(folder / "keys.npy", mmap_mode="r")
 
     def __len__(self) -> int:
@@ -56,7 +62,7 @@ class NameIndex:
         low = int(np.searchsorted(self._keys, key, "left"))
         return [spelling for spelling in self._from(low, limit) if spelling.normal == normal]
 
-    def near(self, name: str, limit: int = 100) -> list[Spelling]:
+    def near(self, name: str, limit: int = 64) -> list[Spelling]:
         """Return names that are spelled alike, or shortened, or a part, the likeliest first."""
         normal = normal_form(name)
         if not len(self):
@@ -64,17 +70,33 @@ class NameIndex:
         queries = [*self._piece_queries(normal), *self._word_queries(normal)]
         queries.append(self._query.boost_query(self._term("short", normal), 20.0))
         either = self._query.boolean_query([(self._should, query) for query in queries])
-        found = [s for row in self._rows(either, limit) for s in self._from(row, NAMESAKES)]
+        found = [
+            s
+            for row in best(self._searcher, either, "row", limit)
+            for s in self._from(row, NAMESAKES)
+        ]
         return [*(s for form in short_forms(normal) for s in self.bearers(form, 5)), *found]
 
     def word_frequency(self, word: str) -> int:
         """Return how many different names have a word."""
         return int(self._searcher.doc_freq("words", word))
 
+    def rarity(self, token: str) -> float:
+        """Return from 0 to 1 how few names have a word, or pair of Chinese characters."""
+        if token not in self._rarities:
+            if len(self._rarities) > REMEMBERED:
+                self._rarities.clear()
+            field = "han" if HAN.search(token) else "words"
+            frequency = int(self._searcher.doc_freq(field, token))
+            self._rarities[token] = 1 - math.log1p(frequency) / math.log(len(self) + 2)
+        return self._rarities[token]
+
     def _piece_queries(self, normal: str) -> Iterator[Any]:
         """Yield look-ups of the rarest pieces, as many as can be walked through."""
         chinese = 2 * len(han_of(normal)) > len(normal)
         field, parts = ("han", han_pieces(normal)) if chinese else ("pieces", pieces(normal))
+        if chinese and len(normal) <= SHORT_CHINESE:
+            parts += list(dict.fromkeys(normal))
         counted = sorted((self._searcher.doc_freq(field, part), part) for part in parts)
         walked = 0
         for frequency, part in [c for c in counted if c[0]][:MOST_PIECES]:
@@ -96,15 +118,6 @@ class NameIndex:
 
     def _term(self, field: str, text: str) -> Any:
         return self._query.term_query(self._index.schema, field, text, "basic")
-
-    def _rows(self, query: Any, limit: int) -> list[int]:
-        """Return the rows of the best documents, best first, ties by row."""
-        hits = self._searcher.search(query, limit, count=False).hits
-        if not hits:
-            return []
-        rows = self._searcher.fast_field_values("row", [address for _, address in hits])
-        scores = [score for score, _ in hits]
-        return [row for _, row in sorted((-s, r) for s, r in zip(scores, rows, strict=True))]
 
     def _from(self, row: int, limit: int) -> list[Spelling]:
         """Return the rows from this one on that have its hash, at most `limit`."""

@@ -27,10 +27,10 @@ def han_of(normal: str) -> str:
     return " ".join(HAN.findall(normal[:LONGEST]))
 
 
-def han_pieces(normal: str) -> list[str]:
+def han_pieces(text: str) -> list[str]:
     """Return the different pairs of neighbouring Chinese characters, or the single one."""
     found = []
-    for run in HAN.findall(normal[:LONGEST]):
+    for run in HAN.findall(text):
         found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
     return list(dict.fromkeys(found))
 
