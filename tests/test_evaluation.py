@@ -10,7 +10,7 @@ from tasks.evaluation.baselines.bm25 import BM25Answerer
 from tasks.evaluation.formats.metaqa import read_metaqa
 from tasks.evaluation.metrics import score, summarise
 from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
-from tasks.evaluation.question import BenchmarkQuestion
+from tasks.evaluation.question import Benchmark, BenchmarkQuestion
 from tasks.evaluation.splits import keyed_by_component, sample, split
 from tasks.graphs.graph import Graph
 
@@ -107,12 +107,14 @@ def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> Non
 
 def test_no_topic_is_on_both_sides_of_a_split() -> None:
     questions = [question((), split_key=str(n % 40)) for n in range(200)]
-    train, test = split(questions)
+    train, test = split(Benchmark("b", questions, halves=True))
     assert len(train) + len(test) == 200
     assert {q.split_key for q in train}.isdisjoint(q.split_key for q in test)
     assert min(len(train), len(test)) > 40
     own = [question((), part="train"), question((), part="test")]
-    assert split(own) == (own[:1], own[1:])
+    assert split(Benchmark("b", own)) == (own[:1], own[1:])
+    assert split(Benchmark("b", questions)) == ([], questions)
+    assert split(Benchmark("b", questions, halves=True), learn=False) == ([], questions)
     assert sample(questions, 10) == sample(questions, 20)[:10]
 
 

@@ -56,8 +56,13 @@ class GraphSource:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The questions of a file or folder, and the graphs that lie beside them."""
+    """The questions of a file or folder, and the graphs that lie beside them.
+
+    `halves` tells that systems learn from one half of the questions where the data set has no
+    training part.
+    """
 
     name: str
     questions: list[BenchmarkQuestion]
     graphs: list[GraphSource] = field(default_factory=list)
+    halves: bool = False

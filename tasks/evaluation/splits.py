@@ -1,33 +1,38 @@
 """Which questions are learned from and which are measured on."""
 
 import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from tasks.evaluation.question import BenchmarkQuestion
+from tasks.evaluation.question import Benchmark, BenchmarkQuestion
 
 SEED = 20231
 
 
 def split(
-    questions: Sequence[BenchmarkQuestion], seed: int = SEED
+    benchmark: Benchmark, *, learn: bool = True, seed: int = SEED
 ) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
     """Return training and test questions.
 
-    Where the data set has both parts they are kept; otherwise a seeded half of the split keys is
-    learned from, so that no key is on both sides.
+    Where the data set has both parts they are kept. Otherwise, if it is one to learn from, a seeded
+    half of the split keys is for training, so that no key is on both sides.
     """
-    parts = {question.part for question in questions}
-    if {"train", "test"} <= parts:
-        by_part: dict[bool, list[BenchmarkQuestion]] = {True: [], False: []}
-        for question in questions:
-            by_part[question.part == "train"].append(question)
-        return by_part[True], by_part[False]
-    half: dict[bool, list[BenchmarkQuestion]] = {True: [], False: []}
+    questions = benchmark.questions
+    if {"train", "test"} <= {question.part for question in questions}:
+        return _apart(questions, lambda question: question.part == "train")
+    if not (benchmark.halves and learn):
+        return [], list(questions)
+    return _apart(questions, lambda question: is_training(question.split_key or question.id, seed))
+
+
+def _apart(
+    questions: Sequence[BenchmarkQuestion], is_for_training: Callable[[BenchmarkQuestion], bool]
+) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
+    sides: dict[bool, list[BenchmarkQuestion]] = {True: [], False: []}
     for question in questions:
-        half[is_training(question.split_key or question.id, seed)].append(question)
-    return half[True], half[False]
+        sides[is_for_training(question)].append(question)
+    return sides[True], sides[False]
 
 
 def is_training(key: str, seed: int = SEED) -> bool:

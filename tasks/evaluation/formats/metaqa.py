@@ -25,6 +25,7 @@ def read_metaqa(path: Path) -> Benchmark:
         name="metaqa",
         questions=[question for file in files for question in _questions(file)],
         graphs=[GraphSource(GRAPH, graph)] if graph else [],
+        halves=True,
     )
 
 

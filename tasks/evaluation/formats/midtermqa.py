@@ -9,6 +9,7 @@ from tasks.evaluation.files import plain_name, question_files, read_json
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion, GraphSource, Part
 
 GRAPH = "congress"
+_MAPPING = Path(__file__).resolve().parents[3] / "examples" / "mappings" / "congress.yaml"
 _RACE = re.compile(r"the (senate|governor) race of ([\w' ]+?) in the 2022")
 _DISTRICT = re.compile(r"the (\d+)\w\w congressional district of ([\w' ]+?) in the 2022")
 _CHOICE = re.compile(r"(?:^|\s)([A-D])\. ")
@@ -30,7 +31,7 @@ def read_midtermqa(path: Path) -> Benchmark:
             rows = told.get(name, []) if isinstance(told, dict) else []
             questions += [_question(file, part, row) for row in rows]
     congress = _congress(files[0])
-    graphs = [GraphSource(GRAPH, congress, "congress")] if congress else []
+    graphs = [GraphSource(GRAPH, congress, mapping=_MAPPING)] if congress else []
     return Benchmark("midtermqa", questions, graphs)
 
 

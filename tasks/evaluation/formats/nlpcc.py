@@ -29,6 +29,7 @@ def read_nlpcc(path: Path) -> Benchmark:
         "nlpcc",
         [question for file in files for question in _questions(file, kinds)],
         [GraphSource(GRAPH, graph, _format(graph))] if graph else [],
+        halves=True,
     )
 
 
@@ -43,7 +44,7 @@ def read_nlpcc_mh(path: Path) -> Benchmark:
             triples |= dict.fromkeys(path_of_names)
             questions.append(_multi_hop(file, number, row["q"], path_of_names))
     graph = GraphSource(GRAPH_OF_PATHS, files[0], "nlpcc", triples=tuple(triples))
-    return Benchmark("nlpcc-mh", questions, [graph])
+    return Benchmark("nlpcc-mh", questions, [graph], halves=True)
 
 
 def _format(graph: Path) -> str:

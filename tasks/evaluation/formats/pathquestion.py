@@ -43,7 +43,7 @@ def read_pathquestion(path: Path) -> Benchmark:
             questions += [question for question, _ in rows]
         else:
             paths += rows
-    return Benchmark("pathquestion", _keyed(paths) + questions, list(graphs.values()))
+    return Benchmark("pathquestion", _keyed(paths) + questions, list(graphs.values()), halves=True)
 
 
 def _graph_of(name: str) -> tuple[str, str]:

@@ -1,0 +1,66 @@
+"""The baselines by name, each over the graphs that a benchmark's questions are asked of."""
+
+from collections.abc import Callable, Sequence
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.embed import load_encoder
+from tasks.evaluation.answerer import BenchmarkAnswerer, Prediction
+from tasks.evaluation.baselines.bm25 import BM25Answerer
+from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
+from tasks.evaluation.baselines.spe import SPEAnswerer
+from tasks.evaluation.prepare import graph_of
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.graphs.graph import Graph
+from warehouse.editions import Edition
+
+BASELINES = ("bm25", "embedding", "spe")
+
+
+class OverGraphs:
+    """Asks each question of a system over its own graph."""
+
+    def __init__(self, name: str, systems: dict[str, BenchmarkAnswerer]) -> None:
+        """Take a system for each graph."""
+        self.name = name
+        self._systems = systems
+
+    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+        """Let each system learn from the questions about its graph."""
+        for graph, system in self._systems.items():
+            system.learn([question for question in questions if question.graph == graph])
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return an answer to each question, in order; none where its graph is not there."""
+        found = [Prediction() for _ in questions]
+        for graph, system in self._systems.items():
+            places = [place for place, q in enumerate(questions) if q.graph == graph]
+            answers = system.answer_all([questions[place] for place in places])
+            for place, answer in zip(places, answers, strict=True):
+                found[place] = answer
+        return found
+
+
+def baseline(
+    name: str, edition: Edition, graphs: Sequence[str], settings: Settings
+) -> BenchmarkAnswerer:
+    """Return a baseline over the graphs of an edition; UsageError if there is none of the name.
+
+    Triples are encoded by the encoder of the settings, the packaged MiniLM if there is none.
+    """
+    if name not in BASELINES:
+        raise UsageError(f"There is no baseline {name!r}. The baselines: {', '.join(BASELINES)}.")
+    make = _maker(name, settings)
+    opened = {graph: graph_of(edition, graph) for graph in graphs}
+    return OverGraphs(name, {graph: make(found) for graph, found in opened.items() if found})
+
+
+def _maker(name: str, settings: Settings) -> Callable[[Graph], BenchmarkAnswerer]:
+    if name == "bm25":
+        return BM25Answerer
+    if name == "spe":
+        return SPEAnswerer
+    encoder = load_encoder(settings.engine.encoder) or load_encoder("minilm")
+    if encoder is None:
+        raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
+    return lambda graph: EmbeddingAnswerer(graph, encoder)
