@@ -1,0 +1,50 @@
+"""The paths that a question may mean: those around its topics, and those seen to be meant."""
+
+from collections.abc import Iterable, Iterator
+
+from tasks.graphs.graph import Graph, Nodes
+from tasks.planner.paths import Path, follow, hops_from
+from tasks.planner.topics import Topic
+
+MOST_SHORT = 400  # paths of up to two hops from one topic
+LARGEST = 2_000  # nodes of a first hop that a second is looked for from
+
+
+def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
+    """Yield the paths of one and two hops from a topic, and where they end."""
+    ways = 0
+    firsts = [(hop, follow(graph, topic.nodes, topic.nodes, hop)) for hop in _hops(graph, topic)]
+    for hop, nodes in firsts:
+        if len(nodes):
+            yield (hop,), nodes
+    for first, nodes in firsts if longest > 1 else []:
+        if not 0 < len(nodes) <= LARGEST:
+            continue
+        for second in hops_from(graph, nodes):
+            reached = follow(graph, topic.nodes, nodes, second)
+            if len(reached):
+                ways += 1
+                if ways > MOST_SHORT:
+                    return
+                yield (first, second), reached
+
+
+def known_paths(
+    graph: Graph, topic: Topic, paths: Iterable[Path]
+) -> Iterator[tuple[Path, Nodes]]:
+    """Yield those of some paths that lead anywhere from a topic; shared beginnings walk once."""
+    walked: dict[Path, Nodes] = {(): topic.nodes}
+    for path in paths:
+        for length in range(1, len(path) + 1):
+            if path[:length] not in walked:
+                before = walked[path[: length - 1]]
+                step = follow(graph, topic.nodes, before, path[length - 1]) if len(before) else before
+                walked[path[:length]] = step
+        if len(walked[path]):
+            yield path, walked[path]
+
+
+def _hops(graph: Graph, topic: Topic) -> list[tuple[int, bool]]:
+    return hops_from(graph, topic.nodes)
+
+

@@ -1,0 +1,98 @@
+"""Questions and relations as bags of hashed n-grams, and what the two have in common."""
+
+import re
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+from tasks.planner.topics import SLOT
+from tasks.segment import HAN, is_chinese
+from tasks.stems import english_stem
+
+BUCKETS = 1 << 17
+MOST = 160  # n-grams of one question
+_TOKEN = re.compile(rf"{SLOT}|\w+|[^\w\s]")
+_CHINESE_TOKEN = re.compile(rf"{SLOT}|[a-z0-9]+|[^\s]")
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def question_features(masked: str) -> np.ndarray:
+    """Return the hashed n-grams of a masked question, int64 (n-grams,)."""
+    tokens = ["<", *_tokens(masked), ">"]
+    longest = 4 if is_chinese(masked) else 3
+    grams = [
+        " ".join(tokens[i : i + n])
+        for n in range(1, longest + 1)
+        for i in range(len(tokens) - n + 1)
+    ]
+    return np.array([_bucket(gram) for gram in grams[:MOST]], np.int64)
+
+
+@lru_cache(maxsize=1 << 16)
+def relation_features(relation: str, inverse: bool) -> tuple[int, ...]:
+    """Return the hashed words and character n-grams of a relation's name in one direction."""
+    sign = "~" if inverse else "="
+    words = list(relation_words(relation))
+    text = "".join(words)
+    grams = [*words, *(text[i : i + n] for n in (1, 2) for i in range(len(text) - n + 1))]
+    if not HAN.search(text):
+        grams = [*words, " ".join(words)]
+    return tuple(_bucket(sign + gram) for gram in dict.fromkeys([*grams, "whole " + relation]))
+
+
+@lru_cache(maxsize=1 << 16)
+def relation_words(relation: str) -> tuple[str, ...]:
+    """Return the words of a relation's name, stemmed; Chinese ones as they stand."""
+    return tuple(english_stem(word.lower()) for word in _WORDS.findall(relation))
+
+
+OVERLAPS = 5
+
+
+def overlap(masked: str, relation: str) -> tuple[float, ...]:
+    """Return how a question speaks of a relation, `OVERLAPS` numbers between 0 and 1.
+
+    Whether its whole name stands there; the share of its words, of its characters, of its pairs
+    of characters; and the length of the longest stretch of it, as a share.
+    """
+    return _overlap(_plain(masked), relation)
+
+
+@lru_cache(maxsize=1 << 17)
+def _overlap(question: str, relation: str) -> tuple[float, ...]:
+    words = relation_words(relation)
+    name = "".join(words)
+    if not name:
+        return (0.0,) * OVERLAPS
+    said = set(question.split())
+    joined = question.replace(" ", "")
+    pairs = [name[i : i + 2] for i in range(len(name) - 1)] or [name]
+    longest = next(
+        n
+        for n in range(len(name), -1, -1)
+        if any(name[i : i + n] in joined for i in range(len(name) - n + 1))
+    )
+    return (
+        float(name in joined),
+        sum(word in said or (bool(HAN.search(word)) and word in joined) for word in words)
+        / len(words),
+        sum(character in joined for character in name) / len(name),
+        sum(pair in joined for pair in pairs) / len(pairs),
+        longest / len(name),
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain(masked: str) -> str:
+    return " ".join(english_stem(token) for token in _tokens(masked) if token != SLOT)
+
+
+def _tokens(masked: str) -> list[str]:
+    text = masked.lower()
+    pattern = _CHINESE_TOKEN if is_chinese(text) else _TOKEN
+    return pattern.findall(text)
+
+
+def _bucket(gram: str) -> int:
+    return crc32(gram.encode("utf-8", "surrogatepass")) % BUCKETS
