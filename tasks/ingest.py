@@ -12,6 +12,7 @@ from tasks.observe import Observations
 from tasks.reading import ReadText, Reason, Refusal, Removal, content_id, read_item, scan
 from tasks.reading.inputs import Item, Outcome
 from tasks.reading.records import version_order
+from tasks.reading.sources import NOTES, NOTES_SOURCE, scan_notes
 from warehouse.home import Home
 
 # The outside failed, not the input: what it said before still holds, and it is tried again.
@@ -48,7 +49,8 @@ class Ingestion:
     ) -> None:
         """List the source and compare it with what the journal knows."""
         self.settings = settings
-        self.listing = scan(source)
+        notes = source == NOTES_SOURCE
+        self.listing = scan_notes(home.path / NOTES) if notes else scan(source)
         self.source = self.listing.source
         self.known = _known(home, self.source)
         sensitivity = "sensitive" if sensitive else "normal"

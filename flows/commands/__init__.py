@@ -74,6 +74,17 @@ def _model_options(p: argparse.ArgumentParser) -> None:
     )
 
 
+def _remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(
+        commands, shared, "remember", module, "Keep what you say, or a file, and know it at once."
+    )
+    p.add_argument("said", metavar="TEXT", help="a text, a file, or - for standard input")
+    p.add_argument("--sensitive", action="store_true", help="never show it to a remote model")
+    p.add_argument(
+        "--wait", type=amount, default=60.0, metavar="SECONDS", help="for a running refresh (60)"
+    )
+
+
 def _cost(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = _command(
         commands,
@@ -254,6 +265,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "cost": _cost,
     "sql": _sql,
     "ask": _ask,
+    "remember": _remember,
     "editions": _editions,
     "override": _override,
     "import_graph": _import_graph,

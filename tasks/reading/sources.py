@@ -12,6 +12,9 @@ from tasks.reading import local_files
 from tasks.reading.inputs import Item, Listing, Reason, RefusalError
 from tasks.reading.names import safe_uri
 
+NOTES = "remember"  # the source that holds what the user said, and its folder in the home
+NOTES_SOURCE = f"{NOTES}:"  # how a refresh is told to read it
+
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 _QUERY_SECRET = re.compile(r"(?<=\?).*$")
@@ -32,6 +35,13 @@ def scan(source: str) -> Listing:
     if source.startswith(("file://", "local://")):
         return _scan_local(unquote(source.partition("://")[2]))
     return _scan_remote(source) if _URL.match(source) else _scan_local(source)
+
+
+def scan_notes(folder: Path) -> Listing:
+    """Return the notes in a home's folder as a source whose name does not change if it moves."""
+    errors: list[str] = []
+    items = list(local_files.walk(NOTES, folder.resolve(), errors)) if folder.is_dir() else []
+    return _finish(NOTES, items, errors)
 
 
 def open_item(item: Item) -> BinaryIO:

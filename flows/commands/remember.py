@@ -1,0 +1,85 @@
+"""`almanac remember`: what the user says, or a file holds, can be asked at once."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from flows import progress, terminal
+from flows.home import home_of, settings_of
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.remember import Note, Remembered, keep_file, keep_text, looks_like_a_path, remember
+from warehouse.home import Home
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Keep the text or the file, extract from it, publish, and say what is known now."""
+    home = home_of(arguments)
+    settings = settings_of(home)
+    if settings.engine.engine != "rules":
+        from tasks.models.wires import open_door
+
+        open_door(home, settings.engine, "check")  # what is wrong is said before anything is kept
+    note = _keep(home, arguments.said, settings)
+    with progress.shown() as report:
+        remembered = remember(
+            home,
+            note,
+            settings,
+            sensitive=arguments.sensitive,
+            wait_seconds=arguments.wait,
+            report=report,
+        )
+    if arguments.json:
+        terminal.show_json(as_json(remembered))
+    else:
+        _show(remembered)
+    return 0
+
+
+def _keep(home: Home, said: str, settings: Settings) -> Note:
+    if said == "-":
+        return keep_text(home, sys.stdin.read(), settings)
+    path = Path(said).expanduser() if len(said) < 4096 and "\0" not in said else None
+    try:
+        exists = path is not None and path.exists()
+    except OSError:
+        exists = False  # a text too long to be a name
+    if path is not None and exists:
+        return keep_file(home, path, settings)
+    if looks_like_a_path(said):
+        raise UsageError(f"There is no file {said}. A text of several words needs no file.")
+    return keep_text(home, said, settings)
+
+
+def as_json(remembered: Remembered) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    run = remembered.run
+    return {
+        "source": "remember",
+        "uri": remembered.note.uri,
+        "new": remembered.note.new,
+        "document_id": remembered.document_id,
+        "title": remembered.title,
+        "facts": remembered.facts,
+        "run_id": run.run_id,
+        "outcome": run.outcome,
+        "edition": remembered.edition,
+        "notes": run.notes,
+        "seconds": round(sum(run.seconds.values()), 3),
+    }
+
+
+def _show(remembered: Remembered) -> None:
+    if not remembered.note.new:
+        terminal.show("That was known already; it is kept once.")
+    for fact in remembered.facts:
+        said = " — ".join(terminal.one_line(fact[part]) for part in ("head", "relation", "tail"))
+        terminal.show(f"  {said}")
+    if not remembered.facts:
+        terminal.show("Remembered, though no facts were found in it; its words can be asked for.")
+    for note in remembered.run.notes:
+        terminal.show(f"Note: {note}.")
+    if remembered.run.published:
+        terminal.show(f"Edition {remembered.run.edition} is published; ask away.")

@@ -1,0 +1,182 @@
+"""What a user says becomes a document of the corpus, known and answerable at once.
+
+Notes lie in the home's folder `remember/`, which is refreshed as the source `remember`: a text as
+`<hash>.json` with its title, any other file under its own name in a folder `<hash>/`. The hash is
+that of the words, so that what is said twice is kept once; a note that is removed from the folder
+is forgotten with the next refresh of that source.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+import schemas
+from schemas.errors import AlmanacError, UsageError
+from schemas.operations import Rejection
+from schemas.settings import Settings
+from tasks.extract_pending import Report
+from tasks.reading.cleaning import clean, decode
+from tasks.reading.formats import Kind, format_of
+from tasks.reading.inputs import RefusalError
+from tasks.reading.sources import NOTES, NOTES_SOURCE
+from tasks.reading.titles import title_of_text
+from tasks.refresh import refresh, silent
+from tasks.run_record import RunReport
+from warehouse import durable
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+TITLE = 60  # characters of a title made from the first words
+FACTS = 50  # shown of a note
+_FIRST_BYTES = 65_536
+_WORD = r"[^\s\u3000-\u9fff\uff00-\uffef]"  # Chinese sentences have no spaces either
+_PATH = re.compile(rf"{_WORD}*/{_WORD}*|{_WORD}+\.[A-Za-z][A-Za-z0-9]{{0,5}}")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A kept note: its uri within the source, and whether it was new."""
+
+    uri: str
+    new: bool
+
+
+@dataclass
+class Remembered:
+    """What came of a note: the document it is, and the facts that were found in it."""
+
+    note: Note
+    run: RunReport
+    edition: str
+    document_id: str
+    title: str
+    facts: list[dict[str, Any]]
+
+
+def remember(
+    home: Home,
+    note: Note,
+    settings: Settings,
+    *,
+    sensitive: bool = False,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+) -> Remembered:
+    """Read, extract and publish what was kept; return what is known of the note from then on.
+
+    Raises AlmanacError in plain words; the note stays kept unless it cannot be read at all.
+    """
+    run = refresh(
+        home,
+        [NOTES_SOURCE],
+        settings,
+        sensitive=sensitive,
+        wait_seconds=wait_seconds,
+        report=report,
+    )
+    edition = home.editions.current()
+    document = _document(edition, note) if edition else None
+    if edition is None or document is None:
+        raise _not_read(home, note, run)
+    document_id, title = document["document_id"], document["title"]
+    return Remembered(note, run, edition.id, document_id, title, _facts(edition, document_id))
+
+
+def keep_text(home: Home, text: str, settings: Settings) -> Note:
+    """Keep a text as a note, once however often it is said; raises UsageError if it is empty."""
+    text = clean(text).strip()
+    words = " ".join(text.split())
+    if not any(map(str.isalnum, words)):
+        raise UsageError("There is nothing to remember: the text holds no words.")
+    if len(text) > settings.read.max_text_chars:
+        raise UsageError(
+            f"The text has {len(text):,} characters; {settings.read.max_text_chars:,} are allowed "
+            "(max_text_chars in settings.toml)."
+        )
+    path = home.path / NOTES / f"{_hash(words.encode())}.json"
+    new = not path.exists()
+    if new:
+        title = title_of_text(text) or _first_words(words)
+        durable.write_json(path, {"title": title, settings.read.text_column: text})
+    return Note(path.name, new)
+
+
+def keep_file(home: Home, file: Path, settings: Settings) -> Note:
+    """Keep a file as a note, once whatever it is called; plain text is kept as if it was said.
+
+    Raises UsageError for what is not a file, is too large or has a format that is not read.
+    """
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file; give a text or one file, or refresh a folder.")
+    size, allowed = file.stat().st_size, settings.read.max_file_bytes
+    if size > allowed:
+        raise UsageError(
+            f"{file} has {size:,} bytes; {allowed:,} are allowed (max_file_bytes in settings.toml)."
+        )
+    data = file.read_bytes()
+    try:
+        kind, compression = format_of(file.name, data[:_FIRST_BYTES])
+        if kind is Kind.TEXT and not compression:
+            return keep_text(home, decode(data), settings)
+    except RefusalError as refused:
+        raise UsageError(f"{file} was not kept: {refused.text}") from refused
+    folder = home.path / NOTES / _hash(data)
+    kept = next(iter(sorted(folder.glob("[!.]*"))), None)
+    path = kept or folder / (file.name.lstrip(".") or "note")
+    if kept is None:
+        durable.write_bytes(path, data)
+    return Note(f"{folder.name}/{path.name}", kept is None)
+
+
+def looks_like_a_path(said: str) -> bool:
+    """Tell whether what was given is meant as a file rather than as a text."""
+    return bool(_PATH.fullmatch(said.strip()))
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:24]
+
+
+def _first_words(words: str) -> str:
+    """Return the first words of a text as its title."""
+    if len(words) <= TITLE:
+        return words.rstrip(".。")
+    whole = words[:TITLE].rpartition(" ")[0] or words[:TITLE]
+    return f"{whole}…"
+
+
+def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
+    """Return the document that holds a note; of a file of records, the first."""
+    table = edition.table(schemas.Document).select(["document_id", "source", "uri", "title"])
+    own = table.filter(pc.equal(table["source"], NOTES))
+    for row in own.to_pylist():
+        if row["uri"] == note.uri or row["uri"].startswith(f"{note.uri}#"):
+            return dict(row)
+    return None
+
+
+def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
+    """Return triples that the document states."""
+    table = edition.table(schemas.Triple)
+    own = table.filter(pc.equal(table["document_id"], document_id)).slice(0, FACTS)
+    return own.select(["head", "relation", "tail", "confidence"]).to_pylist()
+
+
+def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
+    """Return why a note is not in the edition; what cannot be read is not kept."""
+    why = [
+        row
+        for row in home.live.table(Rejection).to_pylist()
+        if row["run_id"] == run.run_id and row["item_id"] == note.uri
+    ]
+    if not why:
+        return AlmanacError(
+            f"The note {note.uri} is kept, but the edition does not hold it: another document "
+            "says exactly the same, or it was excluded."
+        )
+    (home.path / NOTES / note.uri).unlink(missing_ok=True)
+    return AlmanacError(f"It was not remembered: {why[0]['text'] or why[0]['reason']}")
