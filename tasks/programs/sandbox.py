@@ -19,6 +19,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from tasks.programs.interpreter_gaps import adapted, built_ins_for
+
 Function = Callable[..., Any]
 
 WORKERS = 8  # programs at once; workers start when they are needed
@@ -101,7 +103,7 @@ class Sandbox:
         import pydantic_monty as monty
 
         worker = session.worker_pid
-        _confine(worker, limits)
+        confine(worker, limits)
         until = monotonic() + limits.seconds + limits.call_seconds
         printed = monty.CollectString(max_bytes=limits.output)
 
@@ -111,8 +113,8 @@ class Sandbox:
             return session.feed_run(text, external_lookup=guarded.functions, print_callback=printed)
 
         try:
-            feed(PRELUDE)
-            outcome.result = _bounded(feed(code), limits)
+            feed(PRELUDE + built_ins_for(code))
+            outcome.result = _bounded(feed(adapted(code)), limits)
             if SEARCH.search(code):
                 outcome.result = None
                 outcome.result = _bounded(feed("search()"), limits)
@@ -205,7 +207,7 @@ def _monty_limits(limits: Limits) -> dict[str, Any]:
     }
 
 
-def _confine(worker: int | None, limits: Limits) -> None:
+def confine(worker: int | None, limits: Limits) -> None:
     """Let a worker open, write and start nothing more (Linux; elsewhere there is one wall)."""
     if worker is None or not sys.platform.startswith("linux"):
         return

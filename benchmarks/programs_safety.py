@@ -1,0 +1,235 @@
+"""Programs that try to escape, and ordinary ones that must run.
+
+    python -m benchmarks.programs_safety
+
+Every program of `hostile/escape_programs.jsonl` in three forms: as it is, with the names of its
+target bound to our functions, and inside a `search()`. Counted are canary files, secrets in
+anything that comes back, connections to a socket of ours, changes to this process, and programs
+that are not back within their limit and a second. Then the same programs under plain `exec` in a
+process that only the operating system's wall surrounds, and the ordinary programs of the tests.
+"""
+
+import argparse
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.results_file import write_results
+from benchmarks.standing_endpoint import DATA
+from tasks.knowledge_bases.protocol import EntityRef
+from tasks.programs.program_run import run_program
+from tasks.programs.sandbox import Limits, confine
+from tests.film_knowledge_base import films
+from tests.test_programs_ordinary import ordinary_programs, run_ordinary, what_came
+
+PROGRAMS = "hostile/escape_programs.jsonl"
+SECRET, TOKEN = "SECRET-0x51CE", "TOKEN-0x7A11"
+LIMITS = Limits(seconds=0.4, memory=128 << 20, calls=200, output=50_000)
+BOUND = "lookup = get_entity_info\nent = find_entity_or_value\nrows = ['a']\n"
+# What runs a program by plain exec: all that it knows is here, and nothing of ours.
+PLAIN = (
+    "import sys\ncode = sys.stdin.read()\nspace = {'lookup': len, 'ent': len, 'rows': ['a']}\n"
+    "try:\n    exec(code, space)\nexcept BaseException as why:\n    space['result'] = repr(why)\n"
+    "sys.stdout.write(str(space.get('result'))[:10000])\n"
+)
+
+
+@dataclass
+class Traps:
+    """What hostile programs aim at: files, a variable of the environment, a socket."""
+
+    folder: Path
+    connections: int = 0
+    port: int = 0
+    _socket: socket.socket | None = None
+    _modules: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> "Traps":
+        """Set them."""
+        (self.folder / "secret.txt").write_text(SECRET)
+        os.environ["HOST_TOKEN"] = TOKEN
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take them away."""
+        os.environ.pop("HOST_TOKEN", None)
+        if self._socket:
+            self._socket.close()
+
+    def _accept(self) -> None:
+        assert self._socket
+        while True:
+            try:
+                self._socket.accept()[0].close()
+            except OSError:
+                return
+            self.connections += 1
+
+    def aimed(self, code: str) -> str:
+        """Return a program with the traps' places in it."""
+        for name, place in (
+            ("{CANARY}", str(self.folder / "canary")),
+            ("{SECRET_FILE}", str(self.folder / "secret.txt")),
+            ("{PORT}", str(self.port)),
+        ):
+            code = code.replace(name, place)
+        return code
+
+    def harm(self, said: str) -> list[str]:
+        """Return what a program did, and undo it."""
+        found = [name for name in (SECRET, TOKEN) if name in said]
+        if {path.name for path in self.folder.iterdir()} != {"secret.txt"}:
+            found.append("canary")
+            for path in self.folder.iterdir():
+                if path.name != "secret.txt":
+                    path.unlink()
+        if self.connections:
+            found.append("connection")
+            self.connections = 0
+        return found
+
+
+def escape_programs(data: Path = DATA) -> list[dict[str, Any]]:
+    """Return the rows of the file."""
+    lines = (data / PROGRAMS).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def forms(code: str) -> Iterator[tuple[str, str]]:
+    """Yield the three forms in which a program is run."""
+    yield "plain", code
+    yield "bound", BOUND + code
+    inner = "".join(f"    {line}\n" for line in code.splitlines())
+    yield "inside", f"def search():\n    lookup = get_entity_info\n{inner}    return str(result)\n"
+
+
+def run_hostile(traps: Traps, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Run the programs in the sandbox; return what they did and how long they took."""
+    run_ordinary("1")  # what is loaded at the first program is loaded
+    process = psutil.Process()
+    before, names, modules = process.memory_info().rss, EntityRef.__name__, set(sys.modules)
+    harm: list[tuple[str, str, list[str]]] = []
+    slowest, late, longest = 0.0, [], 0
+    for row in rows:
+        for form, code in forms(traps.aimed(row["code"])):
+            began = time.perf_counter()
+            run = run_program(code, films(), "q", LIMITS)
+            took = time.perf_counter() - began
+            slowest = max(slowest, took)
+            said = "\n".join([*run.messages, *run.answers, str(run.result), str(run.error)])
+            longest = max(longest, len(str(run.result)) + len(str(run.error)))
+            if took > LIMITS.seconds + 1:
+                late.append((row["id"], form, round(took, 2)))
+            if found := traps.harm(said):
+                harm.append((row["id"], form, found))
+    answered = run_ordinary("answers.extend(find_entity_or_value(['Alien'], ['director'])[0])")
+    return {
+        "programs": len(rows),
+        "runs": 3 * len(rows),
+        "harmful": harm,
+        "late": late,
+        "slowest_seconds": round(slowest, 2),
+        "longest_output": longest,
+        "memory_growth_mib": round((process.memory_info().rss - before) / 2**20, 1),
+        "modules_added": sorted(set(sys.modules) - modules),
+        "class_changed": EntityRef.__name__ != names,
+        "answers_afterwards": answered.answers == ["Ridley Scott"],
+    }
+
+
+def run_plain(traps: Traps, rows: list[dict[str, Any]], *, confined: bool) -> dict[str, Any]:
+    """Run the programs by plain exec in a process each, with or without the system's wall."""
+    harm, killed = [], 0
+    for row in rows:
+        said, ended = _by_exec(traps.aimed(row["code"]), confined=confined)
+        killed += not ended
+        if found := traps.harm(said):
+            harm.append((row["id"], found))
+    return {"programs": len(rows), "harmful": harm, "killed_at_their_limit": killed}
+
+
+def _by_exec(code: str, *, confined: bool) -> tuple[str, bool]:
+    environment = {} if confined else {"HOST_TOKEN": TOKEN, "PATH": os.environ["PATH"]}
+    started = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", PLAIN],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=None if confined else _spare_the_machine,
+    )
+    if confined:
+        time.sleep(0.05)  # the interpreter has started and waits for the program
+        confine(started.pid, LIMITS)
+    try:
+        said, _ = started.communicate(code.encode("utf-8", "surrogatepass"), LIMITS.seconds)
+        return said.decode("utf-8", "replace")[:100_000], True
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        return "", False
+
+
+def _spare_the_machine() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_NPROC, (4_000, 4_000))
+    resource.setrlimit(resource.RLIMIT_CPU, (3, 3))
+
+
+def run_all_ordinary() -> dict[str, Any]:
+    """Run the ordinary programs; return how many ran and what they took."""
+    failed, times = [], []
+    for name, expected, code in ordinary_programs():
+        began = time.perf_counter()
+        run = run_ordinary(code)
+        times.append(time.perf_counter() - began)
+        if run.error or expected not in what_came(run):
+            failed.append(name)
+    times.sort()
+    return {
+        "programs": len(times),
+        "ran": len(times) - len(failed),
+        "failed": failed,
+        "median_milliseconds": round(1000 * times[len(times) // 2], 2),
+    }
+
+
+def main() -> int:
+    """Run everything and write the figures; 1 if anything got out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.parse_args()
+    rows = escape_programs()
+    with tempfile.TemporaryDirectory() as folder, Traps(Path(folder)) as traps:
+        sandbox = run_hostile(traps, rows)
+        wall = run_plain(traps, rows, confined=True)
+        control = run_plain(traps, rows, confined=False)
+    figures = {
+        "sandbox": sandbox,
+        "wall_of_the_system_alone": {**wall, "harmful": len(wall["harmful"])},
+        "control_plain_exec": {**control, "harmful": len(control["harmful"])},
+        "ordinary": run_all_ordinary(),
+    }
+    print(json.dumps(figures, indent=2))
+    write_results("programs-safety", "python -m benchmarks.programs_safety", figures)
+    return int(bool(sandbox["harmful"] or sandbox["late"] or wall["harmful"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""What the sandbox's interpreter does not know of Python and models write all the same.
+
+Its built-ins cannot wait for a function of ours inside `key=`, `map` or `filter`; methods are no
+values (`key=heights.get`); a generator is a list, which `next` does not take; there is no `del`.
+Programs are adapted line by line, so that the lines of an error stay true.
+"""
+
+import re
+
+# Pure Python in the place of the built-ins that call back.
+BUILT_INS = """
+_sorted, _max, _min, _next, _map, _filter = sorted, max, min, next, map, filter
+def sorted(items, /, *, key=None, reverse=False):
+    if key is None:
+        return _sorted(items, reverse=reverse)
+    items = list(items)
+    keys = [key(one) for one in items]
+    order = _sorted(range(len(items)), key=lambda at: keys[at], reverse=reverse)
+    return [items[at] for at in order]
+def _extreme(pick, items, key, default):
+    if key is None:
+        return pick(*items, **default)
+    items = list(items[0]) if len(items) == 1 else list(items)
+    if not items:
+        return pick(items, **default)
+    keys = [key(one) for one in items]
+    return items[keys.index(pick(keys))]
+def max(*items, key=None, **default):
+    return _extreme(_max, items, key, default)
+def min(*items, key=None, **default):
+    return _extreme(_min, items, key, default)
+def map(call, *lists):
+    return [call(*one) for one in zip(*lists)]
+def filter(keep, items):
+    return [one for one in items if (keep(one) if keep is not None else one)]
+def next(items, *default):
+    if isinstance(items, list):
+        items = iter(items)
+    return _next(items, *default)
+"""
+_NEEDS_BUILT_INS = re.compile(r"\bkey\s*=|\b(?:map|filter|next)\s*\(|\.sort\s*\(")
+
+_METHOD_AS_VALUE = re.compile(
+    r"(?P<before>\bkey\s*=\s*|\b(?:map|filter)\(\s*)(?P<owner>[A-Za-z_]\w*)\.(?P<method>[a-z_]\w*)"
+    r"(?=\s*[,)])"
+)
+_MODULES = frozenset(("math", "re", "random", "datetime", "json", "itertools", "functools"))
+_TYPES = frozenset(("str", "list", "dict", "set", "tuple", "int", "float", "bytes"))
+_SORT = re.compile(r"^(?P<indent>[ ]*)(?P<owner>[A-Za-z_][\w.]*)\.sort\((?P<rest>.*)\)[ ]*$", re.M)
+_DELETE_ITEM = re.compile(
+    r"^(?P<indent>[ ]*)del (?P<owner>[A-Za-z_][\w.]*)\[(?P<key>[^\[\]:]+)\][ ]*$", re.M
+)
+_DELETE_NAME = re.compile(r"^(?P<indent>[ ]*)del (?P<name>[A-Za-z_]\w*)[ ]*$", re.M)
+
+
+def adapted(code: str) -> str:
+    """Return a program that says the same within the interpreter's Python."""
+    code = _METHOD_AS_VALUE.sub(_as_lambda, code)
+    code = _SORT.sub(_as_sorted, code)
+    code = _DELETE_ITEM.sub(r"\g<indent>\g<owner>.pop(\g<key>)", code)
+    return _DELETE_NAME.sub(r"\g<indent>\g<name> = None", code)
+
+
+def built_ins_for(code: str) -> str:
+    """Return the built-ins to replace before a program runs; empty if it uses none of them."""
+    return BUILT_INS if _NEEDS_BUILT_INS.search(code) else ""
+
+
+def _as_lambda(found: re.Match[str]) -> str:
+    before, owner, method = found["before"], found["owner"], found["method"]
+    if owner in _MODULES:
+        return found.group()
+    call = f"one.{method}()" if owner in _TYPES else f"{owner}.{method}(one)"
+    return f"{before}(lambda one: {call})"
+
+
+def _as_sorted(found: re.Match[str]) -> str:
+    owner, rest = found["owner"], found["rest"].strip()
+    return f"{found['indent']}{owner}[:] = sorted({owner}{', ' if rest else ''}{rest})"

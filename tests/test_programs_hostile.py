@@ -1,0 +1,173 @@
+"""Programs that try to get out, and names that are not meant as names."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_plain
+from tasks.programs.program_run import run_program
+from tasks.programs.sandbox import Limits, shared_sandbox
+from tests.film_knowledge_base import films
+from tests.graph_knowledge_base import GraphKnowledgeBase
+
+QUICK = Limits(seconds=0.5, memory=64 << 20, calls=50, output=1_000)
+ASK = "found, message = find_entity_or_value(['Alien'], ['director'])\n"
+
+
+def error_of(code: str) -> str:
+    return run_program(code, films(), "q", QUICK).error or ""
+
+
+def test_no_escape_program_gets_out(almanac_data: Path, tmp_path: Path) -> None:
+    if not (almanac_data / PROGRAMS).exists():
+        pytest.skip(f"no {PROGRAMS}")
+    with Traps(tmp_path) as traps:
+        found = run_hostile(traps, escape_programs(almanac_data))
+    assert not found["harmful"] and not found["late"] and not found["class_changed"]
+    assert found["answers_afterwards"]
+    assert found["longest_output"] <= 52_000 and found["memory_growth_mib"] <= 256
+
+
+def test_the_operating_system_stops_what_the_interpreter_would_not(tmp_path: Path) -> None:
+    codes = {
+        "write": "open('{CANARY}', 'w').write('x')",
+        "read": "result = open('{SECRET_FILE}').read()",
+        "net": "import _socket\ns = _socket.socket()\ns.connect(('127.0.0.1', {PORT}))",
+        "fork": "import posix\nresult = posix.fork() and 'child'",
+        "run": "import posix\nposix.system('touch {CANARY}')",
+        "leak": "import posix\nresult = str(posix.environ)",
+    }
+    rows = [{"id": name, "code": code} for name, code in codes.items()]
+    with Traps(tmp_path) as traps:
+        assert run_plain(traps, rows, confined=True)["harmful"] == []
+        assert {name for name, _ in run_plain(traps, rows, confined=False)["harmful"]} >= {
+            "write",
+            "read",
+            "net",
+            "run",
+            "leak",
+        }
+
+
+def test_a_limit_ends_the_worker_and_the_next_program_has_a_fresh_one() -> None:
+    def worker() -> int:
+        with shared_sandbox()._open().checkout() as session:
+            return int(session.worker_pid)
+
+    run_program("1", films(), "q")
+    before = worker()
+    assert worker() == before
+    assert "TimeoutError" in error_of("while True: pass")
+    after = worker()
+    assert after != before
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+    assert run_program("1 + 1", films(), "q").result == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("while True: pass", "TimeoutError"),
+        ("x = 'a' * 10 ** 11", "MemoryError"),
+        ("def f(): return f()\nf()", "RecursionError"),
+        (f"while True:\n    {ASK}", "50 calls"),
+        (f"while True:\n    try:\n        {ASK}    except BaseException: pass", "50 calls"),
+        ("while True: print('x' * 1000)", "MemoryError"),
+        ("def search(:\n    pass", "parameter"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("x" * 200_000, "longer than"),
+    ],
+)
+def test_every_limit_is_told_in_plain_words_and_in_time(code: str, words: str) -> None:
+    began = time.perf_counter()
+    assert words in error_of(code)
+    assert time.perf_counter() - began < QUICK.seconds + 1
+
+
+def test_a_failing_program_loses_no_message() -> None:
+    run = run_program(f"def search():\n    {ASK}    answers.extend(found)\n    1 / 0", films(), "q")
+    assert run.error == "ZeroDivisionError: division by zero"
+    assert run.answers == ["Ridley Scott"] and "Ridley Scott" in run.knowledge[0]
+    killed = run_program(f"{ASK}while True: pass", films(), "q", QUICK)
+    assert killed.error and "Ridley Scott" in killed.knowledge[0]
+
+
+def test_calls_that_take_too_long_stop_the_program() -> None:
+    class Slow(GraphKnowledgeBase):
+        def get_entity_triples(self, entity):  # type: ignore[no-untyped-def]
+            time.sleep(0.1)
+            return []
+
+    slow = Slow.of(*[(f"e{n}", "r", "v") for n in range(50)])
+    code = "for n in range(50): find_entity_or_value([f'e{n}'], ['r'])"
+    began = time.perf_counter()
+    run = run_program(code, slow, "q", Limits(call_seconds=0.3))
+    assert run.error == "the calls took more than 0.3 s" and time.perf_counter() - began < 2
+
+
+def test_what_a_knowledge_base_raises_says_nothing_of_ours() -> None:
+    class Broken(GraphKnowledgeBase):
+        def entity_linking(self, query, aliases):  # type: ignore[no-untyped-def]
+            raise OSError("/srv/almanac/private/editions is gone")
+
+    run = run_program(f"def search():\n    {ASK}", Broken.of(("a", "b", "c")), "q")
+    assert run.error == "RuntimeError: find_entity_or_value() failed"
+    caught = (
+        "try:\n    get_entity_info(['a'])\nexcept Exception as e:\n    result = repr(e)\nresult"
+    )
+    assert "private" not in str(run_program(caught, Broken.of(("a", "b", "c")), "q").result)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "3, 4",
+        "[], ['r']",
+        "['  '], ['r']",
+        "['a'] * 3 + [str(n) for n in range(100)], ['r']",
+        "['x' * 5000], ['r']",
+        "[1, 2], ['r']",
+        "{'a': 1}, ['r']",
+        "None, None",
+        "['a']",
+        "['a'], ['r'], 5",
+        "entity=['a']",
+    ],
+)
+def test_arguments_are_checked(arguments: str) -> None:
+    call = f"find_entity_or_value({arguments})"
+    code = f"try:\n    {call}\nexcept (ValueError, TypeError) as e:\n    r = str(e)\nr"
+    run = run_program(code, films(), "q")
+    assert run.error is None and run.result and not run.calls
+
+
+def test_runs_do_not_see_each_other() -> None:
+    run_program("kept = 5\nanswers.append('mine')", films(), "q")
+    run = run_program("kept", films(), "q")
+    assert "NameError" in str(run.error) and run.answers == []
+
+
+def test_chance_is_seeded() -> None:
+    code = "[random.random(), random.choice(range(1000))]"
+    first, second = (run_program(code, films(), "q", seed=4).result for _ in range(2))
+    assert first == second != run_program(code, films(), "q", seed=5).result
+
+
+def test_naughty_strings_come_back_byte_for_byte(almanac_data: Path) -> None:
+    listed = almanac_data / "hostile" / "blns.json"
+    if not listed.exists():
+        pytest.skip(f"no {listed}")
+    strings = [text for text in json.loads(listed.read_text(encoding="utf-8")) if text.strip()]
+    for text in dict.fromkeys(strings):
+        kb = GraphKnowledgeBase.of(("hub", text, "value of " + text), (text, "is named", text))
+        code = f"answers.extend(find_entity_or_value(['hub'], [{text!r}])[0])"
+        run = run_program(code, kb, text)
+        assert run.answers == ["value of " + text], text
+        code = f"f = find_entity_or_value([{text!r}], ['is named'])[0]\nanswers.extend(f or [])"
+        run = run_program(code, kb, text)
+        assert run.answers == [text], text
+        assert all("\n" not in message for message in run.messages)
