@@ -148,7 +148,7 @@ class _Import:
     def read_all(self, readings: Sequence[Reading], source: str, language: str | None) -> None:
         """Read every file into the journal and write the row by which the import counts."""
         for reading in readings:
-            for batch in read_file(reading, lambda done, size: self._report("read", done, size)):
+            for batch in read_file(reading, self._tell, self._home.spill):
                 self._take(batch, reading)
         self._commit()
         self._run.counts["import"] = dict(self._counts)
@@ -166,6 +166,9 @@ class _Import:
             imported_at=datetime.now(UTC),
         )
         self._home.journal.append({GraphImport: GraphImport.to_table([row])})
+
+    def _tell(self, done: int, size: int) -> None:
+        self._report("read", done, size)
 
     def _take(self, batch: Batch, reading: Reading) -> None:
         if self._language is None and batch.rows(ImportedTriple):

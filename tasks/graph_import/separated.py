@@ -87,13 +87,15 @@ def renamed(relation: pa.Array, names: dict[str, str]) -> pa.Array:
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(found), relation)
 
 
-def as_weight(column: pa.Array) -> pa.Array:
+def as_weight(column: pa.Array, most: float = 1.0) -> pa.Array:
     """Return how sure the source is, from 0 to 1; null where that is not what it says."""
     if pa.types.is_string(column.type):
         number = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
         column = pc.if_else(pc.match_substring_regex(column, number), column, None)
     weight = column.cast(pa.float64())
-    return pc.min_element_wise(pc.max_element_wise(weight, 0.0), 1.0, skip_nulls=False)
+    return pc.min_element_wise(
+        pc.max_element_wise(weight, 0.0, skip_nulls=False), most, skip_nulls=False
+    )
 
 
 def _without_blanks(field: pa.Array, place: int, width: int) -> pa.Array:

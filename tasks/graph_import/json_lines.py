@@ -1,0 +1,118 @@
+"""JSON lines: a triple, or what is known of an entity, as an object a line.
+
+`{"head": ..., "relation": ..., "tail": ...}`, also by the other names that headers may use, with
+`weight` and `is_value: true` where the tail is no entity; `{"entity": key, "name": ..., "kind":
+..., "description": ..., "aliases": [...]}`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from tasks.graph_import.batch import (
+    LONG_TAIL,
+    Batch,
+    add_aliases,
+    add_entities,
+    add_triples,
+    strings,
+)
+from tasks.graph_import.columns import TRIPLE, named_places
+from tasks.graph_import.lines import Lines, blocks_of_lines
+from tasks.graph_import.mapping import FileMapping
+from tasks.graph_import.separated import as_weight, renamed
+
+_BLOCK = 1 << 22  # bytes; objects take ten times the room of their text
+
+
+def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[Batch]:
+    """Yield the triples and entities of a file of JSON lines."""
+    names = {part: str(column) for part, column in ((mapping and mapping.columns) or {}).items()}
+    for lines in blocks_of_lines(file, _BLOCK):
+        read_lines(lines, names, mapping.relations if mapping else {})
+        yield lines.batch
+
+
+class _Found:
+    """The rows of some lines."""
+
+    def __init__(self) -> None:
+        self.triples: list[tuple[int, str, str, str, bool, float | None]] = []
+        self.entities: list[dict[str, Any]] = []
+        self.entity_lines: list[int] = []
+        self.aliases: list[tuple[int, str, str]] = []
+
+
+def read_lines(lines: Lines, names: dict[str, str], relations: dict[str, str]) -> None:
+    """Add what lines say to their batch; refuse those that say nothing of the kind."""
+    found = _Found()
+    for number, text in zip(lines.numbers.tolist(), lines.text.to_pylist(), strict=True):
+        try:
+            row = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            lines.batch.refuse(number, "not-json", text)
+            continue
+        if not (isinstance(row, Mapping) and _take(row, number, names, found)):
+            lines.batch.refuse(number, "no-triple", text)
+    _add(found, lines.batch, relations)
+
+
+def _take(row: Mapping[str, Any], line: int, names: dict[str, str], found: _Found) -> bool:
+    """Add what an object says; return whether it says anything."""
+    keys = list(row)
+    if not names:
+        places = named_places(keys)
+        names = {part: keys[place] for part, place in places.items()} if places else {}
+    parts = [_text(row.get(names[part])) if part in names else None for part in TRIPLE]
+    head, relation, tail = parts
+    if head is not None and relation is not None and tail is not None:
+        weight = row.get(names.get("weight", "weight"))
+        number = float(weight) if isinstance(weight, (int, float)) else None
+        is_value = row.get("is_value")
+        if not isinstance(is_value, bool):
+            is_value = not isinstance(row[names["tail"]], str) or len(tail) > LONG_TAIL
+        found.triples.append((line, head, relation, tail, is_value, number))
+        return True
+    return _take_entity(row, line, found)
+
+
+def _take_entity(row: Mapping[str, Any], line: int, found: _Found) -> bool:
+    key = _text(row.get("entity"))
+    if key is None:
+        return False
+    told = {part: _text(row.get(part)) for part in ("name", "kind", "description")}
+    found.entities.append({"entity": key, **told, "name": told["name"] or key})
+    found.entity_lines.append(line)
+    aliases = row.get("aliases")
+    for alias in aliases if isinstance(aliases, list) else []:
+        if isinstance(alias, str):
+            found.aliases.append((line, key, alias))
+    return True
+
+
+def _add(found: _Found, batch: Batch, relations: dict[str, str]) -> None:
+    if found.triples:
+        lines, heads, names, tails, values, weights = zip(*found.triples, strict=True)
+        add_triples(
+            batch,
+            np.array(lines),
+            strings(heads),
+            renamed(strings(names), relations),
+            strings(tails),
+            pa.array(values, pa.bool_()),
+            as_weight(pa.array(weights, pa.float64())),
+        )
+    add_entities(batch, found.entities, found.entity_lines)
+    if found.aliases:
+        lines, keys, aliases = zip(*found.aliases, strict=True)
+        add_aliases(batch, np.array(lines), strings(keys), strings(aliases))
+
+
+def _text(value: Any) -> str | None:
+    """Return words as they are and numbers as JSON writes them."""
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode() if isinstance(value, (bool, int, float)) else None
