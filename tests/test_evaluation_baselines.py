@@ -8,7 +8,6 @@ import pytest
 from tasks.evaluation.answerer import without_gold
 from tasks.evaluation.baselines.bm25 import BM25Answerer
 from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
-from tasks.evaluation.baselines.entity_names import longest_names
 from tasks.evaluation.baselines.spe import SPEAnswerer, grams_of
 from tasks.evaluation.baselines.words import relation_phrase, relation_words, words
 from tasks.evaluation.question import BenchmarkQuestion
@@ -56,13 +55,6 @@ def test_words_of_relations_however_they_are_written() -> None:
     assert relation_phrase("directed_by") == "directed by"
     assert relation_words("starred_actors") == relation_words("starred actor")
     assert "the" not in words("the Long_Ferry")
-
-
-def test_longest_name_is_found_first_and_once(graph: Graph) -> None:
-    found = [name for name, _ in longest_names(graph, "did Una Reed play in Green Hill?", 5)]
-    assert found == ["Una Reed", "Green Hill"]
-    chinese = Graph.of("zh", [("长江", "长度", "6300公里"), ("长", "是", "字")])
-    assert [name for name, _ in longest_names(chinese, "长江有多长？", 1)] == ["长江"]
 
 
 def test_bm25_follows_relations_of_the_found_document(graph: Graph) -> None:

@@ -16,6 +16,7 @@ from tasks.evaluation.question import BenchmarkQuestion
 from tasks.graphs.graph import Graph, Nodes
 
 FACTS = 2000  # triples of an entity that are read; documents of hubs are cut
+TIED = 10  # documents that may be equally good
 WRITER_MEMORY = 64_000_000
 
 
@@ -68,8 +69,17 @@ class BM25Answerer:
 
         schema = self._index.schema
         terms = [(Occur.Should, Query.term_query(schema, "text", word)) for word in set(asked)]
-        hits = self._searcher.search(Query.boolean_query(terms), 1, count=False).hits
-        return int(self._searcher.doc(hits[0][1])["node"][0]) if hits else None
+        hits = self._searcher.search(Query.boolean_query(terms), TIED, count=False).hits
+        nodes = [(score, int(self._searcher.doc(place)["node"][0])) for score, place in hits]
+        # A value's document says the same as its entity's: the one that is named counts.
+        return max(
+            nodes, key=lambda found: (found[0], self._named(found[1], asked)), default=(0, None)
+        )[1]
+
+    def _named(self, node: int, asked: Sequence[str]) -> float:
+        """Return the share of a name's words that are asked."""
+        own = words(self._graph.label(node))
+        return sum(word in asked for word in own) / max(len(own), 1)
 
 
 def best_step(graph: Graph, nodes: Nodes, wanted: frozenset[str], last: Step | None) -> Step | None:

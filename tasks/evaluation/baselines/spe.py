@@ -7,20 +7,20 @@ question, directly or as questions with their answers have taught. Here every ho
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.baselines.bm25 import Step
-from tasks.evaluation.baselines.entity_names import longest_names
 from tasks.evaluation.baselines.words import relation_phrase
 from tasks.evaluation.normalise import same_name, set_f1, tokens
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.graphs.graph import Graph, Nodes
+from tasks.planner.paths import Path, paths_from
+from tasks.planner.topics import topics_in
 
-ENTITIES = 3  # stretches of a question that are tried
 BEARERS = 10  # entities of one name that are tried
 LEARNED_QUESTIONS = 1500  # for each number of hops: looking for their paths is what takes time
 LARGEST_FRONTIER = 5000  # nodes on the way of such a path
@@ -67,13 +67,12 @@ class SPEAnswerer:
 
     def _answer(self, question: BenchmarkQuestion) -> Prediction:
         best: _Chosen | None = None
-        for name, bearers in longest_names(self._graph, question.question, ENTITIES):
-            grams = grams_of(question.question, name)
-            weight = len(name) / len(question.question)
-            for node in bearers[:BEARERS]:
+        for topic in topics_in(question.question, self._graph):
+            grams = grams_of(question.question, topic.name)
+            for node in topic.nodes[:BEARERS]:
                 found = self._walk(np.array([node], np.int32), grams, question.hops or 1)
-                if found and (best is None or found.score + weight > best.score):
-                    best = _Chosen(found.score + weight, found.nodes)
+                if found and (best is None or found.score + topic.share > best.score):
+                    best = _Chosen(found.score + topic.share, found.nodes)
         return Prediction([self._graph.label(n) for n in best.nodes] if best else [])
 
     def _walk(self, nodes: Nodes, grams: Grams, hops: int) -> _Chosen | None:
@@ -110,39 +109,26 @@ class SPEAnswerer:
         shares = sum(w * seen[g] / (self._background[g] + SMOOTHING) for g, w in weights.items())
         return shares / sum(weights.values()) if weights else 0.0
 
-    def _count(self, question: BenchmarkQuestion, path: list[Step]) -> None:
+    def _count(self, question: BenchmarkQuestion, path: Path) -> None:
         grams = grams_of(question.question, question.topic or "")
-        for hop, step in enumerate(path):
-            key = (len(path), hop, self._graph.relations[step.relation], step.inverse)
+        for hop, (relation, inverse) in enumerate(path):
+            key = (len(path), hop, self._graph.relations[relation], inverse)
             self._grams[key].update(grams)
         self._background.update(grams)
         self._questions += 1
 
-    def _path(self, question: BenchmarkQuestion, hops: int) -> list[Step] | None:
+    def _path(self, question: BenchmarkQuestion, hops: int) -> Path | None:
         """Return the relations that lead from the topic to exactly the answers."""
         gold = [same_name(answer) for answer in question.answers]
         for node in self._graph.named(question.topic or "")[:BEARERS]:
             start = np.array([node], np.int32)
-            for path, nodes in _paths(self._graph, start, hops):
-                if len(nodes) > 3 * len(gold) + 1:
+            for path, nodes in paths_from(self._graph, start, hops, LARGEST_FRONTIER):
+                if len(path) < hops or len(nodes) > 3 * len(gold):
                     continue
-                names = [same_name(self._graph.label(n)) for n in nodes if n != node]
+                names = [same_name(self._graph.label(n)) for n in nodes]
                 if set_f1(names, gold) >= RIGHT:
                     return path
         return None
-
-
-def _paths(graph: Graph, nodes: Nodes, hops: int) -> Iterable[tuple[list[Step], Nodes]]:
-    if hops == 0:
-        yield [], nodes
-        return
-    if len(nodes) > LARGEST_FRONTIER:
-        return
-    for around in graph.relations_around(nodes):
-        step = Step(*around)
-        reached = graph.step(nodes, step.relation, inverse=step.inverse)
-        for rest, end in _paths(graph, reached, hops - 1):
-            yield [step, *rest], end
 
 
 def grams_of(text: str, without: str = "") -> Grams:
