@@ -41,10 +41,21 @@ LIMITS = Limits(seconds=0.4, memory=128 << 20, calls=200, output=50_000)
 BOUND = "lookup = get_entity_info\nent = find_entity_or_value\nrows = ['a']\n"
 # What runs a program by plain exec: all that it knows is here, and nothing of ours.
 PLAIN = (
-    "import sys\ncode = sys.stdin.read()\nspace = {'lookup': len, 'ent': len, 'rows': ['a']}\n"
+    "import sys\ncode = sys.stdin.read()\nspace = {'rows': ['a']}\n{host}"
     "try:\n    exec(code, space)\nexcept BaseException as why:\n    space['result'] = repr(why)\n"
     "sys.stdout.write(str(space.get('result'))[:10000])\n"
 )
+# What a careless host would hold: a function and an object with a secret within reach.
+HOST = f"""
+secret = {SECRET!r}
+class Entity:
+    _secret = secret
+    name = 'entity'
+    def __init__(self): self.kept = secret
+    def rows(self): yield secret
+def lookup(question, kept=[secret]): return [(question, kept)]
+space.update(lookup=lookup, ent=Entity())
+"""
 
 
 @dataclass
@@ -167,7 +178,7 @@ def run_plain(traps: Traps, rows: list[dict[str, Any]], *, confined: bool) -> di
 def _by_exec(code: str, *, confined: bool) -> tuple[str, bool]:
     environment = {} if confined else {"HOST_TOKEN": TOKEN, "PATH": os.environ["PATH"]}
     started = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", PLAIN],
+        [sys.executable, "-I", "-S", "-c", PLAIN.replace("{host}", "" if confined else HOST)],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -223,7 +234,11 @@ def main() -> int:
     figures = {
         "sandbox": sandbox,
         "wall_of_the_system_alone": {**wall, "harmful": len(wall["harmful"])},
-        "control_plain_exec": {**control, "harmful": len(control["harmful"])},
+        "control_plain_exec": {
+            **control,
+            "harmful": len(control["harmful"]),
+            "effective": len(control["harmful"]) + control["killed_at_their_limit"],
+        },
         "ordinary": run_all_ordinary(),
     }
     print(json.dumps(figures, indent=2))
