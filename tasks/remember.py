@@ -1,7 +1,7 @@
 """What a user says becomes a document of the corpus, known and answerable at once.
 
 Notes lie in the home's folder `remember/`, which is refreshed as the source `remember`: a text as
-`<hash>.json` with its title, any other file under its own name in a folder `<hash>/`. The hash is
+`<hash>.json` without a title, any other file under its own name in a folder `<hash>/`. The hash is
 that of the words, so that what is said twice is kept once; a note that is removed from the folder
 is forgotten with the next refresh of that source.
 """
@@ -23,14 +23,12 @@ from tasks.reading.cleaning import clean, decode
 from tasks.reading.formats import Kind, format_of
 from tasks.reading.inputs import RefusalError
 from tasks.reading.sources import NOTES, NOTES_SOURCE
-from tasks.reading.titles import title_of_text
 from tasks.refresh import refresh, silent
 from tasks.run_record import RunReport
 from warehouse import durable
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-TITLE = 60  # characters of a title made from the first words
 FACTS = 50  # shown of a note
 _FIRST_BYTES = 65_536
 _WORD = r"[^\s\u3000-\u9fff\uff00-\uffef]"  # Chinese sentences have no spaces either
@@ -53,7 +51,6 @@ class Remembered:
     run: RunReport
     edition: str
     document_id: str
-    title: str
     facts: list[dict[str, Any]]
 
 
@@ -82,8 +79,8 @@ def remember(
     document = _document(edition, note) if edition else None
     if edition is None or document is None:
         raise _not_read(home, note, run)
-    document_id, title = document["document_id"], document["title"]
-    return Remembered(note, run, edition.id, document_id, title, _facts(edition, document_id))
+    facts = _facts(edition, document["document_id"])
+    return Remembered(note, run, edition.id, document["document_id"], facts)
 
 
 def keep_text(home: Home, text: str, settings: Settings) -> Note:
@@ -100,8 +97,7 @@ def keep_text(home: Home, text: str, settings: Settings) -> Note:
     path = home.path / NOTES / f"{_hash(words.encode())}.json"
     new = not path.exists()
     if new:
-        title = title_of_text(text) or _first_words(words)
-        durable.write_json(path, {"title": title, settings.read.text_column: text})
+        durable.write_json(path, {settings.read.text_column: text})
     return Note(path.name, new)
 
 
@@ -141,17 +137,9 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:24]
 
 
-def _first_words(words: str) -> str:
-    """Return the first words of a text as its title."""
-    if len(words) <= TITLE:
-        return words.rstrip(".。")
-    whole = words[:TITLE].rpartition(" ")[0] or words[:TITLE]
-    return f"{whole}…"
-
-
 def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
     """Return the document that holds a note; of a file of records, the first."""
-    table = edition.table(schemas.Document).select(["document_id", "source", "uri", "title"])
+    table = edition.table(schemas.Document).select(["document_id", "source", "uri"])
     own = table.filter(pc.equal(table["source"], NOTES))
     for row in own.to_pylist():
         if row["uri"] == note.uri or row["uri"].startswith(f"{note.uri}#"):
@@ -178,5 +166,8 @@ def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:
             f"The note {note.uri} is kept, but the edition does not hold it: another document "
             "says exactly the same, or it was excluded."
         )
-    (home.path / NOTES / note.uri).unlink(missing_ok=True)
+    path = home.path / NOTES / note.uri
+    path.unlink(missing_ok=True)
+    if "/" in note.uri:
+        path.parent.rmdir()
     return AlmanacError(f"It was not remembered: {why[0]['text'] or why[0]['reason']}")

@@ -61,7 +61,6 @@ def as_json(remembered: Remembered) -> dict[str, Any]:
         "uri": remembered.note.uri,
         "new": remembered.note.new,
         "document_id": remembered.document_id,
-        "title": remembered.title,
         "facts": remembered.facts,
         "run_id": run.run_id,
         "outcome": run.outcome,

@@ -9,6 +9,7 @@ from tasks.reading.cleaning import clean, clean_line
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
 _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
+_HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 
 
@@ -32,9 +33,14 @@ def safe_record(name: object) -> str:
 
 
 def title_of_name(uri: str) -> str:
-    """Return a title made from a file's name: `marie-curie.md` becomes `Marie Curie`."""
+    """Return a title made from a file's name: `marie-curie.md` becomes `Marie Curie`.
+
+    A name that is a hash is no title: empty, lest the text be taken to speak of it.
+    """
     file, _, record = uri.rstrip("/").rpartition("/")[2].partition("#")
     stem = _SUFFIXES.sub("", file) or file
+    if _HASH.fullmatch(stem) and not record:
+        return ""
     stem = f"{stem} {record}" if record else stem
     words = clean_line(re.sub(r"[_\-+\s]+", " ", stem))
     if words.islower():
