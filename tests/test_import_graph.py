@@ -1,0 +1,212 @@
+"""Imports as runs: published, replaced, removed; killed ones count for nothing."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schemas
+from flows.__main__ import main
+from schemas.errors import AlmanacError, UsageError
+from schemas.imports import ImportedTriple
+from schemas.operations import Rejection, Run
+from schemas.settings import EngineSettings, Settings
+from tasks import import_graph as work
+from tasks.graph_import.batch import Batch
+from tasks.import_graph import import_graph, list_graphs, remove_graph
+from warehouse.home import Home
+from warehouse.live import latest
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+KB = "Ada\tchild of\tByron\nAda\tfield\tmathematics\nByron\tfield\tverse\n"
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Path:
+    path = tmp_path / "kb.tsv"
+    path.write_text(KB, encoding="utf-8")
+    return path
+
+
+def triples(home: Home) -> set[tuple[str, str, str, str]]:
+    edition = home.editions.current()
+    assert edition is not None
+    rows = edition.table(schemas.Triple).to_pylist()
+    return {(row["graph"], row["head"], row["relation"], row["tail"]) for row in rows}
+
+
+def test_a_graph_is_published_replaced_and_removed(home: Home, kb: Path) -> None:
+    run = import_graph(home, kb, PLAIN, name="poets")
+    assert (run.outcome, run.counts["import"]["triples"]) == ("done", 3)
+    assert ("poets", "Ada", "child of", "Byron") in triples(home)
+    import_graph(home, kb, PLAIN, name="other")
+    kb.write_text("Ada\tborn in\tLondon\n", encoding="utf-8")
+    import_graph(home, kb, PLAIN, name="poets")
+    assert {t[1:] for t in triples(home) if t[0] == "poets"} == {("Ada", "born in", "London")}
+    assert [graph["graph"] for graph in list_graphs(home)] == ["other", "poets"]
+    remove_graph(home, "poets", PLAIN)
+    assert {t[0] for t in triples(home)} == {"other"}
+    with pytest.raises(UsageError, match="there are other"):
+        remove_graph(home, "poets", PLAIN)
+    flows = latest(home.live, Run)
+    assert set(flows["flow"].to_pylist()) == {"import_graph"}
+
+
+def test_the_same_file_again_changes_nothing(home: Home, kb: Path) -> None:
+    first = import_graph(home, kb, PLAIN, name="poets")
+    again = import_graph(home, kb, PLAIN, name="poets")
+    assert (first.outcome, again.outcome) == ("done", "unchanged")
+
+
+def test_a_killed_import_counts_for_nothing(
+    home: Home, kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_graph(home, kb, PLAIN, name="poets")
+    before = triples(home)
+    read = work.read_file
+
+    def killed(*arguments: Any) -> Iterator[Batch]:
+        for batch in read(*arguments):
+            yield batch
+            raise KeyboardInterrupt
+
+    kb.write_text("Ada\tborn in\tLondon\n", encoding="utf-8")
+    monkeypatch.setattr(work, "read_file", killed)
+    monkeypatch.setattr(work, "COMMIT_ROWS", 1)
+    with pytest.raises(KeyboardInterrupt):
+        import_graph(home, kb, PLAIN, name="poets")
+    assert len(home.journal.table(ImportedTriple)) == 4  # rows that no import counts
+    assert [graph["triples"] for graph in list_graphs(home)] == [3]
+    remove_graph(home, "poets", PLAIN)
+    assert triples(home) == set()
+    monkeypatch.undo()
+    kb.write_text(KB, encoding="utf-8")
+    import_graph(home, kb, PLAIN, name="poets")
+    assert triples(home) == before
+
+
+def test_large_files_are_committed_in_pieces(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.graph_import import lines
+
+    monkeypatch.setattr(work, "COMMIT_ROWS", 500)
+    blocks = lines.blocks_of_lines.__defaults__
+    assert blocks is not None
+    monkeypatch.setattr(lines.blocks_of_lines, "__defaults__", (2_000, *blocks[1:]))
+    monkeypatch.setattr(work, "build_and_publish", lambda *arguments: None)
+    path = tmp_path / "kb.tsv"
+    path.write_text("".join(f"a{n}\tr{n % 9}\tb{n}\n" for n in range(3000)), encoding="utf-8")
+    import_graph(home, path, PLAIN, name="big")
+    parts = home.journal.parts(ImportedTriple)
+    assert sum(part.rows for part in parts) == 3000
+    assert len(parts) >= 5
+
+
+def test_refused_lines_are_told_as_rejections(home: Home, kb: Path) -> None:
+    kb.write_text(KB + "broken\n", encoding="utf-8")
+    run = import_graph(home, kb, PLAIN, name="poets")
+    assert run.counts["import"]["refused"] == 1
+    (rejection,) = home.live.table(Rejection).to_pylist()
+    assert (rejection["stage"], rejection["item_id"]) == ("import", "kb.tsv:4")
+    assert (rejection["reason"], rejection["text"]) == ("not-3-fields", "broken")
+
+
+def test_a_file_of_another_format_imports_nothing(home: Home, kb: Path) -> None:
+    kb.write_text(KB + "one\ntwo\tx\nthree\nfour\ty\n", encoding="utf-8")
+    with pytest.raises(AlmanacError, match="too many; line 4"):
+        import_graph(home, kb, PLAIN, name="poets", format="tsv")
+    kb.write_text("\n", encoding="utf-8")
+    with pytest.raises(AlmanacError, match="Nothing in"):
+        import_graph(home, kb, PLAIN, name="poets", format="tsv")
+    assert list_graphs(home) == []
+    assert home.editions.current() is None
+
+
+@pytest.mark.parametrize("name", ["corpus", "Corpus", "", "a b", "a/b", "../x", "x" * 65, "é"])
+def test_names_that_are_refused(home: Home, kb: Path, name: str) -> None:
+    with pytest.raises(UsageError):
+        import_graph(home, kb, PLAIN, name=name)
+
+
+def test_the_corpus_keeps_its_facts(own_home: Path, kb: Path) -> None:
+    home = Home(own_home)
+    before = {t for t in triples(home) if t[0] == "corpus"}
+    import_graph(home, kb, PLAIN, name="poets")
+    assert {t for t in triples(home) if t[0] == "corpus"} == before
+    remove_graph(home, "poets", PLAIN)
+    assert triples(home) == before
+
+
+def test_naughty_strings_come_back(home: Home, almanac_data: Path, tmp_path: Path) -> None:
+    found = almanac_data / "hostile" / "blns.json"
+    strings = [s for s in json.loads(found.read_text(encoding="utf-8")) if s and "\r" not in s]
+    path = tmp_path / "kb.jsonl"
+    rows = ({"head": s, "relation": "is", "tail": f"{s} tail"} for s in strings)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run = import_graph(home, path, PLAIN, name="naughty")
+    assert run.counts["import"]["refused"] == 0
+    assert {(head, tail) for _, head, _, tail in triples(home)} == {
+        (s, f"{s} tail") for s in strings
+    }
+
+
+def test_congress_knows_who_won(home: Home, almanac_data: Path) -> None:
+    mapping = REPOSITORY / "examples" / "mappings" / "congress.yaml"
+    import_graph(home, almanac_data / "congress", PLAIN, name="congress", mapping=mapping)
+    winners: dict[str, set[str]] = {}
+    for _, head, relation, tail in triples(home):
+        if relation.startswith("winner"):
+            winners.setdefault(head, set()).add(tail)
+    asked = json.loads((almanac_data / "midtermqa" / "openbook.json").read_text(encoding="utf-8"))
+    pattern = re.compile(r"Who won the (.* district of .*|senate race of .*) in the 2022")
+    told = [
+        (found[1], item["answer"])
+        for item in asked["demos"] + asked["testset"]
+        if (found := pattern.match(item["question"]))
+    ]
+    right = sum(winners.get(race) == {answer} for race, answer in told)
+    assert right >= 0.95 * len(told)
+
+
+def test_the_commands_import_list_and_remove(
+    tmp_path: Path, kb: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["graphs", "--json", *home]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    arguments = ["import-graph", str(kb), "--name", "poets", "--no-vectors", "--json", *home]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["published"]
+    assert main(["graphs", "--json", *home]) == 0
+    (graph,) = json.loads(capsys.readouterr().out)
+    assert (graph["graph"], graph["triples"], graph["format"]) == ("poets", 3, "tsv")
+    assert main(["graphs", "remove", "poets", "--json", *home]) == 0
+    assert json.loads(capsys.readouterr().out)["published"]
+    assert main(["graphs", *home]) == 0
+    assert "No graph" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["import-graph", "absent.tsv", "--name", "x"], "No such file"),
+        (["import-graph", ".", "--name", "x"], "folder"),
+        (["import-graph", "absent.tsv", "--name", "corpus"], "own documents"),
+        (["graphs", "remove", "absent"], "none was imported"),
+    ],
+)
+def test_wrong_calls_are_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert main([*arguments, "--home", str(tmp_path / "home")]) == 2
+    assert words in capsys.readouterr().err
