@@ -116,6 +116,34 @@ def _ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> No
     p.add_argument("--explain", action="store_true", help="show what was found on the way")
 
 
+def _answer(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = _command(commands, shared, "answer", module, "Answer a file of questions, with sources.")
+    p.add_argument("questions", metavar="QUESTIONS", help="a JSON object a line, with `question`")
+    p.add_argument("--out", required=True, metavar="FILE", help="an object a line, as from ask")
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+
+
+def _evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    what = "Measure answers on a benchmark, beside simple systems."
+    p = _command(commands, shared, "evaluate", module, what)
+    p.add_argument("questions", metavar="FILE_OR_FOLDER", help="a file or all of a folder's")
+    p.add_argument(
+        "--format",
+        required=True,
+        metavar="NAME",
+        help="metaqa, pathquestion, nlpcc, nlpcc-mh, hotpotqa, midtermqa or jsonl",
+    )
+    p.add_argument("--graph", metavar="NAME", help="the graph that all questions are asked of")
+    p.add_argument("--route", default="auto", metavar="NAME", help="what is measured (auto)")
+    p.add_argument("--limit", type=positive, metavar="N", help="the first N of a seeded shuffle")
+    p.add_argument("--no-learn", action="store_true", help="measure without learning, on all")
+    p.add_argument("--zero-shot", action="store_true", help="measure before learning, too")
+    p.add_argument(
+        "--baselines", metavar="NAMES", help="of bm25,embedding,spe (all by default), or none"
+    )
+    p.add_argument("--out", metavar="FILE", help="write each answer and its figures there")
+
+
 def _editions(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     what = "See, compare and choose editions."
     group, actions = _group(commands, shared, "editions", what)
@@ -265,6 +293,8 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "cost": _cost,
     "sql": _sql,
     "ask": _ask,
+    "answer": _answer,
+    "evaluate": _evaluate,
     "remember": _remember,
     "editions": _editions,
     "override": _override,

@@ -35,7 +35,7 @@ def ask(home: Home, question: str, edition_id: str | None = None) -> Answer:
 
     with edition_of(home, edition_id).pinned() as edition:
         answer = Answerer(edition, settings_of(home).engine).answer(question)
-    _keep(home, answer)
+    keep(home, answer)
     return answer
 
 
@@ -65,16 +65,19 @@ def _place(evidence: Evidence) -> str:
     return terminal.one_line(evidence.uri or evidence.document_id or evidence.graph)
 
 
-def _keep(home: Home, answer: Answer) -> None:
-    row = AnswerRecord(
+def keep(home: Home, *answers: Answer) -> None:
+    """Put answers among the live records; who may only read the home is told that it cannot be."""
+    try:
+        record(home.live, *map(_row, answers))
+    except PermissionError as error:
+        terminal.say(f"The answer could not be recorded: {error}.")
+
+
+def _row(answer: Answer) -> AnswerRecord:
+    return AnswerRecord(
         **answer.model_dump(include={"question_id", "question", "answer", "answerable", "route"}),
         **answer.model_dump(include={"thrust", "program", "edition", "seconds"}),
         evidence=f"[{','.join(e.model_dump_json() for e in answer.evidence)}]",
         tokens=answer.usage.tokens_in + answer.usage.tokens_out,
         asked_at=datetime.now(UTC),
     )
-    try:
-        record(home.live, row)
-    except PermissionError as error:
-        # Whoever may only read the home gets an answer all the same.
-        terminal.say(f"The answer could not be recorded: {error}.")
