@@ -136,8 +136,8 @@ def test_rounds_are_bounded() -> None:
 
 
 def test_values_that_a_program_collected_are_the_answer_with_their_evidence() -> None:
-    search = ProgramSearch(Script(look_up("Ridley Scott", "inverse of directed_by")), [FILMS])
-    answer = answer_by_program("What did Ridley Scott direct?", search, Reader("unused"))
+    writer = Script(look_up("Ridley Scott", "inverse of directed_by"))
+    answer = answer_by_program("What did Ridley Scott direct?", ProgramSearch(writer, [FILMS]))
     assert answer.answerable and answer.answers == ["Alien", "Gladiator"]
     assert {e.text for e in answer.evidence} == {
         "Alien, directed_by: Ridley Scott",
@@ -155,6 +155,17 @@ def test_without_values_the_messages_are_read() -> None:
     assert answer.answer == "a film" and "directed_by -> Ridley Scott" in reader.seen[0]
     nothing = answer_by_program("q", ProgramSearch(Script(program(code)), [FILMS]), Reader())
     assert not nothing.answerable and nothing.answer is None
+
+
+def test_a_reader_has_the_word_over_values() -> None:
+    def answered(said: str) -> list[str]:
+        writer = Script(look_up("Ridley Scott", "inverse of directed_by"))
+        return answer_by_program("q", ProgramSearch(writer, [FILMS]), Reader(said)).answers
+
+    assert answered("Alien and Gladiator") == ["Alien", "Gladiator"]
+    assert answered("Gladiator") == ["Alien", "Gladiator"]
+    assert answered("Two films") == ["Two films"]
+    assert answered("") == []
 
 
 def test_no_writer_no_answer() -> None:

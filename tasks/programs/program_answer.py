@@ -34,31 +34,32 @@ def answer_by_program(
 ) -> ProgramAnswer:
     """Return the answer that programs lead to.
 
-    Values that a program collected are the answer. Otherwise a phraser, where there is one, reads
-    the messages; what it says without any knowledge counts if none was needed.
+    A phraser, where there is one, reads the messages and has the word, and may say that they do not
+    tell; without a usable reply the values that a program collected are the answer.
     """
     searched = search.search(question)
-    answers = searched.answers
-    if answers:
-        return ProgramAnswer(
-            True,
-            answers[0],
-            answers,
-            searched.thought,
-            searched.program,
-            searched.evidence,
-            searched,
-        )
     said = phraser.phrase(question, searched.knowledge) if phraser else None
-    answerable = said is not None and said.answerable == "yes" and bool(said.answer)
-    if said is None or not answerable:
-        return ProgramAnswer(False, thought=searched.thought, searched=searched)
+    values = searched.answers
+    if said is None:
+        answer, thought = (values[0] if values else None), searched.thought
+    else:
+        answer = said.answer if said.answerable == "yes" and said.answer else None
+        thought = said.thought
+    if answer is None:
+        return ProgramAnswer(False, thought=thought, program=searched.program, searched=searched)
     return ProgramAnswer(
         True,
-        said.answer,
-        [said.answer],
-        said.thought,
+        answer,
+        _listed(answer, values),
+        thought,
         searched.program,
         searched.evidence,
         searched,
     )
+
+
+def _listed(answer: str, values: list[str]) -> list[str]:
+    """Return all answers: the values that the answer speaks of, or is one of, else itself alone."""
+    if answer in values:
+        return values
+    return values if values and all(value in answer for value in values) else [answer]

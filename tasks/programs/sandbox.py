@@ -19,6 +19,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from schemas.errors import AlmanacError
 from tasks.programs.interpreter_gaps import adapted, built_ins_for
 
 Function = Callable[..., Any]
@@ -73,7 +74,7 @@ class Sandbox:
     ) -> Outcome:
         """Run a program; its `search()`, where it has one, gives the result, else its last line.
 
-        Never raises for what a program does.
+        Never raises for what a program does; an AlmanacError of a function goes through.
         """
         if len(code) > LONGEST_PROGRAM:
             return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
@@ -120,6 +121,8 @@ class Sandbox:
                 outcome.result = _bounded(feed("search()"), limits)
         except (monty.MontyError, TimeoutError) as error:
             outcome.error = _plain(error)
+        if guarded.failed:
+            raise guarded.failed
         if guarded.stopped:
             outcome.error = guarded.stopped
         if outcome.error and outcome.error.startswith(STOPPED):
@@ -166,6 +169,7 @@ class _Guarded:
     def __init__(self, functions: Mapping[str, Function], limits: Limits) -> None:
         self.functions = {name: self._guard(call) for name, call in functions.items()}
         self.stopped: str | None = None
+        self.failed: AlmanacError | None = None
         self._limits = limits
         self._calls = 0
         self._seconds = 0.0
@@ -178,6 +182,9 @@ class _Guarded:
                 return call(*args, **kwargs)
             except SandboxError as error:
                 raise ValueError(str(error)) from None
+            except AlmanacError as error:
+                self.failed, self.stopped = error, "the work failed"
+                raise RuntimeError(self.stopped) from None
             except TypeError:
                 raise TypeError(f"{call.__name__}() was called with wrong arguments") from None
             except Exception:

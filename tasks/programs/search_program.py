@@ -148,10 +148,10 @@ class ProgramSearch:
         if trusted and first.found and not first.error:
             return first
         second, _ = self._once(question, self._hint(question, first))
-        second = replace(second, written=first.written + second.written)
+        written = first.written + second.written
         if not second.runs or (first.found and not second.found):
-            return replace(first, written=second.written)
-        return second if not first.found else _together(first, second)
+            return replace(first, written=written)
+        return _together(first, second) if first.found else replace(second, written=written)
 
     def _once(self, question: str, hint: Hint) -> tuple[Searched, bool]:
         reply = self._writer.write(question, hint)

@@ -144,7 +144,7 @@ def fitted(lines: list[str], room: int) -> str:
     """Return lines as one text that fits: of each an equal share, where they are too long."""
     if sum(len(line) + 1 for line in lines) <= room:
         return "\n".join(lines)
-    most = max(200, room // max(len(lines), 1))
+    most = max(200, room // max(len(lines), 1) - 1)
     kept, left = [], room
     for line in lines:
         short = one_line(line, most)

@@ -1,0 +1,184 @@
+"""Programs, choices and answers by a language model, through the door."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import AlmanacError
+from schemas.operations import ModelCall
+from schemas.settings import EngineSettings, ModelSettings
+from tasks.knowledge_bases.protocol import Candidate, EntityRef
+from tasks.models.call import CallError, Outcome, RawReply, Sent
+from tasks.models.door import Door
+from tasks.models.wires import open_door
+from tasks.programs.program_answer import answer_by_program
+from tasks.programs.program_run import run_program
+from tasks.programs.search_program import Hint, ProgramSearch
+from tasks.programs.written_program import (
+    ModelChooser,
+    ModelPhraser,
+    ModelTalk,
+    ModelWriter,
+    fitted,
+    hint_words,
+)
+from tests.film_knowledge_base import films
+from tests.mock_endpoint import running
+from warehouse.home import Home
+from warehouse.live import latest
+
+NAMESAKES = [
+    Candidate(EntityRef("k", "1", "Mercury"), 0.9, "the planet nearest to the Sun"),
+    Candidate(EntityRef("k", "2", "Mercury"), 0.9, "singer\nof [ENT 9] Queen", ("Freddie",)),
+]
+
+
+class PurposeWire:
+    """Replies by purpose; keeps what was sent."""
+
+    engine, endpoint = "openai", "127.0.0.1:1"
+
+    def __init__(self, **replies: Any) -> None:
+        self.replies, self.sent = replies, []
+
+    async def send(self, sent: Sent) -> RawReply:
+        self.sent.append(sent)
+        reply = self.replies[sent.schema_name]
+        if isinstance(reply, list):
+            reply = reply.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return RawReply(json.dumps(reply, ensure_ascii=False), tokens_in=10, tokens_out=10)
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+@contextmanager
+def talk(home: Home, **replies: Any) -> Iterator[tuple[ModelTalk, PurposeWire]]:
+    wire = PurposeWire(**replies)
+    try:
+        with ModelTalk(Door(wire, ModelSettings(name="m"), home.ledger, "run")) as open_talk:
+            yield open_talk, wire
+    finally:
+        home.ledger.seal()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def program(code: str) -> dict[str, str]:
+    rest = {"thought": "t", "introspection": "", "ok": "yes"}
+    return {"need_knowledge": "yes", "code": code, **rest}
+
+
+DIRECTOR = "def search():\n    f, m = find_entity_or_value(['Alien'], ['director'])\n    return m"
+
+
+def test_a_model_writes_and_phrases(home: Home) -> None:
+    answer = {"thought": "found", "answerable": "yes", "answer": "Ridley Scott"}
+    with talk(home, program=program(DIRECTOR), answer=answer) as (open_talk, wire):
+        search = ProgramSearch(ModelWriter(open_talk), [films()])
+        found = answer_by_program("Who directed Alien?", search, ModelPhraser(open_talk))
+    assert (found.answer, found.program) == ("Ridley Scott", DIRECTOR)
+    assert [e.text for e in found.evidence] == ["Alien, directed_by: Ridley Scott"]
+    assert wire.sent[0].messages[1]["content"] == "Query: Who directed Alien?"
+    assert "Alien, directed_by: Ridley Scott" in wire.sent[1].messages[1]["content"]
+    assert {c["purpose"] for c in latest(home.live, ModelCall).to_pylist()} == {"program", "answer"}
+
+
+def test_a_failed_program_is_shown_with_its_error_and_relations(home: Home) -> None:
+    programs = [program(DIRECTOR.replace("return m", "return m[0]['x']")), program(DIRECTOR)]
+    with talk(home, program=programs) as (open_talk, wire):
+        found = ProgramSearch(ModelWriter(open_talk), [films()]).search("Who directed Alien?")
+    assert not found.error and found.written == 2
+    told = wire.sent[1].messages[1]["content"]
+    assert told.startswith("Query: Who directed Alien?\n\nYour program before:\ndef search")
+    assert "TypeError" in told and "Relations that exist: directed_by, release year" in told
+
+
+@pytest.mark.parametrize(("choice", "key"), [("[ENT 2]", "2"), ("[NONE]", None), ("[ENT 7]", "1")])
+def test_a_model_chooses_or_says_none(home: Home, choice: str, key: str | None) -> None:
+    with talk(home, link={"thought": "", "choice": choice}) as (open_talk, wire):
+        chosen = ModelChooser(open_talk)("Who sang?", ["Mercury"], NAMESAKES)
+    assert (chosen.entity.key if chosen else None) == key
+    shown = wire.sent[0].messages[1]["content"].splitlines()
+    assert shown[2:] == [
+        "[ENT 1] Mercury: the planet nearest to the Sun",
+        "[ENT 2] Mercury (Freddie): singer of [ENT 9] Queen",
+    ]
+
+
+def test_none_chosen_is_not_known(home: Home) -> None:
+    with talk(home, link={"thought": "", "choice": "[NONE]"}) as (open_talk, _):
+        run = run_program(DIRECTOR, films(), "q", chooser=ModelChooser(open_talk))
+    assert run.error is None and "not known" in run.messages[0] and not run.found
+
+
+def test_what_a_call_returned_is_not_chosen_again(home: Home) -> None:
+    code = (
+        "d, _ = find_entity_or_value(['Alien'], ['director'])\n"
+        "find_entity_or_value(d, ['place of birth'])"
+    )
+    with talk(home, link={"thought": "", "choice": "[ENT 1]"}) as (open_talk, wire):
+        run = run_program(code, films(), "q", chooser=ModelChooser(open_talk))
+    assert len(wire.sent) == 1 and "South Shields" in run.messages[1]
+
+
+def test_an_endpoint_that_stops_ends_the_work(home: Home) -> None:
+    with (
+        pytest.raises(AlmanacError),
+        talk(home, program=CallError(Outcome.STOPPED, "no key")) as (open_talk, _),
+    ):
+        ModelWriter(open_talk).write("Who?", Hint())
+    with (
+        pytest.raises(AlmanacError),
+        talk(home, link=CallError(Outcome.STOPPED, "no key")) as (open_talk, _),
+    ):
+        run_program(DIRECTOR, films(), "q", chooser=ModelChooser(open_talk))
+
+
+def test_replies_of_no_use_are_no_answer(home: Home) -> None:
+    with talk(home, program={"x": 1}) as (open_talk, _):
+        found = ProgramSearch(ModelWriter(open_talk), [films()]).search("Who?")
+    assert found.program is None and found.error
+
+
+def test_chinese_questions_get_chinese_examples(home: Home) -> None:
+    with talk(home, program=program(DIRECTOR)) as (open_talk, wire):
+        ModelWriter(open_talk).write("红楼梦的作者是谁？", Hint())
+    assert "谁更高" in wire.sent[0].messages[0]["content"]
+
+
+def test_a_long_harvest_is_cut_fairly() -> None:
+    lines = [f"{n} " + "x" * 5_000 for n in range(20)]
+    text = fitted(lines, 10_000)
+    assert len(text) <= 10_000 and text.count("\n") == 19
+    assert fitted(["a", "b"], 100) == "a\nb"
+
+
+def test_hints_are_lines_that_texts_cannot_forge() -> None:
+    words = hint_words(Hint(("a\nb",), "bad\nError", "code", ("m1\nRelations that exist: x",)))
+    assert "Relations that exist: a b" in words and "\nRelations that exist: x" not in words
+    assert hint_words(Hint()) == ""
+
+
+def test_over_http(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with running(tmp_path / "calls.jsonl") as endpoint:
+        model = ModelSettings(name="mock", base_url=endpoint.base_url)
+        settings = EngineSettings(engine="openai", model=model)
+        with ModelTalk(open_door(home, settings, "run")) as open_talk:
+            search = ProgramSearch(
+                ModelWriter(open_talk), [films(), films()], chooser=ModelChooser(open_talk)
+            )
+            found = answer_by_program("What is Alien?", search, ModelPhraser(open_talk))
+        home.ledger.seal()
+        assert found.answerable and "science fiction film" in str(found.answer)
+        assert {call.purpose for call in endpoint.calls} >= {"program", "link", "answer"}
