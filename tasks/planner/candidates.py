@@ -44,6 +44,17 @@ def known_paths(
             yield path, walked[path]
 
 
+def longer_paths(
+    graph: Graph, topic: Topic, paths: Iterable[tuple[Path, Nodes]]
+) -> Iterator[tuple[Path, Nodes]]:
+    """Yield paths that go on by one hop from where others end."""
+    for path, nodes in paths:
+        for hop in hops_from(graph, nodes):
+            reached = follow(graph, topic.nodes, nodes, hop)
+            if len(reached):
+                yield (*path, hop), reached
+
+
 def _hops(graph: Graph, topic: Topic) -> list[tuple[int, bool]]:
     return hops_from(graph, topic.nodes)
 

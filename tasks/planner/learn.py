@@ -6,16 +6,16 @@ one question, the other questions tell which is meant (latent paths, marginal li
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.planner.candidates import known_paths, short_paths
+from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
 from tasks.planner.path_model import LONGEST, TABLES, Batch, Candidate, Encoding, PathModel, Rows
-from tasks.planner.paths import Path, paths_from
+from tasks.planner.paths import Path, paths_from, walk
 from tasks.planner.topics import Topic, bearers, topics_in
 
 EPOCHS = 6
@@ -24,7 +24,9 @@ RATE = 0.01
 SEARCHED = 1_500  # questions whose paths of three hops are all looked at; then those found are
 SEEN = 2  # questions that a path must explain to be offered for others
 NEARLY = 0.7  # a path with so much of the best one's fit may be what is meant
+POORLY = 0.9  # fit of short paths below which longer ones are looked for
 LEAST = 0.1  # F1 of answers below which a path explains nothing
+GOING_ON = 3  # paths of two hops that wrong third hops are taken from
 MOST = 8_000  # examples that are learned from
 WRONG = 100  # wrong candidates of a question that a step looks at
 Report = Callable[[str, int, int], None]
@@ -86,7 +88,7 @@ def _explain(
     for number, example in enumerate(examples):
         topics, gold = topics_in(example.question, graph), _nodes_of(graph, example.answers)
         scored = list(_short(graph, topics, gold))
-        if _best(scored) < 1.0 and searched < SEARCHED:
+        if _best(scored) < POORLY and searched < SEARCHED:
             searched += 1
             scored += list(_long(graph, topics, gold))
         best = _best(scored)
@@ -130,11 +132,30 @@ def _with_known(
     for topic in topics.values():
         for path, nodes in known_paths(graph, topic, longer):
             rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
-    fit = np.array([fit for _, _, fit in rows.values()], np.float32)
-    if not fit.any():
+    if not any(fit for _, _, fit in rows.values()):
         return None
+    for topic, path, nodes in _going_on(graph, rows.values(), longer):
+        rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
+    fit = np.array([fit for _, _, fit in rows.values()], np.float32)
     candidates = [Candidate(topic, path) for topic, path, _ in rows.values()]
     return _Explained(encoding.rows(candidates), fit)
+
+
+def _going_on(
+    graph: Graph, rows: Iterable[tuple[Topic, Path, float]], longer: list[Path]
+) -> list[tuple[Topic, Path, Nodes]]:
+    """Return how the best paths of two hops go on, if any question means three."""
+    prefixes = {
+        (id(topic), path[: LONGEST - 1]): topic
+        for topic, path, fit in sorted(rows, key=lambda row: -row[2])
+        if longer and fit and len(path) >= LONGEST - 1
+    }
+    found = []
+    for (_, path), topic in list(prefixes.items())[:GOING_ON]:
+        nodes = walk(graph, topic.nodes, path)
+        for further, reached in longer_paths(graph, topic, [(path, nodes[:LARGEST])]):
+            found.append((topic, further, reached))
+    return found
 
 
 def _nodes_of(graph: Graph, answers: Sequence[str]) -> Nodes:

@@ -1,16 +1,30 @@
 """Chooses the path that a question means, by the model, among those that the graph has."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.planner.candidates import known_paths, short_paths
+from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
 from tasks.planner.path_model import LONGEST, Candidate, Encoding, PathModel
 from tasks.planner.paths import Path
-from tasks.planner.topics import topics_in
+from tasks.planner.topics import Topic, topics_in
 
 QUESTIONS = 32  # scored at a time
+PREFIXES = 6  # paths of two hops that a third is looked for from
+
+Found = dict[tuple[int, Path], tuple[Candidate, Nodes]]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A path that a question may mean, where it ends, and its share of the probability."""
+
+    topic: Topic
+    path: Path
+    nodes: Nodes
+    share: float
 
 
 class Planner:
@@ -20,35 +34,65 @@ class Planner:
         """Take a model that was learned on the graph, and the paths it saw to be meant."""
         self.graph, self.model = graph, model
         self._encoding = Encoding(graph)
-        self.longer = [path for path in paths if len(path) == LONGEST]
+        self._known = [path for path in paths if len(path) == LONGEST]
         self.longest = max((len(path) for path in paths), default=1)
 
-    def candidates(self, question: str) -> tuple[list[Candidate], list[Nodes]]:
-        """Return the paths that a question may mean, and where each ends."""
-        rows: dict[tuple[int, Path], tuple[Candidate, Nodes]] = {}
-        for topic in topics_in(question, self.graph):
-            for path, nodes in short_paths(self.graph, topic, min(self.longest, LONGEST - 1)):
-                rows[id(topic), path] = (Candidate(topic, path), nodes)
-            for path, nodes in known_paths(self.graph, topic, self.longer):
-                rows[id(topic), path] = (Candidate(topic, path), nodes)
-        return [one for one, _ in rows.values()], [nodes for _, nodes in rows.values()]
-
-    def plan(self, questions: Sequence[str]) -> list[list[tuple[Candidate, float, Nodes]]]:
-        """Return each question's candidates with their probability and end, best first."""
-        import torch
-
+    def plan(self, questions: Sequence[str]) -> list[list[Planned]]:
+        """Return each question's candidates, the most probable first."""
         planned = []
         for start in range(0, len(questions), QUESTIONS):
-            found = [self.candidates(question) for question in questions[start : start + QUESTIONS]]
-            filled = [self._encoding.rows(ours) for ours, _ in found if ours]
-            scores = np.zeros(0)
-            if filled:
-                with torch.no_grad():
-                    scores = self.model.scores(self._encoding.batch(filled)).numpy()
-            at = 0
-            for ours, ends in found:
-                share = np.exp(scores[at : at + len(ours)] - scores[at : at + len(ours)].max()) if ours else []
-                at += len(ours)
-                rows = list(zip(ours, share / np.sum(share) if ours else [], ends, strict=True))
-                planned.append(sorted(rows, key=lambda row: -row[1]))
+            found = [self._candidates(question) for question in questions[start : start + QUESTIONS]]
+            ranked = self._ranked(found)
+            if self.longest == LONGEST:
+                for ours, best in zip(found, ranked, strict=True):
+                    ours.update(self._longer(ours, best))
+                ranked = self._ranked(found)
+            planned += ranked
         return planned
+
+    def _candidates(self, question: str) -> Found:
+        """Return the paths that a question may mean, and where each ends."""
+        found: Found = {}
+        for topic in topics_in(question, self.graph):
+            for path, nodes in short_paths(self.graph, topic, min(self.longest, LONGEST - 1)):
+                found[id(topic), path] = (Candidate(topic, path), nodes)
+            for path, nodes in known_paths(self.graph, topic, self._known):
+                found[id(topic), path] = (Candidate(topic, path), nodes)
+        return found
+
+    def _longer(self, found: Found, ranked: list[Planned]) -> Found:
+        """Return what the likeliest paths of two hops lead on to."""
+        prefixes = [one for one in ranked if len(one.path) == LONGEST - 1][:PREFIXES]
+        return {
+            (id(one.topic), path): (Candidate(one.topic, path), nodes)
+            for one in prefixes
+            if len(one.nodes) <= LARGEST
+            for path, nodes in longer_paths(self.graph, one.topic, [(one.path, one.nodes)])
+            if (id(one.topic), path) not in found
+        }
+
+    def _ranked(self, found: Sequence[Found]) -> list[list[Planned]]:
+        import torch
+
+        filled = [self._encoding.rows([one for one, _ in ours.values()]) for ours in found if ours]
+        if not filled:
+            return [[] for _ in found]
+        with torch.no_grad():
+            scores = self.model.scores(self._encoding.batch(filled)).numpy()
+        ranked, at = [], 0
+        for ours in found:
+            own = scores[at : at + len(ours)]
+            at += len(ours)
+            shares = np.exp(own - own.max(initial=-np.inf)) if ours else own
+            ranked.append(
+                sorted(
+                    (
+                        Planned(one.topic, one.path, nodes, float(share))
+                        for (one, nodes), share in zip(
+                            ours.values(), shares / max(shares.sum(), 1e-9), strict=True
+                        )
+                    ),
+                    key=lambda planned: -planned.share,
+                )
+            )
+        return ranked
