@@ -5,7 +5,6 @@ words of the question (Jaccard) leads to the answers, or to the document of the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,11 @@ from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.baselines.words import jaccard, relation_words, words
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.graphs.graph import Graph, Nodes
+from tasks.planner.paths import Hop, follow, hops_from
 
 FACTS = 2000  # triples of an entity that are read; documents of hubs are cut
 TIED = 10  # documents that may be equally good
 WRITER_MEMORY = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A relation around some nodes and the direction it is followed in."""
-
-    relation: int
-    inverse: bool
 
 
 class BM25Answerer:
@@ -51,16 +43,16 @@ class BM25Answerer:
         found = self._best_document(asked)
         if found is None:
             return Prediction(retrieved=())
-        nodes = np.array([found], np.int32)
+        start = nodes = np.array([found], np.int32)
         wanted = frozenset(asked) - frozenset(words(self._graph.label(found)))
-        last, document = None, nodes
+        hops: list[Hop] = []
+        document = nodes
         for _ in range(question.hops or 1):
-            step = best_step(self._graph, nodes, wanted, last)
-            if step is None:
+            following = best_hop(self._graph, start, nodes, wanted, hops)
+            if following is None:
                 return Prediction(retrieved=())
-            document = nodes
-            nodes = self._graph.step(nodes, step.relation, inverse=step.inverse)
-            last = step
+            hops.append(following[0])
+            document, nodes = nodes, following[1]
         retrieved = tuple(map(self._graph.label, _neighbours(self._graph, document)))
         return Prediction([self._graph.label(node) for node in nodes], retrieved=retrieved)
 
@@ -82,15 +74,20 @@ class BM25Answerer:
         return sum(word in asked for word in own) / max(len(own), 1)
 
 
-def best_step(graph: Graph, nodes: Nodes, wanted: frozenset[str], last: Step | None) -> Step | None:
-    """Return the relation with the most words in common with those wanted; not straight back."""
-    steps = [Step(*around) for around in graph.relations_around(nodes)]
-    back = Step(last.relation, not last.inverse) if last else None
-    return max(
-        (step for step in steps if step != back),
-        key=lambda step: jaccard(relation_words(graph.relations[step.relation]), wanted),
-        default=None,
+def best_hop(
+    graph: Graph, start: Nodes, nodes: Nodes, wanted: frozenset[str], walked: Sequence[Hop]
+) -> tuple[Hop, Nodes] | None:
+    """Return the relation with the most words in common with those wanted, and where it leads.
+
+    It leads neither straight back nor to where the question starts from.
+    """
+    back = (walked[-1][0], not walked[-1][1]) if walked else None
+    ranked = sorted(
+        (hop for hop in hops_from(graph, nodes) if hop != back),
+        key=lambda hop: -jaccard(relation_words(graph.relations[hop[0]]), wanted),
     )
+    reached = ((hop, follow(graph, start, nodes, hop)) for hop in ranked)
+    return next(((hop, end) for hop, end in reached if len(end)), None)
 
 
 def _neighbours(graph: Graph, nodes: Nodes) -> list[int]:

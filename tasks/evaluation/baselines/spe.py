@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.evaluation.answerer import Prediction
-from tasks.evaluation.baselines.bm25 import Step
 from tasks.evaluation.baselines.words import relation_phrase
 from tasks.evaluation.normalise import same_name, set_f1, tokens
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.graphs.graph import Graph, Nodes
-from tasks.planner.paths import Path, paths_from
+from tasks.planner.paths import Hop, Path, follow, hops_from, paths_from
 from tasks.planner.topics import topics_in
 
 BEARERS = 10  # entities of one name that are tried
@@ -78,24 +77,28 @@ class SPEAnswerer:
     def _walk(self, nodes: Nodes, grams: Grams, hops: int) -> _Chosen | None:
         """Follow the best relation at each hop."""
         start, total = nodes, 0.0
-        last: Step | None = None
-        for hop in range(hops):
-            steps = [Step(*around) for around in self._graph.relations_around(nodes)]
-            back = Step(last.relation, not last.inverse) if last else None
-            scored = [(self._score((hops, hop), s, grams, back=s == back), s) for s in steps]
-            if not scored:
+        last: Hop | None = None
+        for number in range(hops):
+            back = (last[0], not last[1]) if last else None
+            scored = [
+                (self._score((hops, number), hop, grams, back=hop == back), hop)
+                for hop in hops_from(self._graph, nodes)
+            ]
+            reached = (
+                (score, hop, follow(self._graph, start, nodes, hop))
+                for score, hop in sorted(scored, key=lambda pair: -pair[0])
+            )
+            best = next((one for one in reached if len(one[2])), None)
+            if best is None:
                 return None
-            score, last = max(scored, key=lambda pair: pair[0])
-            nodes = self._graph.step(nodes, last.relation, inverse=last.inverse)
-            if hop and len(nodes) > 1:
-                nodes = nodes[~np.isin(nodes, start)]
+            score, last, nodes = best
             total += score
         return _Chosen(total / hops, nodes)
 
-    def _score(self, place: tuple[int, int], step: Step, grams: Grams, *, back: bool) -> float:
+    def _score(self, place: tuple[int, int], hop: Hop, grams: Grams, *, back: bool) -> float:
         """Return how well a relation fits; one straight back must have been learned."""
-        relation = self._graph.relations[step.relation]
-        learned = self._learned((*place, relation, step.inverse), grams)
+        relation = self._graph.relations[hop[0]]
+        learned = self._learned((*place, relation, hop[1]), grams)
         return learned + (0.0 if back else _shared(grams_of(relation_phrase(relation)), grams))
 
     def _learned(self, key: Key, grams: Grams) -> float:
