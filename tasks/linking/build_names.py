@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.linking.spellings import GRAM, han_of, padded, short_forms
-from tasks.names import normalise_name
+from tasks.names import MAX_NAME, normalise_name
 
 BATCH = 1 << 16  # names in memory at a time
 HEAP = 100_000_000  # bytes of memory for tantivy's writer
@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
 
 def normal_form(name: str) -> str:
     """Return the form that names are compared in; a name of signs alone is compared as it is."""
-    return normalise_name(name) or name
+    return normalise_name(name) or name[:MAX_NAME]
 
 
 def key_of(normal: str) -> bytes:

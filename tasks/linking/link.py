@@ -20,6 +20,7 @@ COMPARED = 12  # candidates whose surroundings are compared with the question
 LEAST = 0.004  # what is less likely is no candidate
 SOME = 0.1  # the name means none of the candidates if it means any less likely than that
 KNOWN = 0.5  # below it, descriptions are searched too
+HALF = 0.5  # as likely as the likeliest, or nearly so
 DESCRIBED = 0.3  # at most: found by its description alone
 
 
@@ -28,6 +29,14 @@ class Link(NamedTuple):
 
     node: int
     score: float
+
+
+def meant(links: Sequence[Link], *, several: bool) -> list[Link]:
+    """Return the likeliest link; `several`, as of a personal knowledge base, all about as likely.
+
+    There names were not aligned when they were written, so that one entity may be several nodes.
+    """
+    return [link for link in links[: None if several else 1] if link.score >= HALF * links[0].score]
 
 
 class Linker:

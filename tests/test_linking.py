@@ -1,0 +1,198 @@
+"""Names lead to the nodes they mean, however spelled, in both languages; none where none fits."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.graphs.graph import Graph
+from tasks.linking.build_names import build_name_index
+from tasks.linking.descriptions import build_description_index
+from tasks.linking.likeness import MEASURES, likenesses
+from tasks.linking.link import Link, Linker, meant
+from tasks.linking.name_index import NameIndex
+from tasks.linking.spellings import han_pieces, short_forms
+
+# Each row: label, aliases, description. Their places are the nodes.
+PEOPLE: list[tuple[str, tuple[str, ...], str]] = [
+    ("Barack Obama", ("Barack Hussein Obama",), "president of the United States"),
+    ("Michelle Obama", (), "lawyer and writer"),
+    ("J. R. R. Tolkien", ("John Ronald Reuel Tolkien",), "English writer and philologist"),
+    ("Antonín Dvořák", (), "Czech composer of symphonies"),
+    ("World Health Organization", (), "agency for public health"),
+    ("Springfield", (), "capital of the state of Illinois"),
+    ("Springfield", (), "city in Massachusetts where basketball was invented"),
+    ("New York City", ("NYC", "Big Apple"), "most populous city of the United States"),
+    ("The Beatles", (), "rock band from Liverpool"),
+    ("Venus", (), "second planet from the Sun"),
+    ("Steven Spielberg", (), "American film director"),
+    ("北京大学", ("北大",), "位于北京的大学"),
+    ("北京师范大学", (), "位于北京的师范院校"),
+    ("李白", ("李太白", "诗仙"), "唐代诗人"),
+    ("青藏高原", (), "世界海拔最高的高原"),
+    ("University of California, Los Angeles", (), "public university in California"),
+]
+LABELS = [label for label, _, _ in PEOPLE]
+
+
+def node_of(label: str) -> int:
+    return LABELS.index(label)
+
+
+def index_names(folder: Path, names: Sequence[tuple[str, int, float]]) -> NameIndex:
+    texts, nodes, weights = zip(*names, strict=True)
+    build_name_index(folder, pa.array(texts), nodes, weights)
+    return NameIndex(folder)
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    folder = tmp_path_factory.mktemp("names")
+    names = [(label, node, 1.0) for node, label in enumerate(LABELS)]
+    names += [(alias, node, 0.5) for node, (_, also, _) in enumerate(PEOPLE) for alias in also]
+    index_names(folder, names)
+    told = [about for _, _, about in PEOPLE]
+    build_description_index(folder, range(len(PEOPLE)), pa.array(told))
+    return Linker.open(folder)
+
+
+def first(linker: Linker, name: str, question: str = "") -> int | None:
+    links = linker.link(question, [name])
+    return links[0].node if links else None
+
+
+@pytest.mark.parametrize(
+    ("asked", "label"),
+    [
+        ("Barack Obama", "Barack Obama"),
+        ("barack obama", "Barack Obama"),
+        ("Barak Obama", "Barack Obama"),
+        ("Barack Obmaa", "Barack Obama"),
+        ("Obama, Barack", "Barack Obama"),
+        ("B. Obama", "Barack Obama"),
+        ("Tolkien", "J. R. R. Tolkien"),
+        ("JRR Tolkien", "J. R. R. Tolkien"),
+        ("Antonin Dvorak", "Antonín Dvořák"),
+        ("WHO", "World Health Organization"),
+        ("UCLA", "University of California, Los Angeles"),
+        ("Big Apple", "New York City"),
+        ("New Yrok City", "New York City"),
+        ("The Beetles", "The Beatles"),
+        ("Spielberg Steven", "Steven Spielberg"),
+        ("Spilberg", "Steven Spielberg"),
+        ("李白", "李白"),
+        ("李太白", "李白"),
+        ("北京大學", "北京大学"),
+        ("北京师大", "北京师范大学"),
+        ("青藏高源", "青藏高原"),
+    ],
+)
+def test_a_name_is_found_however_it_is_spelled(linker: Linker, asked: str, label: str) -> None:
+    assert first(linker, asked) == node_of(label)
+
+
+@pytest.mark.parametrize("asked", ["asdkjhaskd qwxz", "…", "葡萄牙语", "", " ", "\u202e"])
+def test_what_fits_nothing_is_none(linker: Linker, asked: str) -> None:
+    assert linker.link("Who is that?", [asked]) == []
+
+
+def test_the_question_decides_between_namesakes(linker: Linker) -> None:
+    illinois, massachusetts = (n for n, label in enumerate(LABELS) if label == "Springfield")
+    asked = "Which state is Springfield the capital of?"
+    assert first(linker, "Springfield", asked) == illinois
+    asked = "In which city of Massachusetts, Springfield, was basketball invented?"
+    assert first(linker, "Springfield", asked) == massachusetts
+
+
+def test_a_description_is_found_where_no_name_is(linker: Linker) -> None:
+    assert first(linker, "second planet from Sun") == node_of("Venus")
+    assert first(linker, "唐代诗人") == node_of("李白")
+    links = linker.link("", ["second planet from Sun"])
+    assert all(link.score <= 0.5 for link in links)  # a guess, and it says so
+
+
+def test_the_better_connected_namesake_comes_first_and_neighbours_count(tmp_path: Path) -> None:
+    names = [("Paris", 0, 1.0), ("Paris", 1, 1.0), ("France", 2, 1.0), ("Texas", 3, 1.0)]
+    index = index_names(tmp_path, names)
+    edges = np.array([[0, 0, 3], [1, 0, 2], [1, 1, 4], [1, 1, 5]], np.int32)
+    labels = pa.array(["Paris", "Paris", "France", "Texas", "Louvre", "Seine"])
+    nothing = (np.zeros(0, np.uint64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    graph = Graph.from_arrays("g", ["lies_in", "has"], labels, labels, edges, nothing)
+    linker = Linker(index, graph)
+    assert [link.node for link in linker.link("Where is Paris?", ["Paris"])] == [1, 0]
+    assert linker.link("Who is mayor of Paris, Texas?", ["Paris"])[0].node == 0
+
+
+def test_scores_are_shares_and_any_alias_may_lead(linker: Linker) -> None:
+    links = linker.link("", ["Obama", "Barack Hussein Obama"])
+    assert links[0].node == node_of("Barack Obama")
+    assert 0 < sum(link.score for link in links) <= 1
+    assert [link.score for link in links] == sorted((x.score for x in links), reverse=True)
+
+
+def test_of_a_personal_knowledge_base_several_may_be_meant() -> None:
+    links = [Link(3, 0.4), Link(5, 0.3), Link(9, 0.1)]
+    assert meant(links, several=False) == links[:1]
+    assert meant(links, several=True) == links[:2]
+    assert meant([], several=True) == []
+
+
+def test_many_namesakes_hide_nobody(tmp_path: Path) -> None:
+    names = [("John Smith", node, 1.0) for node in range(500)] + [("Jon Smithe", 500, 1.0)]
+    index = index_names(tmp_path, names)
+    assert len(index.bearers("john smith", 1000)) == 500
+    assert 500 in {spelling.node for spelling in index.near("John Smyth")}
+
+
+def test_an_index_of_nothing_finds_nothing(tmp_path: Path) -> None:
+    build_name_index(tmp_path, pa.array([], pa.string()), [], [])
+    assert Linker.open(tmp_path).link("Who?", ["Ada"]) == []
+
+
+def test_the_same_names_make_the_same_index(tmp_path: Path) -> None:
+    names = [(f"Name {number % 700} of {number}", number, 1.0) for number in range(2000)]
+    one, two = (index_names(tmp_path / place, names) for place in "ab")
+    for asked in ("Name 7 of 707", "Nmae 7", "name of 1999"):
+        assert one.near(asked) == two.near(asked)
+
+
+def test_naughty_strings_are_found_byte_for_byte(almanac_data: Path, tmp_path: Path) -> None:
+    read = json.loads((almanac_data / "hostile" / "blns.json").read_text("utf-8"))
+    strings = list(dict.fromkeys(text for text in read if text))
+    index = index_names(tmp_path, [(text, node, 1.0) for node, text in enumerate(strings)])
+    linker = Linker(index)
+    for node, text in enumerate(strings):
+        assert node in {s.node for s in index.bearers(text, 1000) if s.name == text}
+        linker.link(text, [text])
+
+
+WORDS = st.text(alphabet="abcdefgh äéß'-北京上海人", min_size=1, max_size=24).filter(str.strip)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12, unique=True))
+def test_every_name_finds_its_bearer(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        index = index_names(Path(folder), [(name, node, 1.0) for node, name in enumerate(names)])
+        for node, name in enumerate(names):
+            assert node in {spelling.node for spelling in index.bearers(name)}
+
+
+@given(WORDS, WORDS)
+def test_measures_stay_between_none_and_all(one: str, other: str) -> None:
+    measures = likenesses(one, [other, one], lambda token: 0.5)
+    assert measures.shape == (2, len(MEASURES))
+    assert ((measures >= 0) & (measures <= 1.0001)).all()
+    assert measures[1, MEASURES.index("letters")] == 1
+
+
+def test_short_forms_and_pieces() -> None:
+    assert short_forms("john ronald reuel tolkien") == ["jrrt", "jrr tolkien", "j tolkien"]
+    assert short_forms("university of california") == ["uoc", "uc", "uo california", "u california"]
+    assert short_forms("ada") == []
+    assert han_pieces("北京大学 abc 李") == ["北京", "京大", "大学", "李"]
