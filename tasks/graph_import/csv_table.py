@@ -6,6 +6,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
 
 from tasks.graph_import.batch import Batch
 from tasks.graph_import.columns import Columns
@@ -46,6 +47,28 @@ def told_delimiter(lines: list[str]) -> str:
     return best if found[best] else ","
 
 
+def parse_quoted(lines: pa.Array, delimiter: str, width: int) -> list[pa.Array] | None:
+    """Return the columns of lines with quotes, None unless each line is a row of this width."""
+    text = "\n".join(lines.to_pylist()).encode()
+    names = [str(place) for place in range(width)]
+    try:
+        table = pa_csv.read_csv(
+            pa.BufferReader(text),
+            pa_csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if len(table) != len(lines):
+        return None
+    return [column.combine_chunks() for column in table.columns]
+
+
 class _Table:
     """A table whose columns are known from its first lines."""
 
@@ -61,22 +84,35 @@ class _Table:
 
     def take(self, lines: Lines) -> None:
         """Add the rows that end in these lines to their batch."""
-        quoted = pc.any(pc.match_substring(lines.text, '"')).as_py()
-        if quoted or self._rows.waits or self._header_waits:
+        if self._header_waits:
+            self._header_waits = False
+            header = lines.where(np.arange(len(lines.numbers)) == 0)
+            list(self._rows.take(header))
+            lines = lines.where(np.arange(len(lines.numbers)) > 0)
+        filled = lines.where(
+            pc.greater(pc.binary_length(lines.text), 0).to_numpy(zero_copy_only=False)
+        )
+        if self._rows.waits or not self._take_columns(filled):
             self._add(list(self._rows.take(lines)), lines.batch)
-            return
-        filled = pc.greater(pc.binary_length(lines.text), 0).to_numpy(zero_copy_only=False)
-        places, *fields = split_lines(lines.where(filled), self._delimiter, self._columns.width)
-        numbers = lines.numbers[filled][places]
+
+    def _take_columns(self, lines: Lines) -> bool:
+        """Add lines of one row each by column; return False if that cannot be done."""
+        if not pc.any(pc.match_substring(lines.text, '"')).as_py():
+            places, *fields = split_lines(lines, self._delimiter, self._columns.width)
+            numbers = lines.numbers[places]
+        else:
+            parsed = parse_quoted(lines.text, self._delimiter, self._columns.width)
+            if parsed is None:
+                return False
+            numbers, fields = lines.numbers, parsed
         add_fields(lines.batch, numbers, fields, self._columns, self._mapping)
+        return True
 
     def end(self, batch: Batch) -> None:
         """Add what waits for a quote that never comes."""
         self._add(list(self._rows.end(batch)), batch)
 
     def _add(self, rows: list[tuple[int, list[str]]], batch: Batch) -> None:
-        if self._header_waits and rows:
-            rows, self._header_waits = rows[1:], False
         width = self._columns.width
         for number, row in rows:
             if len(row) != width:

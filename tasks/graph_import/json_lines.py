@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.json as pa_json
 
 from tasks.graph_import.batch import (
     LONG_TAIL,
@@ -31,9 +32,41 @@ _BLOCK = 1 << 22  # bytes; objects take ten times the room of their text
 def read_json_lines(file: BinaryIO, mapping: FileMapping | None = None) -> Iterator[Batch]:
     """Yield the triples and entities of a file of JSON lines."""
     names = {part: str(column) for part, column in ((mapping and mapping.columns) or {}).items()}
+    relations = mapping.relations if mapping else {}
     for lines in blocks_of_lines(file, _BLOCK):
-        read_lines(lines, names, mapping.relations if mapping else {})
+        if len(lines.numbers) and not _read_alike(lines, names, relations):
+            read_lines(lines, names, relations)
         yield lines.batch
+
+
+def _read_alike(lines: Lines, names: dict[str, str], relations: dict[str, str]) -> bool:
+    """Add lines that all are triples of texts, by column; return False if they are not."""
+    try:
+        first = orjson.loads(lines.text[0].as_py())
+        names = names or _names_in(first)
+        schema = pa.schema([(names[part], pa.string()) for part in TRIPLE])
+        if set(first) != set(schema.names):
+            return False
+        text = "\n".join(lines.text.to_pylist()).encode()
+        table = pa_json.read_json(
+            pa.BufferReader(text),
+            pa_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+        )
+    except (orjson.JSONDecodeError, pa.ArrowInvalid, KeyError, TypeError):
+        return False
+    if len(table) != len(lines.numbers) or any(column.null_count for column in table.columns):
+        return False
+    head, relation, tail = (table[names[part]].combine_chunks() for part in TRIPLE)
+    add_triples(lines.batch, lines.numbers, head, renamed(relation, relations), tail)
+    return True
+
+
+def _names_in(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return under which keys an object has the parts of a triple."""
+    keys = list(row)
+    places = named_places(keys)
+    return {part: keys[place] for part, place in places.items()} if places else {}
 
 
 class _Found:
@@ -62,10 +95,7 @@ def read_lines(lines: Lines, names: dict[str, str], relations: dict[str, str]) -
 
 def _take(row: Mapping[str, Any], line: int, names: dict[str, str], found: _Found) -> bool:
     """Add what an object says; return whether it says anything."""
-    keys = list(row)
-    if not names:
-        places = named_places(keys)
-        names = {part: keys[place] for part, place in places.items()} if places else {}
+    names = names or _names_in(row)
     parts = [_text(row.get(names[part])) if part in names else None for part in TRIPLE]
     head, relation, tail = parts
     if head is not None and relation is not None and tail is not None:

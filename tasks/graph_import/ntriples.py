@@ -28,6 +28,8 @@ _STATEMENT = (
     r'|"(?P<text>(?:[^"\\]|\\.)*)"(?:@(?P<language>[A-Za-z0-9-]+)|\^\^<[^<>\s]*>)?)'
     rf"[ \t]*(?:{_NODE})?[ \t]*\.[ \t]*(?:#.*)?$"
 )
+# Most lines are of this form, which is told three times as fast.
+_PLAIN = r"^<(?P<head>[^<>\s\\]*)> <(?P<relation>[^<>\s\\]*)> <(?P<node>[^<>\s\\]*)> \.$"
 _PREFIX = {
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "skos": "http://www.w3.org/2004/02/skos/core#",
@@ -95,46 +97,66 @@ class _Statements:
 def _read(
     lines: Lines, languages: tuple[str, ...], relations: dict[str, str], names: IriNames
 ) -> None:
-    found = _statements(lines, languages)
-    if not len(found.numbers):
+    parsed = pc.extract_regex(lines.text, _PLAIN)
+    plain = pc.is_valid(parsed).to_numpy(zero_copy_only=False)
+    _add_triples(_plain_statements(parsed, lines.numbers, plain), lines.batch, relations, names)
+    if plain.all():
         return
-    names.add_iris(
-        found.head.filter(pc.invert(pc.starts_with(found.head, "_:"))),
-        found.node.filter(pc.fill_null(pc.invert(pc.starts_with(found.node, "_:")), False)),
-    )
+    others = _statements(lines.where(~plain), languages)
+    _add_triples(_without_names(others, lines.batch, names), lines.batch, relations, names)
+
+
+def _plain_statements(parsed: pa.Array, numbers: np.ndarray, plain: np.ndarray) -> _Statements:
+    parsed = parsed.filter(pa.array(plain))
+    head, relation, node = (pc.struct_field(parsed, n) for n in ("head", "relation", "node"))
+    text, rank = pa.nulls(len(parsed), pa.string()), pa.nulls(len(parsed), pa.int32())
+    return _Statements(numbers[plain], head, relation, node, text, rank)
+
+
+def _without_names(found: _Statements, batch: Batch, names: IriNames) -> _Statements:
+    """Note the names and descriptions among statements; return the other statements."""
     literal = pc.is_valid(found.text)
     named = found.where(pc.and_(literal, pc.is_in(found.relation, value_set=_ALIASES_FULL)))
-    add_aliases(lines.batch, named.numbers, named.head, named.text)
+    add_aliases(batch, named.numbers, named.head, named.text)
     best = named.where(pc.is_in(named.relation, value_set=_NAMES_FULL))
     names.add_names(best.head, best.text, _place(best, _NAMES_FULL))
-    described = found.where(
-        pc.and_(literal, pc.is_in(found.relation, value_set=_DESCRIPTIONS_FULL))
-    )
+    describing = pc.is_in(found.relation, value_set=_DESCRIPTIONS_FULL)
+    described = found.where(pc.and_(literal, describing))
     names.add_descriptions(described.head, described.text, _place(described, _DESCRIPTIONS_FULL))
-    told = pc.and_(
-        literal,
-        pc.is_in(found.relation, value_set=pa.concat_arrays([_ALIASES_FULL, _DESCRIPTIONS_FULL])),
-    )
-    rest = found.where(pc.invert(told))
+    names.add_iris(_addresses(named.head), _addresses(described.head))
+    told = pc.or_(pc.is_in(found.relation, value_set=_ALIASES_FULL), describing)
+    return found.where(pc.invert(pc.and_(literal, told)))
+
+
+def _add_triples(
+    found: _Statements, batch: Batch, relations: dict[str, str], names: IriNames
+) -> None:
+    if not len(found.numbers):
+        return
+    names.add_iris(_addresses(found.head), _addresses(found.node.drop_null()))
     add_triples(
-        lines.batch,
-        rest.numbers,
-        rest.head,
-        renamed(_relation_names(rest.relation), relations),
-        pc.coalesce(rest.node, rest.text),
-        is_value=pc.is_valid(rest.text),
+        batch,
+        found.numbers,
+        found.head,
+        renamed(_relation_names(found.relation), relations),
+        pc.coalesce(found.node, found.text),
+        is_value=pc.is_valid(found.text),
     )
+
+
+def _addresses(nodes: pa.Array) -> pa.Array:
+    """Leave blank nodes out, whose names mean nothing."""
+    return nodes.filter(pc.invert(pc.starts_with(nodes, "_:")))
 
 
 def _statements(lines: Lines, languages: tuple[str, ...]) -> _Statements:
     """Parse lines; refuse those that are no statement, leave out those of other languages."""
     parsed = pc.extract_regex(lines.text, _STATEMENT)
-    good = np.asarray(pc.is_valid(parsed))
-    comment = np.asarray(pc.match_substring_regex(lines.text, r"^[ \t\r]*(#.*)?$"))
-    bad = ~good & ~comment
-    if bad.any():
-        refused = lines.text.filter(pa.array(bad))
-        lines.batch.refuse_all(lines.numbers[bad], "no-statement", refused)
+    good = pc.is_valid(parsed).to_numpy(zero_copy_only=False)
+    odd = lines.where(~good)
+    comment = pc.match_substring_regex(odd.text, r"^[ \t]*(#.*)?$")
+    bad = odd.where(~comment.to_numpy(zero_copy_only=False))
+    lines.batch.refuse_all(bad.numbers, "no-statement", bad.text)
     parsed = parsed.filter(pa.array(good))
     column = {name: pc.struct_field(parsed, name) for name in ("head", "relation", "node")}
     text, tag = pc.struct_field(parsed, "text"), pc.struct_field(parsed, "language")
