@@ -6,7 +6,8 @@ from typing import Any
 from tasks.knowledge_bases.protocol import EntityRef, Fact
 from tasks.programs.sandbox import SandboxError
 
-MOST_ALIASES = 20
+MOST_ALIASES = 20  # of one entity or relation
+MOST_TEXTS = 20_000  # that a call returned, passed on together
 LONGEST_ALIAS = 2_000  # characters
 
 
@@ -38,8 +39,8 @@ def read_aliases(said: Any, name: str) -> list[str]:
     aliases = list(dict.fromkeys(one for one in said if isinstance(one, str) and one.strip()))
     if not aliases:
         raise SandboxError(f"{name} must hold at least one text")
-    if len(aliases) > MOST_ALIASES:
-        raise SandboxError(f"{name} holds {len(aliases)} texts; {MOST_ALIASES} are the most")
+    if len(aliases) > MOST_TEXTS:
+        raise SandboxError(f"{name} holds {len(aliases)} texts; {MOST_TEXTS} are the most")
     if any(len(alias) > LONGEST_ALIAS for alias in aliases):
         raise SandboxError(f"{name} holds a text longer than {LONGEST_ALIAS} characters")
     return aliases

@@ -6,7 +6,7 @@ from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, Knowledge
 from tasks.programs.relation_matching import INVERSE_OF
 
 MOST_ENTITIES = 10  # that a name may mean at once
-MOST_REMEMBERED = 100  # that a returned text may have stood for
+MOST_REMEMBERED = 20_000  # that returned texts may have stood for, in one call
 LEAST_CANDIDATE = 0.2  # a candidate below is nobody
 NEAR_CANDIDATE = 0.03  # candidates so close to the likeliest are tried too
 
@@ -19,16 +19,16 @@ class Entities:
     def __init__(self, kb: KnowledgeBase, question: str, chooser: Chooser | None) -> None:
         """Without a chooser the likeliest candidates are meant."""
         self._kb, self._question, self._chooser = kb, question, chooser
-        self._meant: dict[str, list[EntityRef]] = {}
+        self._meant: dict[str, dict[EntityRef, None]] = {}
         self._linked: dict[tuple[str, ...], list[EntityRef]] = {}
         self._relations: dict[EntityRef, tuple[str, ...]] = {}
         self._facts: dict[EntityRef, list[Fact]] = {}
 
     def link(self, aliases: list[str]) -> list[EntityRef]:
         """Return the entities that aliases mean: those that one of them stood for, else by name."""
-        known = [entity for alias in aliases for entity in self.remembered(alias)]
+        known = dict.fromkeys(entity for alias in aliases for entity in self.remembered(alias))
         if known:
-            return list(dict.fromkeys(known))[:MOST_REMEMBERED]
+            return list(known)[:MOST_REMEMBERED]
         asked = tuple(aliases)
         if asked not in self._linked:
             self._linked[asked] = self._by_name(aliases)
@@ -36,11 +36,11 @@ class Entities:
 
     def remembered(self, text: str) -> list[EntityRef]:
         """Return the entities that a text stood for when it was returned."""
-        return self._meant.get(text, [])
+        return list(self._meant.get(text, ()))
 
     def are_remembered(self, entities: list[EntityRef]) -> bool:
         """Tell whether all these were returned before, so that nothing about them is a guess."""
-        return all(entity in self.remembered(entity.name) for entity in entities)
+        return all(entity in self._meant.get(entity.name, ()) for entity in entities)
 
     def remember(self, facts: Iterable[Fact]) -> list[str]:
         """Return the texts that facts lead to, once each; whom they stand for is kept."""
@@ -48,9 +48,9 @@ class Entities:
         for fact in facts:
             results[fact.text] = None
             if isinstance(fact.value, EntityRef):
-                meant = self._meant.setdefault(fact.text, [])
-                if fact.value not in meant and len(meant) < MOST_REMEMBERED:
-                    meant.append(fact.value)
+                meant = self._meant.setdefault(fact.text, {})
+                if len(meant) < MOST_REMEMBERED:
+                    meant[fact.value] = None
         return list(results)
 
     def around(self, entity: EntityRef) -> list[Fact]:

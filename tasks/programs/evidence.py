@@ -1,6 +1,7 @@
 """What an answer by programs rests on: the facts and descriptions that its calls brought back."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from schemas.answers import Evidence
 from tasks.knowledge_bases.protocol import Fact
@@ -33,7 +34,9 @@ def _of_call(call: Call, graph: str, wanted: set[str]) -> Iterable[tuple[bool, E
     for fact in call.facts[: 4 * MOST_EVIDENCE]:
         score = min(1.0, call.similarity * fact.confidence)
         text = fact_words(fact)[:LONGEST_EVIDENCE]
-        yield fact.text in wanted, Evidence(text=text, kind=fact.kind, graph=graph, score=score)
+        place = asdict(fact.place) if fact.place else {}
+        one = Evidence(text=text, kind=fact.kind, graph=graph, score=score, **place)
+        yield fact.text in wanted, one
     if call.description:
         text = call.description[:LONGEST_EVIDENCE]
         leads = bool(wanted & set(call.results))

@@ -9,14 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
-from tasks.programs.calls import Call, read_aliases
+from tasks.programs.calls import MOST_ALIASES, Call, read_aliases
 from tasks.programs.descriptions import best_sentence
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
 from tasks.programs.name_likeness import likest
-from tasks.programs.relation_matching import RelationMatcher, split_inverse
+from tasks.programs.relation_matching import MARGIN, RelationMatcher, split_inverse
+from tasks.programs.sandbox import SandboxError
 
 MOST_MESSAGES = 5_000
+MOST_DESCRIBED = 10  # entities whose texts one call reads
 LEAST_LIKENESS = 60.0  # of names, for `find_relationship`
 
 
@@ -49,15 +51,14 @@ class Functions:
 
     def get_entity_info(self, entity_aliases: list[str]) -> tuple[str | None, str]:
         """Return what an entity is, with its attributes, and the message."""
-        aliases = read_aliases(entity_aliases, "entity_aliases")
+        aliases = self._read(entity_aliases, "entity_aliases")
         asked = {"entity_aliases": aliases}
         entities = self._entities.link(aliases)
         if not entities:
             return self._nothing("get_entity_info", asked, _unknown(aliases))
-        texts, facts = [], []
-        for entity in entities:
+        texts = []
+        for entity in entities[:MOST_DESCRIBED]:
             around = self._entities.around(entity)
-            facts += [fact for fact in around if not fact.inverse]
             description = self._kb.get_entity_info(entity)
             if description or around:
                 texts.append(entity_words(entity.name, description, around))
@@ -74,8 +75,8 @@ class Functions:
         self, entity_aliases: list[str], relation_aliases: list[str]
     ) -> tuple[list[str] | None, str]:
         """Return what the relation leads to from the entity, and the message."""
-        aliases = read_aliases(entity_aliases, "entity_aliases")
-        wanted = read_aliases(relation_aliases, "relation_aliases")
+        aliases = self._read(entity_aliases, "entity_aliases")
+        wanted = self._read(relation_aliases, "relation_aliases")
         asked = {"entity_aliases": aliases, "relation_aliases": wanted}
         entities = self._entities.link(aliases)
         if not entities:
@@ -95,8 +96,8 @@ class Functions:
         self, entity1_aliases: list[str], entity2_aliases: list[str]
     ) -> tuple[list[str] | None, str]:
         """Return the relations between two entities, either way round, and the message."""
-        first = read_aliases(entity1_aliases, "entity1_aliases")
-        second = read_aliases(entity2_aliases, "entity2_aliases")
+        first = self._read(entity1_aliases, "entity1_aliases")
+        second = self._read(entity2_aliases, "entity2_aliases")
         asked = {"entity1_aliases": first, "entity2_aliases": second}
         tried: list[EntityRef] = []
         for here, there in ((first, second), (second, first)):
@@ -124,7 +125,15 @@ class Functions:
 
     def entity_linking(self, aliases: list[str]) -> list[EntityRef]:
         """Return the entities that aliases mean: remembered ones, or those that are likeliest."""
-        return self._entities.link(read_aliases(aliases, "entity_aliases"))
+        return self._entities.link(self._read(aliases, "entity_aliases"))
+
+    def _read(self, said: Any, name: str) -> list[str]:
+        """Return an argument; of texts that a call returned there may be many, of others few."""
+        aliases = read_aliases(said, name)
+        new = [alias for alias in aliases if not self._entities.remembered(alias)]
+        if len(new) > MOST_ALIASES:
+            raise SandboxError(f"{name} holds {len(new)} new names; {MOST_ALIASES} are the most")
+        return aliases
 
     # -- relations ------------------------------------------------------------------------------
 
@@ -133,33 +142,32 @@ class Functions:
     ) -> tuple[list[EntityRef], list[Fact], float]:
         """Return the facts that the relation aliases mean, and of which entities they are.
 
-        Where a name means several entities and they were not chosen by identity, a public
-        knowledge base goes on with the one whose relation fits best.
+        Entities that a call returned, and all of a personal knowledge base, are asked together.
+        Where a name means several in a public one, those count whose relation fits best.
         """
-        found = [(entity, *self._facts_of(entity, wanted)) for entity in entities]
-        fitting = [one for one in found if one[1]]
-        if not fitting:
-            return entities, [], 0.0
-        if not self._kb.personal and not self._entities.are_remembered(entities):
-            fitting = [max(fitting, key=lambda one: one[2])]
+        if self._kb.personal or self._entities.are_remembered(entities):
+            return entities, *self._facts_of(entities, wanted)
+        found = [(entity, *self._facts_of([entity], wanted)) for entity in entities]
+        best = max(similarity for _, _, similarity in found)
+        fitting = [one for one in found if one[1] and one[2] >= best - MARGIN]
         facts = [fact for _, around, _ in fitting for fact in around]
-        return [one[0] for one in fitting], facts, max(one[2] for one in fitting)
+        return [entity for entity, _, _ in fitting] or entities, facts, best
 
-    def _facts_of(self, entity: EntityRef, wanted: list[str]) -> tuple[list[Fact], float]:
-        """Return an entity's facts whose relations are meant: forward first, then inverse."""
-        around = self._entities.around(entity)
+    def _facts_of(self, entities: list[EntityRef], wanted: list[str]) -> tuple[list[Fact], float]:
+        """Return entities' facts whose relations are meant: forward first, then inverse."""
+        around = [fact for entity in entities for fact in self._entities.around(entity)]
         asked = [split_inverse(alias) for alias in wanted]
         either = [alias for alias, inverse in asked if not inverse]
         heads = [alias for alias, inverse in asked if inverse]
         for aliases, inverse in ((either, False), (heads, True), (either, True)):
             there = [fact for fact in around if fact.inverse is inverse]
-            matches = self._matcher.match(
-                aliases, (fact.relation for fact in there), every=self._kb.personal
-            )
+            names = (name for fact in there for name in _names(fact))
+            matches = self._matcher.match(aliases, names, every=self._kb.personal)
             if matches:
                 sure = {match.relation: match.similarity for match in matches}
-                facts = [fact for fact in there if fact.relation in sure]
-                return sorted(facts, key=lambda fact: -sure[fact.relation]), max(sure.values())
+                scored = [(max(sure.get(n, 0.0) for n in _names(fact)), fact) for fact in there]
+                scored = sorted((one for one in scored if one[0]), key=lambda one: -one[0])
+                return [fact for _, fact in scored], scored[0][0]
         return [], 0.0
 
     def _leading_to(
@@ -187,7 +195,7 @@ class Functions:
         wanted: list[str],
     ) -> tuple[list[str] | None, str]:
         """Return the sentence of a description that speaks of the relation, or all of it."""
-        for entity in entities:
+        for entity in entities[:MOST_DESCRIBED]:
             description = self._kb.get_entity_info(entity)
             if not description:
                 continue
@@ -250,6 +258,11 @@ class Functions:
                 tuple(aliases),
             )
         )
+
+
+def _names(fact: Fact) -> tuple[str, ...]:
+    """Return what a relation alias is compared with: of an aspect its question too."""
+    return (fact.relation, fact.question) if fact.question else (fact.relation,)
 
 
 def _unknown(aliases: list[str]) -> str:

@@ -5,11 +5,14 @@ A message is one line whatever a name holds, so that no name can pass for anothe
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from tasks.knowledge_bases.protocol import Fact
 
 LONGEST_VALUE = 300  # characters of a value in a message
 LONGEST_INFO = 2_000  # of a description
+MOST_ALIASES = 20  # of one argument in a message
+MOST_FACTS = 1_000  # in a message
 MOST_VALUES = 200  # of one relation in a message
 MOST_ATTRIBUTES = 40  # relations shown with a description
 MOST_ATTRIBUTE_VALUES = 5
@@ -26,7 +29,7 @@ def one_line(text: str, longest: int = LONGEST_VALUE) -> str:
 def call_message(source: str, call: str, lists: Mapping[str, Sequence[str]], found: str) -> str:
     """Return the message of a call: who was asked, what, and what came back."""
     said = ", ".join(
-        f"{name} = [{','.join(_quoted(alias) for alias in aliases)}]"
+        f"{name} = [{','.join(map(_quoted, aliases[:MOST_ALIASES]))}{_more(aliases)}]"
         for name, aliases in lists.items()
     )
     return f"[FROM {one_line(source)}][{call}({said}) -> ] {found}"
@@ -40,7 +43,7 @@ def info_message(source: str, info: str) -> str:
 def facts_words(facts: Iterable[Fact]) -> str:
     """Return facts as `X, school: A, B`, grouped by entity, relation and direction."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for fact in facts:
+    for fact in islice(facts, MOST_FACTS):
         relation = f"inverse of {fact.relation}" if fact.inverse else fact.relation
         groups.setdefault((fact.entity.name, relation), []).append(fact.text)
     return "; ".join(
@@ -69,6 +72,10 @@ def _listed(values: list[str], most: int) -> str:
     once = list(dict.fromkeys(values))
     shown = ", ".join(one_line(value) for value in once[:most])
     return shown if len(once) <= most else f"{shown} and {len(once) - most} more"
+
+
+def _more(aliases: Sequence[str]) -> str:
+    return ",…" if len(aliases) > MOST_ALIASES else ""
 
 
 def _quoted(alias: str) -> str:

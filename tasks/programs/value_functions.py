@@ -94,7 +94,7 @@ def compare(left: Any, right: Any) -> int | None:
         return None
     if not (a.unit and b.unit):  # one without a unit: as stated
         return _order(from_base(a.number, a.unit), from_base(b.number, b.unit))
-    return _order(a.number, b.number)
+    return _order(_rounded(a.number), _rounded(b.number))
 
 
 def sort_values(values: Any) -> list[str]:
