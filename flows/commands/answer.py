@@ -10,6 +10,7 @@ from flows import progress, terminal
 from flows.commands.ask import keep
 from flows.home import edition_of, home_of, settings_of
 from schemas.answers import Answer
+from schemas.errors import UsageError
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     home = home_of(arguments)
     questions = read_benchmark(Path(arguments.questions), "jsonl").questions
     out = Path(arguments.out)
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {out.absolute().parent} for the answers.")
     with progress.shown() as report:
         answered = write_answers(home, questions, out, arguments.edition, report)
     if arguments.json:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.evaluation.answerer import BenchmarkAnswerer, Prediction, without_gold
-from tasks.evaluation.baselines.choose import BASELINES, baseline
+from tasks.evaluation.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.memory import Memories, MemoryAnswerer
 from tasks.evaluation.metrics import score
@@ -62,6 +63,7 @@ def evaluate(
     questions. Raises UsageError and AlmanacError in plain words.
     """
     how = how or Measurement()
+    _check(how)
     benchmark = read_benchmark(path, format)
     if any(question.context for question in benchmark.questions):
         edition, measured, learned = None, _from_memory(benchmark, system, settings, how, report), 0
@@ -83,6 +85,13 @@ def evaluate(
         "edition": edition_id,
         "baselines": parts[1:],
     }
+
+
+def _check(how: Measurement) -> None:
+    """Say what is wrong with a call before anything starts."""
+    check_baselines(how.baselines)
+    if how.answers and not how.answers.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {how.answers.absolute().parent} for the answers.")
 
 
 def _measure(

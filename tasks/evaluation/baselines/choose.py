@@ -41,15 +41,22 @@ class OverGraphs:
         return found
 
 
+def check_baselines(names: Sequence[str]) -> None:
+    """Raise UsageError for a name that no baseline has."""
+    unknown = [name for name in names if name not in BASELINES]
+    if unknown:
+        raise UsageError(
+            f"There is no baseline {unknown[0]!r}. The baselines: {', '.join(BASELINES)}."
+        )
+
+
 def baseline(
     name: str, edition: Edition, graphs: Sequence[str], settings: Settings
 ) -> BenchmarkAnswerer:
-    """Return a baseline over the graphs of an edition; UsageError if there is none of the name.
+    """Return a baseline over the graphs of an edition.
 
     Triples are encoded by the encoder of the settings, the packaged MiniLM if there is none.
     """
-    if name not in BASELINES:
-        raise UsageError(f"There is no baseline {name!r}. The baselines: {', '.join(BASELINES)}.")
     make = _maker(name, settings)
     opened = {graph: graph_of(edition, graph) for graph in graphs}
     return OverGraphs(name, {graph: make(found) for graph, found in opened.items() if found})

@@ -64,6 +64,8 @@ def _questions(file: Path, kinds: dict[str, str]) -> Iterator[BenchmarkQuestion]
     for fields in _records(lines(file)):
         if "question" not in fields or "answer" not in fields:
             raise AlmanacError(f"{file}: question {fields['id']} has no question or no answer.")
+        if not fields["answer"]:
+            continue  # the contest's own gap: there is nothing to compare an answer with
         triple = _BETWEEN.split(fields.get("triple", ""))
         topic = triple[0] or None
         yield BenchmarkQuestion(

@@ -1,0 +1,69 @@
+"""The route of programs under measurement: planned, run in the sandbox, answered from values."""
+
+from collections.abc import Sequence
+
+from schemas.settings import Settings
+from tasks.evaluation.answerer import Prediction
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.knowledge_bases.edition_graph import EditionGraph, edition_graphs
+from tasks.planner.learn import Example, learn
+from tasks.planner.planner import Planner
+from tasks.planner.untaught import untaught_planner
+from tasks.planner.writer import PlannedWriter
+from tasks.programs.program_answer import answer_by_program
+from tasks.programs.relation_matching import RelationMatcher
+from tasks.programs.search_program import ProgramSearch
+from tasks.refresh import silent
+from warehouse.editions import Edition
+
+
+class ProgramAnswerer:
+    """Answers each question by a program over the graph that it is asked of."""
+
+    name = "programs"
+
+    def __init__(self, edition: Edition, settings: Settings) -> None:
+        """Open the edition's graphs."""
+        self._graphs = edition_graphs(edition)
+        self._writers = {
+            name: PlannedWriter(untaught_planner(graph.arrays))
+            for name, graph in self._graphs.items()
+        }
+        self._matcher = RelationMatcher()
+
+    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+        """Learn a planner for each graph from the questions that are asked of it."""
+        for name, graph in self._graphs.items():
+            examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
+            if examples:
+                learned = learn(graph.arrays, examples, silent)
+                self._writers[name] = PlannedWriter(
+                    Planner(graph.arrays, learned.model, learned.paths)
+                )
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return an answer to each question; those of one graph are planned together."""
+        for name, writer in self._writers.items():
+            writer.prepare([q.question for q in questions if self._graph_of(q) == name])
+        return [self._answer(question) for question in questions]
+
+    def _graph_of(self, question: BenchmarkQuestion) -> str:
+        return question.graph or next(iter(self._graphs), "")
+
+    def _answer(self, question: BenchmarkQuestion) -> Prediction:
+        name = self._graph_of(question)
+        graph: EditionGraph | None = self._graphs.get(name)
+        if graph is None:
+            return Prediction()
+        search = ProgramSearch(self._writers[name], [graph], matcher=self._matcher)
+        found = answer_by_program(question.question, search)
+        calls = [call for _, call in found.searched.calls]
+        return Prediction(
+            answers=found.answers,
+            stages={
+                "program": found.program is not None and found.searched.error is None,
+                "linking": bool(calls) and bool(calls[0].entities),
+                "answer": found.answerable,
+            },
+            messages="\n".join(found.searched.knowledge)[:2_000],
+        )

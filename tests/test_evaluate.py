@@ -1,0 +1,184 @@
+"""Measuring a system: what is learned from, what is told, what is recorded, at the command line."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from flows.__main__ import main
+from schemas.errors import AlmanacError, UsageError
+from schemas.operations import AnswerRecord, Evaluation
+from schemas.settings import EngineSettings, Settings
+from tasks.evaluation.answerer import Prediction
+from tasks.evaluation.evaluate import Measurement, evaluate
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.evaluation.text_answerer import TextAnswerer
+from tasks.import_graph import list_graphs
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+SETTINGS = Settings(engine=EngineSettings(encoder="none"))
+PEOPLE = 40
+
+
+class Parrot:
+    """Answers what it learned, else a name it is told; says how far it came."""
+
+    name = "parrot"
+
+    def __init__(self) -> None:
+        self.learned: list[BenchmarkQuestion] = []
+        self.asked: list[BenchmarkQuestion] = []
+
+    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+        self.learned += questions
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        self.asked += questions
+        known = {q.question: list(q.answers) for q in self.learned}
+        return [
+            Prediction(known.get(q.question, ["Town 1"]), {"program": True, "linking": q.hops == 1})
+            for q in questions
+        ]
+
+
+@pytest.fixture
+def towns(tmp_path: Path) -> Path:
+    """A benchmark in the form of MetaQA: who lives in which town."""
+    folder = tmp_path / "towns"
+    (folder / "1-hop").mkdir(parents=True)
+    people = [(f"Person {n}", f"Town {n % 5}") for n in range(PEOPLE)]
+    kb = [f"{person}|lives_in|{town}" for person, town in people]
+    kb += [f"Town {n}|mayor|Mayor {n}" for n in range(5)]
+    (folder / "kb.txt").write_text("\n".join(kb))
+    asked = [f"where lives [{person}]\t{town}" for person, town in people]
+    (folder / "1-hop" / "qa_dev.txt").write_text("\n".join(asked))
+    exact = ["1" if n % 2 else "0" for n in range(PEOPLE)]
+    (folder / "1-hop" / "qa_dev_exact.txt").write_text("\n".join(exact))
+    return folder
+
+
+def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns: Path, tmp_path: Path) -> None:
+    home, parrot = Home(tmp_path / "home"), Parrot()
+    how = Measurement(zero_shot=True, baselines=["bm25", "spe"], answers=tmp_path / "answers.jsonl")
+    found = evaluate(home, towns, "metaqa", lambda edition: parrot, SETTINGS, how)
+    assert [row["graph"] for row in list_graphs(home)] == ["metaqa"]
+    assert found["items"] + found["learned_from"] == PEOPLE
+    assert found["items"] > 5
+    assert {q.topic for q in parrot.learned}.isdisjoint(q.topic for q in parrot.asked)
+    assert all(not q.answers for q in parrot.asked)
+    rivals = {one["system"]: one["metrics"]["hits@1"] for one in found["baselines"]}
+    assert set(rivals) == {"parrot zero-shot", "bm25", "spe"}
+    assert rivals["bm25"] > found["metrics"]["hits@1"]
+    assert found["stages"] == {"program": 1.0, "linking": 1.0}
+    assert 0 < found["items_exact"] < found["items"]
+    rows = (tmp_path / "answers.jsonl").read_text().splitlines()
+    assert len(rows) == 4 * found["items"]
+    assert json.loads(rows[0])["system"] == "parrot"
+    written = home.live.table(Evaluation).to_pylist()
+    mine = {(r["dataset"], r["metric"]): r for r in written if r["system"] == "parrot"}
+    assert mine["metaqa", "hits@1"]["value"] == found["metrics"]["hits@1"]
+    assert mine["metaqa [exact]", "hits@1"]["items"] == found["items_exact"]
+    assert mine["metaqa", "success:program"]["value"] == 1.0
+
+
+def test_without_learning_all_questions_are_measured_on(towns: Path, tmp_path: Path) -> None:
+    home, parrot = Home(tmp_path / "home"), Parrot()
+    how = Measurement(learn=False, baselines=[])
+    assert evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, how)["items"] == PEOPLE
+    assert not parrot.learned
+    some = Measurement(limit=7, baselines=[])
+    first = evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, some)
+    assert first["items"] == 7
+    asked = [q.id for q in parrot.asked[-7:]]
+    evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, some)
+    assert [q.id for q in parrot.asked[-7:]] == asked
+
+
+def test_other_homes_are_left_as_they_are(towns: Path, own_home: Path, tmp_path: Path) -> None:
+    def nobody(edition: Edition) -> Parrot:
+        return Parrot()
+
+    with pytest.raises(UsageError, match="no graph metaqa"):
+        evaluate(Home(own_home), towns, "metaqa", nobody, SETTINGS)
+    assert list_graphs(Home(own_home)) == []
+    asked = Measurement(graph="corpus", baselines=["bm25"])
+    found = evaluate(Home(own_home), towns, "metaqa", nobody, SETTINGS, asked)
+    assert found["baselines"][0]["system"] == "bm25"
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"question": "Who was Ada Lovelace?", "answers": []}\n')
+    with pytest.raises(AlmanacError, match="no edition"):
+        evaluate(Home(tmp_path / "none"), questions, "jsonl", nobody, SETTINGS)
+
+
+def test_paragraphs_become_a_memory_of_their_own(tmp_path: Path) -> None:
+    item = {
+        "question": "Where was Ida Berg born?",
+        "answer": "Bergen",
+        "type": "bridge",
+        "supporting_facts": [["Ida Berg", 0]],
+        "context": [
+            ["Ida Berg", ["Ida Berg was a painter. ", "Ida Berg was born in Bergen in 1901."]],
+            ["Max Oster", ["Max Oster was born in Oslo."]],
+        ],
+    }
+    file = tmp_path / "hotpotqa.json"
+    file.write_text(json.dumps([item]))
+
+    def text(edition: Edition) -> TextAnswerer:
+        return TextAnswerer(edition, SETTINGS.engine)
+
+    home = Home(tmp_path / "home")
+    found = evaluate(home, file, "hotpotqa", text, SETTINGS)
+    assert found["metrics"]["em"] == 1
+    assert found["metrics"]["coverage"] > 0.5
+    assert found["baselines"] == []
+    beside = evaluate(home, file, "hotpotqa", lambda edition: Parrot(), SETTINGS)
+    assert [one["system"] for one in beside["baselines"]] == ["text"]
+    assert beside["metrics"]["em"] == 0
+
+
+def test_evaluate_at_the_command_line(
+    towns: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = str(tmp_path / "home")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "settings.toml").write_text('[engine]\nencoder = "none"\n')
+    call = ["evaluate", str(towns), "--format", "metaqa", "--home", home, "--baselines", "bm25"]
+    assert main([*call, "--json", "--limit", "5"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["dataset"], found["items"]) == ("metaqa", 5)
+    assert {"hits@1", "hits@1_low", "hits@1_high", "f1", "em"} <= set(found["metrics"])
+    assert main([*call]) == 0
+    assert "bm25" in capsys.readouterr().out
+    assert main([*call[:3], "nothing", "--home", home]) == 2
+    assert main([*call[:-1], "nobody"]) == 2
+    assert main([*call, "--route", "nowhere"]) == 2
+    assert main([*call, "--graph", "nowhere"]) == 2
+    assert main([*call, "--out", str(tmp_path / "no" / "a.jsonl")]) == 2
+
+
+def test_answer_writes_an_object_a_line(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, out = tmp_path / "q.jsonl", tmp_path / "answers.jsonl"
+    rows = [
+        {"id": "a", "question": "Where was Ada Lovelace born?"},
+        {"question": "What is the name of Mallory's parrot?"},
+    ]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    before = len(Home(own_home).live.table(AnswerRecord))
+    call = ["answer", str(questions), "--out", str(out), "--home", str(own_home)]
+    assert main([*call, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 2
+    found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in found] == ["a", "q/2"]
+    assert found[0]["answer"] == "London"
+    assert found[1]["answerable"] is False
+    assert len(Home(own_home).live.table(AnswerRecord)) == before + 2
+    shutil.rmtree(own_home / "editions")
+    out.unlink()
+    assert main(call) == 1
+    assert not list(tmp_path.glob("*answers*"))
