@@ -264,6 +264,29 @@ def test_spellings_of_one_relation_are_alike(alias: str, relation: str) -> None:
     assert lexical_similarity(alias, relation) >= 0.6
 
 
+@pytest.mark.parametrize(
+    ("alias", "relation"),
+    [
+        ("wife", "spouse"),
+        ("alma mater", "educated at"),
+        ("founding date", "inception"),
+        ("university", "/people/person/education"),
+        ("生日", "出生日期"),
+        ("妻子", "配偶"),
+        ("毕业院校", "alma mater"),
+    ],
+)
+def test_synonyms_are_known_without_an_encoder(alias: str, relation: str) -> None:
+    others = ["name", "colour", "颜色", "founded by"]
+    [found] = RelationMatcher().match([alias], [*others, relation])
+    assert found.relation == relation and found.similarity > 0.9
+
+
+def test_near_spellings_of_other_words_are_no_synonyms() -> None:
+    assert RelationMatcher().match(["weight"], ["height"]) == []
+    assert RelationMatcher().match(["出生地"], ["死亡地点"]) == []
+
+
 def test_relation_names_become_words() -> None:
     assert spelt_out("/people/person/placeOfBirth") == "place of birth"
     assert spelt_out("http://example.org/ontology#has_part") == "has part"

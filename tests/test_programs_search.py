@@ -1,11 +1,17 @@
 """Searching by programs: several knowledge bases, repair, rounds, answers, models' writing."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tasks.programs.code_text import quoted_texts, readable_code
+from tasks.programs.interpreter_gaps import adapted
 from tasks.programs.program_answer import answer_by_program
+from tasks.programs.program_run import run_program
+from tasks.programs.sandbox import Limits
 from tasks.programs.search_program import Hint, ProgramSearch
 from tasks.prompts.replies import AnswerReply, Program
+from tasks.values.value import listed
 from tests.graph_knowledge_base import GraphKnowledgeBase
 
 FILMS = GraphKnowledgeBase.of(
@@ -29,6 +35,16 @@ def search():
     answers.extend(found or [])
     return '\\n'.join(messages)
 """
+
+
+TOKENS = listed(
+    "def f(x): if else for in while True: \n \n  ( ) [ ] { } , : = == + - * ** / // % @ := -> . * "
+    "lambda return yield del class import from as try: except finally: with match case _ "
+    "None 1 9 10**9 'a' f'{x}' x f answers search() print( len( range( sorted( max( key= "
+    "find_entity_or_value(['Alien'],['director']) get_entity_info( global nonlocal async await "
+    "__import__ __class__ not and or is break continue pass raise assert",
+    " ",
+)
 
 
 class Script:
@@ -193,6 +209,30 @@ def test_no_writer_no_answer() -> None:
 )
 def test_typography_is_mended_where_code_stands(written: str, meant: str) -> None:
     assert readable_code(written) == meant
+
+
+CODE = st.text(st.sampled_from("ab =[](),:'\"‘’“”（，）#\\\n.x1"), max_size=60)
+
+
+@given(CODE)
+def test_any_text_is_readable_and_stays_so(text: str) -> None:
+    once = readable_code(text)
+    quoted_texts(text)
+    adapted(text)
+    if not set("‘’“”") & set(once):
+        assert readable_code(once) == once
+
+
+@given(st.text(st.sampled_from("ab =[](),:'\"#\n.x1"), max_size=60).filter(lambda t: t.strip("\n")))
+def test_plain_code_stays_as_it_is(text: str) -> None:
+    assert readable_code(text) == text.strip("\n")
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from(TOKENS), max_size=30).map(" ".join))
+def test_no_program_brings_the_caller_down(text: str) -> None:
+    run = run_program(text, FILMS, "q", Limits(seconds=0.2, memory=32 << 20, calls=20))
+    assert run.error is None or len(run.error) <= 500
 
 
 def test_the_texts_of_a_program_are_found() -> None:

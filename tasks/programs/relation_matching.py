@@ -8,7 +8,8 @@ encoder, by meaning: all relations against all aliases in one matrix product ove
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from threading import Lock
 
 import numpy as np
@@ -22,9 +23,12 @@ from tasks.values.value import listed
 
 INVERSE_OF = "inverse of "
 MOST_CACHED = 50_000  # relations whose vectors are kept
-LEXICAL_THRESHOLD = 0.6
+LEXICAL_THRESHOLD = 0.46
 ENCODER_THRESHOLD = 0.5
 PERSONAL_THRESHOLD = 0.6
+SYNONYM = 0.96  # what names of one relation are worth that share no word
+TYPING_ERROR = 0.9  # share of letters above which two names are one
+LEXICAL_SHARE = 0.7  # what shared words are worth beside an encoder
 MARGIN = 0.02  # relations so close to the best count as it
 
 _SMALL = frozenset(listed("a an and by for from has have in is of on the to was were with"))
@@ -93,8 +97,9 @@ class RelationMatcher:
         if self._encoder is None:
             return lexical
         meaning = (self._encode(relations) @ self._encode(aliases).T).max(axis=1)
-        # What is spelt alike is alike however the encoder sees it.
-        return np.maximum(lexical * 0.97, 0.75 * meaning.clip(0, 1) + 0.25 * lexical)
+        # Equal names and synonyms count as they are; shared words are weaker than meaning.
+        spelt = np.where(lexical >= SYNONYM, lexical, LEXICAL_SHARE * lexical)
+        return np.maximum(spelt, 0.75 * meaning.clip(0, 1) + 0.25 * lexical)
 
     def _encode(self, names: Sequence[str]) -> np.ndarray:
         assert self._encoder is not None
@@ -123,11 +128,24 @@ def lexical_similarity(left: str, right: str) -> float:
     a, b = normalise_name(spelt_out(left[:200])), normalise_name(spelt_out(right[:200]))
     if a == b:
         return 1.0
+    if _groups().get(a, frozenset()) & _groups().get(b, frozenset()):
+        return SYNONYM
     if is_chinese(a) or is_chinese(b):
-        return _alike(set(a), set(b)) * 0.95
-    words = _alike(_content(a), _content(b))
+        return 0.95 * _alike(set(a), set(b))
     letters = fuzz.ratio(a, b) / 100
-    return max(0.95 * words, letters if letters >= 0.8 else 0.5 * letters)
+    # One letter makes another word of a short one: height and weight.
+    return max(0.95 * _alike(_content(a), _content(b)), letters if letters >= TYPING_ERROR else 0)
+
+
+@cache
+def _groups() -> dict[str, frozenset[int]]:
+    """Return the groups of synonyms that names, in their normal form, belong to."""
+    text = files("tasks.programs").joinpath("relation_synonyms.txt").read_text(encoding="utf-8")
+    groups: dict[str, set[int]] = {}
+    for number, line in enumerate(text.splitlines()):
+        for name in line.split("|") if not line.startswith("#") else ():
+            groups.setdefault(normalise_name(spelt_out(name)), set()).add(number)
+    return {name: frozenset(numbers) for name, numbers in groups.items()}
 
 
 @lru_cache(maxsize=1 << 15)
