@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from schemas.errors import AlmanacError
-from tasks.programs.interpreter_gaps import adapted, built_ins_for
+from tasks.programs.interpreter_gaps import adapted, prelude_for
 
 Function = Callable[..., Any]
 
@@ -30,7 +30,6 @@ LONGEST_PROGRAM = 100_000  # characters
 GRACE = 0.5  # seconds from a time limit to the worker's end
 RESERVED = 1 << 29  # bytes of address space that the interpreter itself may take
 SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
-PRELUDE = "import datetime\nimport math\nimport random\nimport re\nanswers = []"
 STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
 
 
@@ -108,19 +107,26 @@ class Sandbox:
         until = monotonic() + limits.seconds + limits.call_seconds
         printed = monty.CollectString(max_bytes=limits.output)
 
-        def feed(text: str) -> Any:
+        def feed(text: str, **inputs: Any) -> Any:
             if monotonic() > until:
                 raise TimeoutError("the program took too long")
-            return session.feed_run(text, external_lookup=guarded.functions, print_callback=printed)
+            return session.feed_run(
+                text,
+                inputs=inputs,
+                external_lookup=guarded.functions,
+                print_callback=printed,
+            )
 
         try:
-            feed(PRELUDE + built_ins_for(code))
-            outcome.result = _bounded(feed(adapted(code)), limits)
+            before = prelude_for(code)
+            if before:
+                feed(before)
+            result, answers = feed(adapted(code), answers=[]), None
             if SEARCH.search(code):
-                outcome.result = None
-                outcome.result = _bounded(feed("search()"), limits)
+                result, answers = feed("[search(), answers]")
+            outcome.result = _bounded(result, limits)
         except (monty.MontyError, TimeoutError) as error:
-            outcome.error = _plain(error)
+            outcome.error, answers = _plain(error), None
         if guarded.failed:
             raise guarded.failed
         if guarded.stopped:
@@ -129,8 +135,8 @@ class Sandbox:
             _end(worker)
             return
         with suppress(monty.MontyError, TimeoutError):
-            found = feed("answers")
-            outcome.answers = _bounded(found, limits) if isinstance(found, list) else []
+            answers = feed("answers") if answers is None else answers
+            outcome.answers = _bounded(answers, limits) if isinstance(answers, list) else []
 
     def close(self) -> None:
         """Let the workers go."""
