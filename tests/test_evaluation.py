@@ -91,7 +91,9 @@ def test_sets_words_and_choices_are_scored_each_in_their_way() -> None:
     assert score(choice, Prediction(["B"]))["accuracy"] == 1
     assert score(choice, Prediction(["tom"]))["accuracy"] == 1
     assert score(choice, Prediction([])) == {"accuracy": 0, "answered": 0}
-    assert score(question(()), Prediction([])) == {"refused": 1}
+    assert score(question(()), Prediction([])) == {"refused": 1, "right": 1}
+    chinese = question(("长江",), scoring="text")
+    assert score(chinese, Prediction(["是长江吗"]))["contained"] == 1
 
 
 def test_intervals_hold_the_mean_and_widen_when_questions_share_a_topic() -> None:

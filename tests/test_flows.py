@@ -26,6 +26,7 @@ from prefect.testing.utilities import prefect_test_harness
 
 from flows import progress
 from flows import refresh_knowledge as story
+from flows.evaluate_answers import evaluate_answers
 from flows.refresh_knowledge import refresh_knowledge
 from flows.runners import TaskForEachBatch
 from schemas.errors import AlmanacError, HeldError
@@ -74,6 +75,22 @@ def test_flow_publishes_and_leaves_an_artifact(
     again = refresh_knowledge([str(tiny_corpus)], str(tmp_path / "home"), SETTINGS)
     assert again["outcome"] == "unchanged"
     assert again["counts"]["extraction"]["passages"] == 0
+
+
+def test_evaluation_is_a_flow_with_its_figures(
+    server: None, own_home: Path, tmp_path: Path
+) -> None:
+    questions = tmp_path / "q.jsonl"
+    rows = [
+        {"question": "Where was Ada Lovelace born?", "answers": ["London"]},
+        {"question": "What is the name of Mallory's parrot?", "answers": []},
+    ]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    found = evaluate_answers(str(questions), "jsonl", str(own_home), route="text")
+    assert found["metrics"]["right"] == 1
+    assert json.loads(json.dumps(found)) == found
+    _, _, artifacts = asyncio.run(recorded())
+    assert any("| text | 2 |" in (artifact.data or "") for artifact in artifacts)
 
 
 def test_failing_flow_raises_the_plain_error(server: None, tmp_path: Path) -> None:

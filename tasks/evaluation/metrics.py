@@ -7,6 +7,7 @@ import numpy as np
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.segment import HAN
 
 RESAMPLES = 1000
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
@@ -20,10 +21,11 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     """Return the figures of one answer, each from 0 to 1.
 
     `f1` is the data set's own: over answers where they are a set, over words where they are text.
+    A text is `right` that holds a gold answer, or that is none where none is to be had.
     """
     answers, gold = prediction.answers, question.answers
     if not gold:
-        return {"refused": float(not answers)}
+        return {"refused": float(not answers), "right": float(not answers)}
     if question.scoring == "choice":
         return _choice(question, answers) | _around(gold, prediction)
     over_answers = set_f1(answers, gold)
@@ -33,7 +35,8 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
         found |= {"em": float(over_answers == 1.0), "f1": over_answers, "token_f1": over_words}
     else:
         exact = _first_is_gold(answers, gold, bare_words)
-        found |= {"em": exact, "f1": over_words, "contained": max(exact, _contained(answers, gold))}
+        contained = max(exact, _contained(answers, gold))
+        found |= {"em": exact, "f1": over_words, "contained": contained, "right": contained}
     return found | _around(gold, prediction)
 
 
@@ -101,8 +104,8 @@ def _first_is_gold(answers: Sequence[str], gold: Sequence[str], form: Form) -> f
 
 
 def _contained(answers: Sequence[str], gold: Sequence[str]) -> float:
-    """Tell whether the first answer holds a gold answer as whole words."""
+    """Tell whether the first answer holds a gold answer as whole words; Chinese has none."""
     if not answers:
         return 0.0
-    said = f" {bare_words(answers[0])} "
-    return float(any(f" {bare_words(g)} " in said for g in gold))
+    said, wanted = bare_words(answers[0]), map(bare_words, gold)
+    return float(any(g in said if HAN.search(g) else f" {g} " in f" {said} " for g in wanted))
