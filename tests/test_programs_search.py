@@ -1,9 +1,12 @@
 """Searching by programs: several knowledge bases, repair, rounds, answers, models' writing."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.interpreter_gaps import adapted
 from tasks.programs.program_answer import answer_by_program
@@ -171,6 +174,18 @@ def test_without_values_the_messages_are_read() -> None:
     assert answer.answer == "a film" and "directed_by -> Ridley Scott" in reader.seen[0]
     nothing = answer_by_program("q", ProgramSearch(Script(program(code)), [FILMS]), Reader())
     assert not nothing.answerable and nothing.answer is None
+
+
+def test_evidence_says_where_a_document_states_a_fact() -> None:
+    class Cited(GraphKnowledgeBase):
+        def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
+            place = Place("d1", "films.md", 10, 20)
+            return [replace(f, place=place) for f in super().get_entity_triples(entity)]
+
+    kb = Cited.of(("Alien", "genre", "horror"))
+    answer = answer_by_program("q", ProgramSearch(Script(look_up("Alien", "genre")), [kb]))
+    [one] = answer.evidence
+    assert (one.document_id, one.uri, one.span_start, one.span_end) == ("d1", "films.md", 10, 20)
 
 
 def test_a_reader_has_the_word_over_values() -> None:
