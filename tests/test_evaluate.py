@@ -82,6 +82,7 @@ def test_empty_home_gets_the_graph_and_a_half_is_learned_from(towns: Path, tmp_p
     assert mine["metaqa", "hits@1"]["value"] == found["metrics"]["hits@1"]
     assert mine["metaqa [exact]", "hits@1"]["items"] == found["items_exact"]
     assert mine["metaqa", "success:program"]["value"] == 1.0
+    assert mine["metaqa [language=en] [exact]", "em"]["items"] == found["items_exact"]
 
 
 def test_without_learning_all_questions_are_measured_on(towns: Path, tmp_path: Path) -> None:

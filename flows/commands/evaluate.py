@@ -44,21 +44,25 @@ def show(found: dict[str, Any]) -> None:
     """Print the figures of all systems, then those of the system's groups."""
     systems = [found, *found["baselines"]]
     names = [name for name in found["metrics"] if f"{name}_low" in found["metrics"]]
-    rows: list[list[Any]] = [[s["system"], "all", s["items"], *_of(s, names)] for s in systems]
-    if "metrics_exact" in found:
-        rows += [
-            [s["system"], "exact", s["items_exact"], *_of(s, names, "metrics_exact")]
-            for s in systems
-        ]
+    rows: list[list[Any]] = [row for one in systems for row in _rows(one, "all", one, names)]
     for one in systems:
         for group, parts in one["by"].items():
             for value, part in parts.items():
-                rows.append([one["system"], f"{group} {value}", part["items"], *_of(part, names)])
+                rows += _rows(one, f"{group} {value}", part, names)
     terminal.table([f"{found['dataset']}: system", "questions", "items", *names], rows)
     for stage, share in found.get("stages", {}).items():
         terminal.show(f"{stage}: {share:.3f} of the questions came through.")
     terminal.show(f"Learned from {found['learned_from']} questions.")
 
 
-def _of(part: dict[str, Any], names: list[str], metrics: str = "metrics") -> list[Any]:
-    return [part[metrics].get(name) for name in names]
+def _rows(
+    system: dict[str, Any], what: str, part: dict[str, Any], names: list[str]
+) -> list[list[Any]]:
+    """Return the figures of a part of the questions, and of the exact ones among them."""
+    found = [[what, part["items"], part["metrics"]]]
+    if "metrics_exact" in part:
+        found.append([f"{what}, exact", part["items_exact"], part["metrics_exact"]])
+    return [
+        [system["system"], told, items, *(metrics.get(name) for name in names)]
+        for told, items, metrics in found
+    ]

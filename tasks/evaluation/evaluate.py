@@ -113,7 +113,7 @@ def _measure(
     first = _ask(answerer, test, report)
     graphs = sorted({question.graph for question in test} - {""})
     for name in how.baselines if graphs else ():
-        rival = baseline(name, edition, graphs, settings)
+        rival = baseline(name, edition, graphs, settings, report)
         if how.learn:
             rival.learn(train)
         others.append(_ask(rival, test, report))

@@ -40,32 +40,21 @@ def figures(measured: Measured) -> dict[str, Any]:
         (question, score(question, prediction))
         for question, prediction in zip(measured.questions, measured.predictions, strict=True)
     ]
-    report: dict[str, Any] = {
-        "system": measured.system,
-        "items": len(rows),
-        "metrics": _summary(rows),
-        "seconds": round(measured.seconds, 2),
-    }
-    if any(question.exact is not None for question, _ in rows):
-        exact = [row for row in rows if row[0].exact]
-        report |= {"items_exact": len(exact), "metrics_exact": _summary(exact)}
+    report: dict[str, Any] = {"system": measured.system, **_part(rows)}
     stages = _stages(measured.predictions)
     if stages:
         report["stages"] = stages
-    report["by"] = dict(_by_group(rows))
+    report |= {"by": dict(_by_group(rows)), "seconds": round(measured.seconds, 2)}
     return report
 
 
 def evaluation_rows(dataset: str, report: dict[str, Any], edition: str | None) -> list[Evaluation]:
     """Return the rows of a system's figures; groups stand behind the data set's name."""
-    parts = [(dataset, report["items"], report["metrics"])]
-    if "metrics_exact" in report:
-        parts.append((f"{dataset} [exact]", report["items_exact"], report["metrics_exact"]))
     stages = {f"success:{stage}": share for stage, share in report.get("stages", {}).items()}
-    parts.append((dataset, report["items"], stages))
+    parts = [*_told(dataset, report), (dataset, report["items"], stages)]
     for name, group in report["by"].items():
         for value, part in group.items():
-            parts.append((f"{dataset} [{name}={value}]", part["items"], part["metrics"]))
+            parts += _told(f"{dataset} [{name}={value}]", part)
     measured_at = datetime.now(UTC)
     return [
         Evaluation(
@@ -83,6 +72,22 @@ def evaluation_rows(dataset: str, report: dict[str, Any], edition: str | None) -
 
 
 Row = tuple[BenchmarkQuestion, Scores]
+
+
+def _told(dataset: str, part: dict[str, Any]) -> list[tuple[str, int, Scores]]:
+    """Return the figures of a part of the questions, and of the exact ones among them."""
+    told = [(dataset, part["items"], part["metrics"])]
+    if "metrics_exact" in part:
+        told.append((f"{dataset} [exact]", part["items_exact"], part["metrics_exact"]))
+    return told
+
+
+def _part(rows: Sequence[Row]) -> dict[str, Any]:
+    part: dict[str, Any] = {"items": len(rows), "metrics": _summary(rows)}
+    if any(question.exact is not None for question, _ in rows):
+        exact = [row for row in rows if row[0].exact]
+        part |= {"items_exact": len(exact), "metrics_exact": _summary(exact)}
+    return part
 
 
 def _summary(rows: Sequence[Row]) -> Scores:

@@ -11,6 +11,7 @@ from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
 from tasks.evaluation.baselines.spe import SPEAnswerer
 from tasks.evaluation.prepare import graph_of
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph
 from warehouse.editions import Edition
 
@@ -51,18 +52,18 @@ def check_baselines(names: Sequence[str]) -> None:
 
 
 def baseline(
-    name: str, edition: Edition, graphs: Sequence[str], settings: Settings
+    name: str, edition: Edition, graphs: Sequence[str], settings: Settings, report: Report
 ) -> BenchmarkAnswerer:
     """Return a baseline over the graphs of an edition.
 
     Triples are encoded by the encoder of the settings, the packaged MiniLM if there is none.
     """
-    make = _maker(name, settings)
+    make = _maker(name, settings, report)
     opened = {graph: graph_of(edition, graph) for graph in graphs}
     return OverGraphs(name, {graph: make(found) for graph, found in opened.items() if found})
 
 
-def _maker(name: str, settings: Settings) -> Callable[[Graph], BenchmarkAnswerer]:
+def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], BenchmarkAnswerer]:
     if name == "bm25":
         return BM25Answerer
     if name == "spe":
@@ -70,4 +71,4 @@ def _maker(name: str, settings: Settings) -> Callable[[Graph], BenchmarkAnswerer
     encoder = load_encoder(settings.engine.encoder) or load_encoder("minilm")
     if encoder is None:
         raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
-    return lambda graph: EmbeddingAnswerer(graph, encoder)
+    return lambda graph: EmbeddingAnswerer(graph, encoder, report)

@@ -13,7 +13,9 @@ from tasks.embed import Encoder
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.baselines.words import relation_phrase, words
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph
+from tasks.refresh import silent
 
 BATCH = 4096  # triples encoded at a time
 BLOCK = 256  # questions compared at a time
@@ -25,8 +27,8 @@ class EmbeddingAnswerer:
 
     name = "embedding"
 
-    def __init__(self, graph: Graph, encoder: Encoder) -> None:
-        """Encode all triples: about a minute for each 50,000 on two cores."""
+    def __init__(self, graph: Graph, encoder: Encoder, report: Report = silent) -> None:
+        """Encode all triples: a minute or two for each 50,000 on two cores."""
         self._graph, self._encoder = graph, encoder
         self._tails = np.asarray(graph.out_tails)
         self._vectors = np.empty((len(self._tails), encoder.dimensions), np.float32)
@@ -34,6 +36,7 @@ class EmbeddingAnswerer:
         for start in range(0, len(self._tails), BATCH):
             batch = list(islice(texts, BATCH))
             self._vectors[start : start + len(batch)] = encoder.encode(batch)
+            report("encode", start + len(batch), len(self._tails))
 
     def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
         """Learn nothing."""
