@@ -102,13 +102,7 @@ def _by_group(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
         if not 1 < len(values) <= MOST_KINDS and name != "language":
             continue
         parts = {value: [row for row in rows if of(row[0]) == value] for value in values}
-        yield (
-            name,
-            {
-                value: {"items": len(part), "metrics": _summary(part)}
-                for value, part in parts.items()
-            },
-        )
+        yield name, {value: _part(part) for value, part in parts.items()}
 
 
 def _stages(predictions: Sequence[Prediction]) -> dict[str, float]:
