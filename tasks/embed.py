@@ -17,6 +17,7 @@ from schemas.errors import AlmanacError
 from tasks.minilm_graph import RECIPE, WIDTH, build_minilm_graph
 
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOGETHER = 32  # texts a call where neighbours may matter
 MAX_TOKENS = 256  # what the model was trained with; longer texts are cut
 
 
@@ -70,10 +71,36 @@ class MiniLM:
         with ThreadPoolExecutor(self._threads) as pool:
             return np.array(list(pool.map(self._encode_one, texts)))
 
+    def encode_together(self, texts: list[str]) -> np.ndarray:
+        """Return float32 (texts, 384), nearly twice as fast, where no vector is kept.
+
+        Texts of equal length share a call, so a vector depends a little on its neighbours: the mean
+        cosine with `encode` is 0.99.
+        """
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
+        by_length: dict[int, list[int]] = {}
+        for place, tokens in enumerate(ids):
+            by_length.setdefault(len(tokens), []).append(place)
+        calls = [
+            places[start : start + TOGETHER]
+            for places in by_length.values()
+            for start in range(0, len(places), TOGETHER)
+        ]
+        vectors = np.zeros((len(texts), WIDTH), np.float32)
+        with ThreadPoolExecutor(self._threads) as pool:
+            rows = pool.map(lambda places: self._run([ids[place] for place in places]), calls)
+            for places, found in zip(calls, rows, strict=True):
+                vectors[places] = found
+        return vectors
+
     def _encode_one(self, text: str) -> np.ndarray:
         ids = self._tokenizer.encode(text).ids
-        vector: np.ndarray = self._session.run(None, {"ids": np.array([ids], np.int64)})[0][0]
+        vector: np.ndarray = self._run([ids])[0]
         return vector
+
+    def _run(self, ids: list[list[int]]) -> np.ndarray:
+        vectors: np.ndarray = self._session.run(None, {"ids": np.array(ids, np.int64)})[0]
+        return vectors
 
 
 class SentenceTransformerEncoder:

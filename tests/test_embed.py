@@ -40,6 +40,13 @@ def test_vectors_have_length_one_and_tell_likeness(encoder: embed.MiniLM) -> Non
     assert vectors[0] @ vectors[1] > 0.6 > vectors[0] @ vectors[2]
 
 
+def test_together_is_nearly_the_same(encoder: embed.MiniLM) -> None:
+    texts = [f"{text} {number}" for number, text in enumerate(TEXTS[:4] * 10)]
+    likeness = (encoder.encode(texts) * encoder.encode_together(texts)).sum(1)
+    assert likeness.mean() > 0.97
+    assert encoder.encode_together([]).shape == (0, 384)
+
+
 def test_no_texts_give_no_rows(encoder: embed.MiniLM) -> None:
     assert encoder.encode([]).shape == (0, 384)
 
