@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from schemas.errors import UsageError
-from schemas.settings import Settings
-from tasks.embed import load_encoder
+from schemas.settings import EngineSettings, Settings
+from tasks.embed import Encoder, load_encoder
 from tasks.evaluation.answerer import BenchmarkAnswerer, Prediction
 from tasks.evaluation.baselines.bm25 import BM25Answerer
 from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
@@ -13,8 +13,10 @@ from tasks.evaluation.prepare import graph_of
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph
+from tasks.segment import is_chinese
 from warehouse.editions import Edition
 
+LOOKED_AT = 200  # names that tell the language
 BASELINES = ("bm25", "embedding", "spe")
 
 
@@ -68,7 +70,14 @@ def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], B
         return BM25Answerer
     if name == "spe":
         return SPEAnswerer
-    encoder = load_encoder(settings.engine.encoder) or load_encoder("minilm")
+    return lambda graph: EmbeddingAnswerer(graph, _encoder(graph, settings.engine), report)
+
+
+def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
+    """Return what encodes a graph's language; the packaged MiniLM knows no Chinese."""
+    chinese = is_chinese(" ".join(map(graph.label, range(min(graph.nodes, LOOKED_AT)))))
+    named = settings.chinese_encoder if chinese else settings.encoder
+    encoder = load_encoder(named or "none") or load_encoder("minilm")
     if encoder is None:
         raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
-    return lambda graph: EmbeddingAnswerer(graph, encoder, report)
+    return encoder
