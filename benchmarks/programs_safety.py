@@ -30,8 +30,9 @@ import psutil
 from benchmarks.results_file import write_results
 from benchmarks.standing_endpoint import DATA
 from tasks.knowledge_bases.protocol import EntityRef
+from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
-from tasks.programs.sandbox import Limits, confine
+from tasks.programs.sandbox import confine
 from tests.film_knowledge_base import films
 from tests.test_programs_ordinary import ordinary_programs, run_ordinary, what_came
 

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_plain
+from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
-from tasks.programs.sandbox import Limits, shared_sandbox
+from tasks.programs.sandbox import shared_sandbox
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
 
 QUICK = Limits(seconds=0.5, memory=64 << 20, calls=50, output=1_000)
 ASK = "found, message = find_entity_or_value(['Alien'], ['director'])\n"
+MUCH = "x = ['a' * 1000] * 30_000\n"
 
 
 def error_of(code: str) -> str:
@@ -77,6 +79,7 @@ def test_a_limit_ends_the_worker_and_the_next_program_has_a_fresh_one() -> None:
         (f"while True:\n    {ASK}", "50 calls"),
         (f"while True:\n    try:\n        {ASK}    except BaseException: pass", "50 calls"),
         ("while True: print('x' * 1000)", "MemoryError"),
+        ("while True: sort_values([f'{n} km' for n in range(2_000)])", "TimeoutError"),
         ("def search(:\n    pass", "parameter"),
         ("1 / 0", "ZeroDivisionError"),
         ("x" * 200_000, "longer than"),
@@ -106,7 +109,16 @@ def test_calls_that_take_too_long_stop_the_program() -> None:
     code = "for n in range(50): find_entity_or_value([f'e{n}'], ['r'])"
     began = time.perf_counter()
     run = run_program(code, slow, "q", Limits(call_seconds=0.3))
-    assert run.error == "the calls took more than 0.3 s" and time.perf_counter() - began < 2
+    assert (
+        run.error == "TimeoutError: calls took more than 0.3 s" and time.perf_counter() - began < 2
+    )
+
+
+def test_arguments_on_their_way_are_the_programs_own_time() -> None:
+    code = f"{MUCH}while True:\n    try: get_entity_info(x)\n    except BaseException: pass"
+    began = time.perf_counter()
+    run = run_program(code, films(), "q", Limits(seconds=0.5))
+    assert "TimeoutError" in str(run.error) and time.perf_counter() - began < 1.5
 
 
 def test_what_a_knowledge_base_raises_says_nothing_of_ours() -> None:

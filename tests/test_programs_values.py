@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.programs.conversion import from_base, to_base
-from tasks.programs.sandbox import SandboxError
+from tasks.programs.limits import SandboxError
 from tasks.programs.value_functions import (
     average,
     compare,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.knowledge_bases.protocol import EntityRef, Fact
-from tasks.programs.sandbox import SandboxError
+from tasks.programs.limits import SandboxError
 
 MOST_ALIASES = 20  # of one entity or relation
 MOST_TEXTS = 20_000  # that a call returned, passed on together

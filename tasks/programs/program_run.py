@@ -8,9 +8,10 @@ from tasks.knowledge_bases.visit import troubles_of
 from tasks.programs.calls import Call
 from tasks.programs.entities import Chooser
 from tasks.programs.functions import Functions
+from tasks.programs.limits import Limits
 from tasks.programs.messages import info_message
 from tasks.programs.relation_matching import RelationMatcher
-from tasks.programs.sandbox import Limits, Sandbox, shared_sandbox
+from tasks.programs.sandbox import Sandbox, shared_sandbox
 from tasks.programs.value_functions import value_functions
 
 DEFAULT_LIMITS = Limits()
@@ -65,7 +66,7 @@ def run_program(
     """
     functions = Functions(kb, question, matcher or RelationMatcher(), chooser)
     outcome = (sandbox or shared_sandbox()).run(
-        code, {**functions.callables(), **value_functions()}, limits, seed=seed
+        code, functions.callables(), value_functions(), limits, seed=seed
     )
     return ProgramRun(
         knowledge_base=kb.name,

@@ -8,9 +8,7 @@ program that met a limit takes its worker with it: the next one gets a fresh one
 import atexit
 import os
 import re
-import signal
 import sys
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,30 +17,15 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from schemas.errors import AlmanacError
 from tasks.programs.interpreter_gaps import adapted, prelude_for
-
-Function = Callable[..., Any]
+from tasks.programs.limits import GRACE, Calls, Guarded, Limits, end_worker, watched
 
 WORKERS = 8  # programs at once; workers start when they are needed
 PROGRAMS_A_WORKER = 1_000
 LONGEST_PROGRAM = 100_000  # characters
-GRACE = 0.5  # seconds from a time limit to the worker's end
 RESERVED = 1 << 29  # bytes of address space that the interpreter itself may take
 SEARCH = re.compile(r"^def\s+search\s*\(", re.MULTILINE)
 STOPPED = ("TimeoutError", "MemoryError", "RecursionError")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a program may take. `seconds` are its own, `call_seconds` those of all its calls."""
-
-    seconds: float = 5.0
-    call_seconds: float = 60.0
-    memory: int = 256 << 20  # bytes
-    calls: int = 5_000
-    depth: int = 200  # of recursion
-    output: int = 200_000  # characters that it returns or prints
 
 
 @dataclass(slots=True)
@@ -52,10 +35,6 @@ class Outcome:
     result: Any = None
     answers: list[Any] = field(default_factory=list)
     error: str | None = None
-
-
-class SandboxError(Exception):
-    """What a called function says to the program: plain words, nothing of ours."""
 
 
 class Sandbox:
@@ -69,9 +48,11 @@ class Sandbox:
         self._owner = 0
 
     def run(
-        self, code: str, functions: Mapping[str, Function], limits: Limits, *, seed: int = 0
+        self, code: str, functions: Calls, helpers: Calls, limits: Limits, *, seed: int = 0
     ) -> Outcome:
         """Run a program; its `search()`, where it has one, gives the result, else its last line.
+
+        It may call `functions`, which have time of their own, and `helpers`, which have not.
 
         Never raises for what a program does; an AlmanacError of a function goes through.
         """
@@ -79,7 +60,7 @@ class Sandbox:
             return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
         import pydantic_monty as monty
 
-        guarded = _Guarded(functions, limits)
+        guarded = Guarded(functions, helpers, limits)
         checkout = self._open().checkout(
             limits=_monty_limits(limits),
             os_policy={
@@ -91,18 +72,18 @@ class Sandbox:
         )
         outcome = Outcome()
         try:
-            with checkout as session:
+            with checkout as session, watched(guarded):
                 self._run_in(session, code, guarded, limits, outcome)
         except monty.MontyError as error:
             outcome.error = outcome.error or _plain(error)
         return outcome
 
     def _run_in(
-        self, session: Any, code: str, guarded: "_Guarded", limits: Limits, outcome: Outcome
+        self, session: Any, code: str, guarded: "Guarded", limits: Limits, outcome: Outcome
     ) -> None:
         import pydantic_monty as monty
 
-        worker = session.worker_pid
+        guarded.worker = worker = session.worker_pid
         confine(worker, limits)
         until = monotonic() + limits.seconds + limits.call_seconds
         printed = monty.CollectString(max_bytes=limits.output)
@@ -132,7 +113,7 @@ class Sandbox:
         if guarded.stopped:
             outcome.error = guarded.stopped
         if outcome.error and outcome.error.startswith(STOPPED):
-            _end(worker)
+            end_worker(worker)
             return
         with suppress(monty.MontyError, TimeoutError):
             answers = feed("answers") if answers is None else answers
@@ -169,47 +150,6 @@ def shared_sandbox() -> Sandbox:
     return sandbox
 
 
-class _Guarded:
-    """Functions as programs may call them: counted, timed, and silent about what is ours."""
-
-    def __init__(self, functions: Mapping[str, Function], limits: Limits) -> None:
-        self.functions = {name: self._guard(call) for name, call in functions.items()}
-        self.stopped: str | None = None
-        self.failed: AlmanacError | None = None
-        self._limits = limits
-        self._calls = 0
-        self._seconds = 0.0
-
-    def _guard(self, call: Function) -> Function:
-        def guarded(*args: Any, **kwargs: Any) -> Any:
-            self._count()
-            began = monotonic()
-            try:
-                return call(*args, **kwargs)
-            except SandboxError as error:
-                raise ValueError(str(error)) from None
-            except AlmanacError as error:
-                self.failed, self.stopped = error, "the work failed"
-                raise RuntimeError(self.stopped) from None
-            except TypeError:
-                raise TypeError(f"{call.__name__}() was called with wrong arguments") from None
-            except Exception:
-                raise RuntimeError(f"{call.__name__}() failed") from None
-            finally:
-                self._seconds += monotonic() - began
-
-        return guarded
-
-    def _count(self) -> None:
-        self._calls += 1
-        if self._calls > self._limits.calls:
-            self.stopped = f"more than {self._limits.calls} calls"
-        elif self._seconds > self._limits.call_seconds:
-            self.stopped = f"the calls took more than {self._limits.call_seconds:g} s"
-        if self.stopped:
-            raise RuntimeError(self.stopped)
-
-
 def _monty_limits(limits: Limits) -> dict[str, Any]:
     return {
         "max_feed_duration_secs": limits.seconds,
@@ -235,12 +175,6 @@ def confine(worker: int | None, limits: Limits) -> None:
     ):
         with suppress(OSError, ValueError):  # already lower, or gone: the next call tells
             resource.prlimit(worker, what, (most, most))
-
-
-def _end(worker: int | None) -> None:
-    if worker is not None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(worker, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _plain(error: Exception) -> str:

@@ -17,9 +17,9 @@ from tasks.programs.calls import Call
 from tasks.programs.code_text import quoted_texts, readable_code
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.evidence import evidence_of
+from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
 from tasks.programs.relation_matching import RelationMatcher
-from tasks.programs.sandbox import Limits
 from tasks.prompts.replies import Program
 
 MOST_ROUNDS = 4

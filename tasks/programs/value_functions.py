@@ -8,16 +8,18 @@ import datetime
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tasks.programs.conversion import from_base, to_base
-from tasks.programs.sandbox import SandboxError
+from tasks.programs.limits import SandboxError
 from tasks.segment import is_chinese
 from tasks.values import Value, find_values, parse_value
 from tasks.values.value import TEXT
 
-LONGEST_TEXT = 2_000  # characters
-MOST_VALUES = 10_000
+LONGEST_TEXT = 300  # characters; of longer ones the beginning is read
+MOST_VALUES = 5_000  # of one call
+MOST_CHARACTERS = 60_000  # of one call
 
 # Timestamps as graphs have them: +1997-06-05T00:00:00Z; a month or day that is not known is 00.
 _TIMESTAMP = re.compile(
@@ -162,7 +164,11 @@ def _read(value: Any) -> Value:
         return TEXT
     if not isinstance(value, str):
         raise SandboxError(f"a value must be a text or a number, not {type(value).__name__}")
-    text = value.strip()[:LONGEST_TEXT]
+    return _read_text(value[:LONGEST_TEXT].strip())
+
+
+@lru_cache(maxsize=1 << 12)
+def _read_text(text: str) -> Value:
     stamp = _TIMESTAMP.match(text)
     if stamp and (len(text) > 5 or text.startswith(("-", "+"))):
         return _stamped(stamp)
@@ -212,6 +218,8 @@ def _listed(values: Any) -> Sequence[Any]:
         raise SandboxError(f"values must be a list, not {type(values).__name__}")
     if len(values) > MOST_VALUES:
         raise SandboxError(f"{len(values)} values; {MOST_VALUES} are the most")
+    if sum(min(len(v), LONGEST_TEXT) for v in values if isinstance(v, str)) > MOST_CHARACTERS:
+        raise SandboxError(f"values of more than {MOST_CHARACTERS} characters")
     return values
 
 

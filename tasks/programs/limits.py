@@ -1,0 +1,165 @@
+"""What a program may take, and who sees to it.
+
+The interpreter counts its own time and memory. Its clock stands still while arguments are on their
+way and while we compute for it, so that is counted here.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+from schemas.errors import AlmanacError
+
+Function = Callable[..., Any]
+Calls = Mapping[str, Function]
+
+GRACE = 0.3  # seconds from a time limit to the worker's end
+EVERY = 0.1  # seconds between two looks at programs that run
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may take. `seconds` are its own, `call_seconds` those of all its calls."""
+
+    seconds: float = 5.0
+    call_seconds: float = 60.0
+    memory: int = 256 << 20  # bytes
+    calls: int = 5_000
+    depth: int = 200  # of recursion
+    output: int = 200_000  # characters that it returns or prints
+
+
+class SandboxError(Exception):
+    """What a called function says to the program: plain words, nothing of ours."""
+
+
+class Guarded:
+    """Functions as programs may call them: counted, timed, and silent about what is ours.
+
+    `functions` ask knowledge bases and have a clock of their own; `helpers` compute, which is the
+    program's own time.
+    """
+
+    def __init__(self, functions: Calls, helpers: Calls, limits: Limits) -> None:
+        """The clock starts now."""
+        self.functions = {name: self._guard(call, asks=True) for name, call in functions.items()}
+        self.functions |= {name: self._guard(call, asks=False) for name, call in helpers.items()}
+        self.stopped: str | None = None
+        self.failed: AlmanacError | None = None
+        self.worker: int | None = None
+        self.limits = limits
+        self._calls = 0
+        self._seconds = 0.0  # of asking
+        self._asking_since: float | None = None
+        self._began = monotonic()
+
+    @property
+    def own_seconds(self) -> float:
+        """How long the program has run, its questions to knowledge bases left out."""
+        now = monotonic()
+        asking = self._asking_since
+        return now - self._began - self._seconds - (now - asking if asking is not None else 0.0)
+
+    def stop(self) -> None:
+        """End the worker of a program that took too long."""
+        self.stopped = f"TimeoutError: more than {self.limits.seconds:g} s"
+        end_worker(self.worker)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the program took more than its time."""
+        return self.own_seconds > self.limits.seconds
+
+    def _guard(self, call: Function, *, asks: bool) -> Function:
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            self._count()
+            began = monotonic()
+            self._asking_since = began if asks else None
+            try:
+                return call(*args, **kwargs)
+            except SandboxError as error:
+                raise ValueError(str(error)) from None
+            except AlmanacError as error:
+                self.failed, self.stopped = error, "the work failed"
+                raise RuntimeError(self.stopped) from None
+            except TypeError:
+                raise TypeError(f"{call.__name__}() was called with wrong arguments") from None
+            except Exception:
+                raise RuntimeError(f"{call.__name__}() failed") from None
+            finally:
+                self._asking_since = None
+                self._seconds += (monotonic() - began) * asks
+
+        return guarded
+
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > self.limits.calls:
+            self.stopped = self.stopped or f"more than {self.limits.calls} calls"
+        elif self.is_late:
+            self.stop()
+        elif self._seconds > self.limits.call_seconds:
+            self.stopped = f"TimeoutError: calls took more than {self.limits.call_seconds:g} s"
+            end_worker(self.worker)
+        if self.stopped:
+            raise RuntimeError(self.stopped)
+
+
+def end_worker(worker: int | None) -> None:
+    """End a worker's process, if it is still there."""
+    if worker is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(worker, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+@contextmanager
+def watched(guarded: Guarded) -> Iterator[None]:
+    """End the program's worker if it is not back soon after its time."""
+    _watch.add(guarded)
+    try:
+        yield
+    finally:
+        _watch.remove(guarded)
+
+
+class _Watch:
+    """A thread that looks at all programs of this process that run."""
+
+    def __init__(self) -> None:
+        self._running: set[Guarded] = set()
+        self._any = Event()
+        self._lock = Lock()
+        self._owner = 0
+
+    def add(self, guarded: Guarded) -> None:
+        with self._lock:
+            self._running.add(guarded)
+            if self._owner != os.getpid():  # threads do not survive a fork
+                self._owner = os.getpid()
+                Thread(target=self._look, name="program-watch", daemon=True).start()
+        self._any.set()
+
+    def remove(self, guarded: Guarded) -> None:
+        with self._lock:
+            self._running.discard(guarded)
+            if not self._running:
+                self._any.clear()
+
+    def _look(self) -> None:
+        pause = Event()
+        while True:
+            self._any.wait()
+            with self._lock:
+                running = list(self._running)
+            for one in running:
+                if one.own_seconds > one.limits.seconds + GRACE:
+                    one.stop()
+            pause.wait(EVERY)
+
+
+_watch = _Watch()
