@@ -131,7 +131,9 @@ def forms(code: str) -> Iterator[tuple[str, str]]:
     yield "inside", f"def search():\n    lookup = get_entity_info\n{inner}    return str(result)\n"
 
 
-def run_hostile(traps: Traps, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def run_hostile(
+    traps: Traps, rows: list[dict[str, Any]], limits: Limits = LIMITS
+) -> dict[str, Any]:
     """Run the programs in the sandbox; return what they did and how long they took."""
     run_ordinary("1")  # what is loaded at the first program is loaded
     process = psutil.Process()
@@ -141,12 +143,12 @@ def run_hostile(traps: Traps, rows: list[dict[str, Any]]) -> dict[str, Any]:
     for row in rows:
         for form, code in forms(traps.aimed(row["code"])):
             began = time.perf_counter()
-            run = run_program(code, films(), "q", LIMITS)
+            run = run_program(code, films(), "q", limits)
             took = time.perf_counter() - began
             slowest = max(slowest, took)
             said = "\n".join([*run.messages, *run.answers, str(run.result), str(run.error)])
             longest = max(longest, len(str(run.result)) + len(str(run.error)))
-            if took > LIMITS.seconds + 1:
+            if took > limits.seconds + 1:
                 late.append((row["id"], form, round(took, 2)))
             if found := traps.harm(said):
                 harm.append((row["id"], form, found))

@@ -27,7 +27,8 @@ def test_no_escape_program_gets_out(almanac_data: Path, tmp_path: Path) -> None:
     if not (almanac_data / PROGRAMS).exists():
         pytest.skip(f"no {PROGRAMS}")
     with Traps(tmp_path) as traps:
-        found = run_hostile(traps, escape_programs(almanac_data))
+        limits = Limits(seconds=0.15, memory=64 << 20, calls=200, output=50_000)
+        found = run_hostile(traps, escape_programs(almanac_data), limits)
     assert not found["harmful"] and not found["late"] and not found["class_changed"]
     assert found["answers_afterwards"]
     assert found["longest_output"] <= 52_000 and found["memory_growth_mib"] <= 256
