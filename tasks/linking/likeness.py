@@ -15,13 +15,13 @@ from tasks.segment import HAN
 SAME_WORD = 0.75  # words at least so alike are taken for spellings of one
 INITIAL = 0.6  # what a first letter counts for the word it may stand for
 MOST_TOKENS = 24  # of a name that are compared one by one
-MEASURES = ("equal", "letters", "turned", "asked_found", "name_found", "shortened", "begins")
+MEASURES = ("letters", "turned", "asked_found", "name_found", "shortened", "begins")
 
 
 def likenesses(asked: str, names: Sequence[str], rarity: Callable[[str], float]) -> np.ndarray:
     """Return float64 (names, len(MEASURES)): how alike each name is to the asked one.
 
-    equal: the same. letters: edit distance, a swap counting once. turned: the same with the words
+    letters: edit distance, a swap counting once. turned: the same with the words
     sorted. asked_found, name_found: the share of the one's words, weighed by `rarity` (0 to 1),
     that the other has, spelled alike. shortened: one is an acronym or initials of the other.
     begins: one begins the other.
@@ -31,16 +31,15 @@ def likenesses(asked: str, names: Sequence[str], rarity: Callable[[str], float])
     measures = np.zeros((len(names), len(MEASURES)))
     if not names:
         return measures
-    measures[:, 0] = [name == asked for name in names]
-    measures[:, 1] = cdist([asked], names, scorer=_edits())[0]
-    measures[:, 2] = cdist([_sorted(asked)], [_sorted(n) for n in names], scorer=_edits())[0]
+    measures[:, 0] = cdist([asked], names, scorer=_edits())[0]
+    measures[:, 1] = cdist([_sorted(asked)], [_sorted(n) for n in names], scorer=_edits())[0]
     own, forms = _tokens(asked), set(short_forms(asked))
     weights = {token: rarity(token) + 0.05 for token in own}
     for row, name in enumerate(names):
         theirs = _tokens(name)
-        measures[row, 3:5] = _shared(own, weights, theirs, rarity)
-        measures[row, 5] = _shortened(name, asked, forms)
-        measures[row, 6] = name.startswith(asked) or asked.startswith(name)
+        measures[row, 2:4] = _shared(own, weights, theirs, rarity)
+        measures[row, 4] = _shortened(name, asked, forms)
+        measures[row, 5] = name.startswith(asked) or asked.startswith(name)
     return measures
 
 

@@ -6,21 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.embed import Encoder
 from tasks.graphs.graph import Graph
 from tasks.linking.build_names import normal_form
 from tasks.linking.context import Context
 from tasks.linking.descriptions import DescriptionIndex
 from tasks.linking.likeness import likenesses
+from tasks.linking.meaning import Meaning
 from tasks.linking.name_index import NameIndex
 from tasks.linking.ranking import FEATURES, OTHERS, logits, probabilities
 
 MOST_ALIASES = 8
 ALIAS_PLACE = 0.1  # log-odds that each later alias of the list is less sure
+CLOSE = 2.5  # log-odds: the likeliest is no further ahead, so that meaning decides
+MEANT = 6  # candidates whose meaning is compared
+MEANING = 8.0  # log-odds for a cosine of one, chosen on the same names as the weights
 COMPARED = 12  # candidates whose surroundings are compared with the question
-LEAST = 0.004  # what is less likely is no candidate
-SOME = 0.1  # the name means none of the candidates if it means any less likely than that
+FITS = -2.5  # log-odds: when none is likelier, none fits
+LEAST = -6.0  # log-odds: beside one that fits, what is less likely is no candidate
 KNOWN = 0.5  # below it, descriptions are searched too
 HALF = 0.5  # as likely as the likeliest, or nearly so
+DESCRIBES = 0.4  # share of the words, by rarity, that a description must have
 DESCRIBED = 0.3  # at most: found by its description alone
 
 
@@ -47,15 +53,23 @@ class Linker:
         names: NameIndex,
         graph: Graph | None = None,
         descriptions: DescriptionIndex | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
-        """Link by names alone, or also by what the graph and descriptions tell of nodes."""
+        """Link by names alone, or also by what the graph and descriptions tell of nodes.
+
+        An encoder, which must know the questions' language, decides between likely namesakes.
+        """
         self.names, self.graph, self.descriptions = names, graph, descriptions
+        self._meaning = Meaning(encoder, graph, descriptions) if encoder else None
 
     @classmethod
-    def open(cls, folder: Path, graph: Graph | None = None) -> "Linker":
+    def open(
+        cls, folder: Path, graph: Graph | None = None, encoder: Encoder | None = None
+    ) -> "Linker":
         """Open the indexes that lie in a folder."""
         described = (folder / "descriptions.arrow").exists()
-        return cls(NameIndex(folder), graph, DescriptionIndex(folder) if described else None)
+        descriptions = DescriptionIndex(folder) if described else None
+        return cls(NameIndex(folder), graph, descriptions, encoder)
 
     def link(self, query: str, aliases: Sequence[str], k: int = 10) -> list[Link]:
         """Return at most `k` nodes that the aliases may mean in a query, likeliest first.
@@ -64,14 +78,20 @@ class Linker:
         """
         aliases = [alias for alias in aliases[:MOST_ALIASES] if alias.strip()]
         nodes, features = self.candidates(query, aliases)
-        shares = probabilities(logits(features)).tolist()
-        scores = dict(zip(nodes, shares, strict=True)) if sum(shares) >= SOME else {}
-        if sum(shares) < KNOWN and self.descriptions:
+        odds = self._judged(query, nodes, logits(features))
+        shares, best = probabilities(odds), float(odds.max(initial=-np.inf))
+        scores = {
+            node: float(share)
+            for node, share, odd in zip(nodes, shares, odds, strict=True)
+            if best >= FITS and odd >= LEAST
+        }
+        if shares.sum() < KNOWN and self.descriptions:
             for alias in aliases:
                 for node, share in self.descriptions.search(alias, COMPARED):
-                    scores[node] = max(scores.get(node, 0.0), DESCRIBED * share**2)
+                    if share >= DESCRIBES:
+                        scores[node] = max(scores.get(node, 0.0), DESCRIBED * share**2)
         ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-        return [Link(node, score) for node, score in ranked[:k] if score >= LEAST]
+        return [Link(node, score) for node, score in ranked[:k]]
 
     def candidates(self, query: str, aliases: Sequence[str]) -> tuple[list[int], np.ndarray]:
         """Return the nodes with a name like an alias, and float64 (nodes, len(FEATURES))."""
@@ -86,6 +106,19 @@ class Linker:
         features[:, FEATURES.index("popularity")] = self._popularity(nodes)
         features[:, FEATURES.index("fit")] = self._fit(query, aliases, nodes, logits(features))
         return nodes, features
+
+    def _judged(self, query: str, nodes: list[int], odds: np.ndarray) -> np.ndarray:
+        """Return log-odds in which the meaning of the query decides between close candidates."""
+        if self._meaning is None or len(nodes) < 2 or not query.strip():
+            return odds
+        order = np.argsort(-odds, kind="stable")
+        if odds[order[0]] - odds[order[1]] > CLOSE:
+            return odds
+        compared = order[:MEANT]
+        cosines = self._meaning.closeness(query, [nodes[row] for row in compared])
+        judged = odds.copy()
+        judged[compared] += MEANING * (cosines - cosines.max())
+        return judged
 
     def _alike(self, alias: str) -> list[tuple[int, np.ndarray]]:
         """Return nodes and features of names like an alias, but for the nodes' surroundings."""
