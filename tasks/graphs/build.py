@@ -10,9 +10,12 @@ import schemas
 from tasks.graphs.files import save_graph
 from tasks.graphs.graph import Graph
 from tasks.graphs.name_keys import name_keys
+from tasks.linking.build_names import build_name_index
+from tasks.linking.descriptions import build_description_index
 from warehouse.editions import Edition
 
 FOLDER = "graphs"
+NAMES = "names"  # within a graph's folder: what linking looks names up in
 TABLES = (schemas.Entity, schemas.Triple, schemas.Alias)
 BATCH = 100_000  # names hashed at a time
 
@@ -38,10 +41,14 @@ left join nodes t on t.id = f.tail_id
 left join nodes v on f.tail_id is null and v.id is null and v.label = f.tail
 where f.graph = $graph
 """
-_NAMES = """
+_SPELLINGS = """
 select a.alias as name, n.node, a.weight from aliases a join nodes n on n.id = a.entity_id
 union all
 select label, node, 1.0 from nodes where id is null
+"""
+_DESCRIPTIONS = """
+select n.node, e.description from entities e join nodes n on n.id = e.entity_id
+where e.graph = $graph and e.description is not null
 """
 
 
@@ -53,7 +60,9 @@ def build_graphs(edition: Path) -> None:
             con.read_parquet(str(edition / f"{row.table}.parquet")).create_view(row.table)
         graphs = con.sql("select distinct graph from entities order by graph").fetchall()
         for number, (graph,) in enumerate(graphs):
-            save_graph(_read_graph(con, graph), edition / FOLDER / f"{number:04d}")
+            folder = edition / FOLDER / f"{number:04d}"
+            save_graph(_read_graph(con, graph), folder)
+            _index_names(con, graph, folder / NAMES)
 
 
 def _read_graph(con: duckdb.DuckDBPyConnection, graph: str) -> Graph:
@@ -74,10 +83,19 @@ def _read_graph(con: duckdb.DuckDBPyConnection, graph: str) -> Graph:
     )
 
 
+def _index_names(con: duckdb.DuckDBPyConnection, graph: str, folder: Path) -> None:
+    """Index names for look-ups that forgive, and descriptions for what names do not tell."""
+    spelled = con.sql(_SPELLINGS).to_arrow_table()
+    build_name_index(folder, spelled["name"], spelled["node"], spelled["weight"])
+    described: Any = con.execute(_DESCRIPTIONS, {"graph": graph}).to_arrow_table()
+    if len(described):
+        build_description_index(folder, described["node"], described["description"])
+
+
 def _names(con: duckdb.DuckDBPyConnection) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     parts = [
         (name_keys(batch["name"].to_pylist()), batch["node"].to_numpy(), batch["weight"].to_numpy())
-        for batch in con.sql(_NAMES).to_arrow_reader(BATCH)
+        for batch in con.sql(_SPELLINGS).to_arrow_reader(BATCH)
     ]
     hashes, nodes, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     return hashes, nodes.astype(np.int32), weights.astype(np.float32)

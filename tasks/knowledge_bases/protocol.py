@@ -28,6 +28,16 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document states a fact."""
+
+    document_id: str
+    uri: str | None
+    span_start: int
+    span_end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """A triple around an entity, as the entity's own: relation and what it leads to.
 
@@ -43,6 +53,7 @@ class Fact:
     fact_id: str | None = None
     confidence: float = 1.0
     question: str = field(default="", compare=False)  # of an aspect: what it answers
+    place: Place | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

@@ -13,7 +13,9 @@ LARGEST = 2_000  # nodes of a first hop that a second is looked for from
 def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
     """Yield the paths of one and two hops from a topic, and where they end."""
     ways = 0
-    firsts = [(hop, follow(graph, topic.nodes, topic.nodes, hop)) for hop in _hops(graph, topic)]
+    firsts = [
+        (hop, follow(graph, topic.nodes, topic.nodes, hop)) for hop in hops_from(graph, topic.nodes)
+    ]
     for hop, nodes in firsts:
         if len(nodes):
             yield (hop,), nodes
@@ -29,16 +31,16 @@ def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path
                 yield (first, second), reached
 
 
-def known_paths(
-    graph: Graph, topic: Topic, paths: Iterable[Path]
-) -> Iterator[tuple[Path, Nodes]]:
+def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[tuple[Path, Nodes]]:
     """Yield those of some paths that lead anywhere from a topic; shared beginnings walk once."""
     walked: dict[Path, Nodes] = {(): topic.nodes}
     for path in paths:
         for length in range(1, len(path) + 1):
             if path[:length] not in walked:
                 before = walked[path[: length - 1]]
-                step = follow(graph, topic.nodes, before, path[length - 1]) if len(before) else before
+                step = (
+                    follow(graph, topic.nodes, before, path[length - 1]) if len(before) else before
+                )
                 walked[path[:length]] = step
         if len(walked[path]):
             yield path, walked[path]
@@ -53,9 +55,3 @@ def longer_paths(
             reached = follow(graph, topic.nodes, nodes, hop)
             if len(reached):
                 yield (*path, hop), reached
-
-
-def _hops(graph: Graph, topic: Topic) -> list[tuple[int, bool]]:
-    return hops_from(graph, topic.nodes)
-
-

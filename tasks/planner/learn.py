@@ -21,13 +21,13 @@ from tasks.planner.topics import Topic, bearers, topics_in
 EPOCHS = 6
 BATCH = 32
 RATE = 0.01
-SEARCHED = 1_500  # questions whose paths of three hops are all looked at; then those found are
+SEARCHED = 800  # questions whose paths of three hops are all looked at; then those found are
 SEEN = 2  # questions that a path must explain to be offered for others
 NEARLY = 0.7  # a path with so much of the best one's fit may be what is meant
 POORLY = 0.9  # fit of short paths below which longer ones are looked for
 LEAST = 0.1  # F1 of answers below which a path explains nothing
-GOING_ON = 3  # paths of two hops that wrong third hops are taken from
-MOST = 8_000  # examples that are learned from
+GOING_ON = 2  # paths of two hops that wrong third hops are taken from
+MOST = 5_000  # examples that are learned from
 WRONG = 100  # wrong candidates of a question that a step looks at
 Report = Callable[[str, int, int], None]
 
@@ -198,8 +198,9 @@ def _fit(
             for one in optimizers:
                 one.zero_grad()
             _loss(model, batch, fit).backward()
-            for step in (*optimizers, *schedules):
-                step.step()
+            for optimizer, schedule in zip(optimizers, schedules, strict=True):
+                optimizer.step()
+                schedule.step()
             done += 1
             report("learn paths", done, steps)
 

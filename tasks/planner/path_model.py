@@ -85,7 +85,8 @@ class Encoding:
     def rows(self, candidates: Sequence[Candidate]) -> Rows:
         """Return the candidates of one question as arrays."""
         topics: dict[int, int] = {}
-        grams, read = [], []
+        grams: list[np.ndarray] = []
+        read: list[list[float]] = []
         for one in candidates:
             if id(one.topic) not in topics:
                 topics[id(one.topic)] = len(grams)
@@ -113,17 +114,23 @@ class Encoding:
         compact = np.full_like(hops, -1)
         compact[hops >= 0] = places
         relation_grams, relation_offsets = _bagged([self._bag(int(hop)) for hop in used])
+        question_grams, gram_offsets = _bagged(grams)
+
+        def together(name: str) -> np.ndarray:
+            return np.concatenate([getattr(rows, name) for rows in questions])
+
         return Batch(
-            *_bagged(grams),
-            np.concatenate([r.asked + f for r, f in zip(questions, firsts, strict=True)]),
-            np.repeat(np.arange(len(questions)), sizes),
-            compact,
-            *(
-                np.concatenate([getattr(rows, name) for rows in questions])
-                for name in ("lengths", "shared", "read", "paths")
-            ),
-            relation_grams,
-            relation_offsets,
+            grams=question_grams,
+            gram_offsets=gram_offsets,
+            asked=np.concatenate([r.asked + f for r, f in zip(questions, firsts, strict=True)]),
+            question=np.repeat(np.arange(len(questions)), sizes),
+            hops=compact,
+            lengths=together("lengths"),
+            shared=together("shared"),
+            read=together("read"),
+            paths=together("paths"),
+            relation_grams=relation_grams,
+            relation_offsets=relation_offsets,
         )
 
     def _bag(self, hop: int) -> np.ndarray:
@@ -144,9 +151,7 @@ def _bagged(bags: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _topic_features(graph: Graph, topic: Topic) -> list[float]:
-    degree = sum(
-        graph.out_offsets[n + 1] - graph.out_offsets[n] for n in topic.nodes[:20].tolist()
-    )
+    degree = sum(graph.out_offsets[n + 1] - graph.out_offsets[n] for n in topic.nodes[:20].tolist())
     return [
         topic.share,
         float(topic.quoted),
@@ -186,6 +191,16 @@ class PathModel:
             "read": torch.tensor([4.0, 1.0, 1.0, 0.5, 0.5]).requires_grad_(),
         }
 
+    @classmethod
+    def untaught(cls) -> "PathModel":
+        """Return a model that counts nothing but the words that question and relation share."""
+        import torch
+
+        model = cls()
+        for name in (*TABLES, "length"):
+            model.weights[name] = torch.zeros_like(model.weights[name])
+        return model
+
     def scores(self, batch: Batch) -> Any:
         """Return the score of each candidate as a tensor (candidates,)."""
         import torch
@@ -223,11 +238,11 @@ class PathModel:
             score = score + by_hop.sum(1) * there
         return score
 
-    def save(self, path: File) -> None:
-        """Write the weights as safetensors, rows that were never touched left out."""
-        from safetensors.torch import save_file
+    def to_bytes(self) -> bytes:
+        """Return the weights as safetensors in half precision."""
+        from safetensors.torch import save
 
-        save_file({name: w.detach().half() for name, w in self.weights.items()}, path)
+        return save({name: weights.detach().half() for name, weights in self.weights.items()})
 
     @classmethod
     def load(cls, path: File) -> "PathModel":

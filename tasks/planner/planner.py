@@ -30,18 +30,25 @@ class Planned:
 class Planner:
     """Plans searches in one graph."""
 
-    def __init__(self, graph: Graph, model: PathModel, paths: Sequence[Path]) -> None:
-        """Take a model that was learned on the graph, and the paths it saw to be meant."""
+    def __init__(
+        self, graph: Graph, model: PathModel, paths: Sequence[Path], longest: int = 1
+    ) -> None:
+        """Take a model that was learned on the graph, and the paths it saw to be meant.
+
+        Paths have up to `longest` hops, or as many as the longest of those.
+        """
         self.graph, self.model = graph, model
         self._encoding = Encoding(graph)
         self._known = [path for path in paths if len(path) == LONGEST]
-        self.longest = max((len(path) for path in paths), default=1)
+        self.longest = max((len(path) for path in paths), default=longest)
 
     def plan(self, questions: Sequence[str]) -> list[list[Planned]]:
         """Return each question's candidates, the most probable first."""
         planned = []
         for start in range(0, len(questions), QUESTIONS):
-            found = [self._candidates(question) for question in questions[start : start + QUESTIONS]]
+            found = [
+                self._candidates(question) for question in questions[start : start + QUESTIONS]
+            ]
             ranked = self._ranked(found)
             if self.longest == LONGEST:
                 for ours, best in zip(found, ranked, strict=True):

@@ -1,0 +1,140 @@
+"""One graph of an edition as a knowledge base: the user's corpus, or an imported graph.
+
+An entity's key is its node's number, which holds within one edition.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tasks.graphs.build import FOLDER, NAMES, graph_folders
+from tasks.graphs.files import open_graph
+from tasks.graphs.graph import Graph
+from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
+from tasks.linking.link import Linker
+from tasks.planner.topics import bearers
+from warehouse.editions import DUCKDB_FILE, Edition
+
+CORPUS = "corpus"
+MOST_FACTS = 20_000  # around one entity
+MOST_CANDIDATES = 10
+SURE = 1.0  # of the only node that bears a name letter for letter
+
+_TRIPLES = """
+select t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confidence, t.document_id,
+       d.uri, t.span_start, t.span_end
+from triples t left join documents d using (document_id)
+where t.graph = $graph and (t.head_id = $entity or t.tail_id = $entity)
+order by t.support desc, t.confidence desc, t.triple_id
+"""
+_ASPECTS = """
+select a.aspect_id, a.aspect, a.text, a.confidence, a.question, a.document_id, d.uri, a.span_start,
+       a.span_end
+from aspects a left join documents d using (document_id)
+where a.entity_id = $entity
+order by a.document_id, a.span_start
+"""
+
+
+class EditionGraph:
+    """The knowledge base of one graph."""
+
+    def __init__(self, graph: Graph, folder: Path, con: duckdb.DuckDBPyConnection) -> None:
+        """Read from arrays, and what is not there from the edition's database."""
+        self.name = self.graph = graph.name
+        self.personal = graph.name == CORPUS
+        self.arrays = graph
+        self._folder, self._con = folder, con
+
+    def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
+        """Return the nodes that the aliases may mean, likeliest first."""
+        for alias in aliases:
+            nodes = bearers(self.arrays, alias)
+            if len(nodes) == 1:
+                return [self._candidate(int(nodes[0]), SURE)]
+        links = self._linker.link(query, aliases, MOST_CANDIDATES)
+        return [self._candidate(link.node, link.score) for link in links]
+
+    def get_entity_info(self, entity: EntityRef) -> str:
+        """Return the entity's description, empty if there is none."""
+        described = self._linker.descriptions
+        return (described.of(int(entity.key)) or "") if described else ""
+
+    def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
+        """Return the facts around an entity: triples, then its aspects.
+
+        Those of the corpus come from the database, with the places that state them; those of an
+        imported graph, which has none, from the arrays.
+        """
+        entity_id = self.arrays.ids[int(entity.key)].as_py()
+        if self.personal and entity_id is not None:
+            return [*self._stated(entity, entity_id), *self._aspects(entity, entity_id)]
+        around = chain(self._leaving(entity), self._entering(entity))
+        return list(islice(around, MOST_FACTS))
+
+    def _leaving(self, entity: EntityRef) -> Iterator[Fact]:
+        for edge in self.arrays.leaving(int(entity.key)):
+            yield Fact(entity, self.arrays.relations[edge.relation], self._ref(edge.tail))
+
+    def _entering(self, entity: EntityRef) -> Iterator[Fact]:
+        for edge in self.arrays.entering(int(entity.key)):
+            relation = self.arrays.relations[edge.relation]
+            yield Fact(entity, relation, self._ref(edge.head), inverse=True)
+
+    def _stated(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
+        for row in self._read(_TRIPLES, graph=self.graph, entity=entity_id):
+            triple_id, head_id, head, relation, tail_id, tail, confidence, *place = row
+            inverse = head_id != entity_id
+            value = (head_id, head) if inverse else (tail_id, tail)
+            yield Fact(
+                entity, relation, self._value(*value), inverse, "triple", triple_id, confidence,
+                place=_place(*place),
+            )  # fmt: skip
+
+    def _aspects(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
+        for row in self._read(_ASPECTS, entity=entity_id):
+            aspect_id, aspect, text, confidence, question, *place = row
+            yield Fact(
+                entity, aspect, text, False, "aspect", aspect_id, confidence, question,
+                place=_place(*place),
+            )  # fmt: skip
+
+    def _read(self, query: str, **values: str) -> list[tuple[Any, ...]]:
+        # Several questions at a time may ask one knowledge base.
+        return self._con.cursor().execute(query, values).fetchmany(MOST_FACTS)
+
+    def _value(self, entity_id: str | None, name: str) -> EntityRef | str:
+        node = self._ids.get(entity_id) if entity_id else None
+        return name if node is None else EntityRef(self.name, str(node), name)
+
+    def _ref(self, node: int) -> EntityRef:
+        return EntityRef(self.name, str(node), self.arrays.label(node))
+
+    def _candidate(self, node: int, score: float) -> Candidate:
+        ref = self._ref(node)
+        return Candidate(ref, score, self.get_entity_info(ref))
+
+    @cached_property
+    def _linker(self) -> Linker:
+        return Linker.open(self._folder / NAMES, self.arrays)
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        ids = self.arrays.ids.to_pylist()
+        return {entity_id: node for node, entity_id in enumerate(ids) if entity_id is not None}
+
+
+def _place(document_id: str | None, uri: str | None, start: int, end: int) -> Place | None:
+    return Place(document_id, uri, start, end) if document_id else None
+
+
+def edition_graphs(edition: Edition) -> dict[str, EditionGraph]:
+    """Return the graphs of an edition by name; their files are mapped, not read."""
+    edition.check(DUCKDB_FILE, f"{FOLDER}/")
+    con = duckdb.connect(str(edition.database), read_only=True)
+    graphs = (EditionGraph(open_graph(folder), folder, con) for folder in graph_folders(edition))
+    return {graph.graph: graph for graph in graphs}
