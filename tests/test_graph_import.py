@@ -145,6 +145,13 @@ def test_lines_longer_than_any_block_are_refused(
     assert [r.line for block in blocks for r in block.batch.refused] == [2]
 
 
+def test_tails_that_are_other_names_become_aliases_too(tmp_path: Path) -> None:
+    text = "鲁迅 ||| 别名 ||| 周树人\n鲁迅 ||| 别名 ||| 鲁迅\n鲁迅 ||| pen name ||| Lu Xun\n"
+    found = read(tmp_path / "kb", text, mapping="alias_relations: [pen name]")
+    assert found.aliases == {("鲁迅", "周树人"), ("鲁迅", "Lu Xun")}
+    assert len(found.triples) == 3
+
+
 def test_long_tails_are_values(tmp_path: Path) -> None:
     found = read(tmp_path / "kb.tsv", f"a\tr\tb\na\tr\t{'很' * 201}\n")
     assert found.values == ["很" * 201]
@@ -184,6 +191,14 @@ def test_names_in_json_and_parquet_come_back_byte_for_byte(
     columns = [pa.array(column) for column in zip(*triples, strict=True)]
     pq.write_table(pa.table(columns, names=["s", "p", "o"]), folder / "kb")
     assert read(folder / "kb").triples == triples
+
+
+def test_parquet_rows_without_a_part_are_refused(tmp_path: Path) -> None:
+    columns = {"head": ["a", None, "c"], "relation": ["r"] * 3, "tail": ["b", "b", None]}
+    pq.write_table(pa.table(columns), tmp_path / "kb.parquet")
+    found = read(tmp_path / "kb.parquet")
+    assert found.triples == [("a", "r", "b")]
+    assert found.refused == [(2, "empty-field"), (3, "empty-field")]
 
 
 @given(texts=st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=8))

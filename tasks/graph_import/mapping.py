@@ -34,6 +34,9 @@ class FileMapping(RecordRule):
         None, description="head, relation, tail, weight, or entity and alias: number or header."
     )
     relations: dict[str, str] = Field({}, description="Other names for relations.")
+    alias_relations: list[str] = Field(
+        [], description="Relations whose tails are other names of their heads."
+    )
     records: str | None = Field(None, description="Where the records lie in YAML or JSON.")
 
     @field_validator("columns", mode="before")

@@ -7,12 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.graph_import.batch import Batch, add_aliases, add_triples
+from tasks.graph_import.batch import LONG_TAIL, Batch, add_aliases, add_triples
 from tasks.graph_import.columns import Columns, detect_columns, mapped_places
 from tasks.graph_import.lines import Lines, blocks_of_lines, split_lines
 from tasks.graph_import.mapping import FileMapping
 
 SAMPLE = 10_000  # lines by which the columns are told
+# What encyclopaedias' tables call another name of the same thing.
+ALIAS_RELATIONS = ("别名", "又名", "简称", "中文名", "中文名称", "外文名", "英文名", "本名")
 DELIMITERS = {"tsv": "\t", "pipe": "|", "nlpcc": "|||"}
 
 
@@ -75,6 +77,14 @@ def add_fields(
         add_aliases(batch, numbers, at["entity"], at["alias"])
         return
     relation = renamed(at["relation"], mapping.relations if mapping else {})
+    naming = pa.array([*ALIAS_RELATIONS, *(mapping.alias_relations if mapping else [])])
+    named = pc.and_(pc.is_in(relation, value_set=naming), pc.not_equal(at["head"], at["tail"]))
+    for name in (at["head"], at["tail"]):
+        length = pc.utf8_length(name)
+        fits = pc.and_(pc.greater(length, 0), pc.less_equal(length, LONG_TAIL))
+        named = pc.and_(named, fits)
+    places = np.flatnonzero(pc.fill_null(named, False).to_numpy(zero_copy_only=False))
+    add_aliases(batch, numbers[places], at["head"].take(places), at["tail"].take(places))
     weight = as_weight(at["weight"]) if "weight" in at else None
     add_triples(batch, numbers, at["head"], relation, at["tail"], weight=weight)
 
