@@ -15,7 +15,9 @@ from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.evaluate import Measurement, evaluate
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.evaluation.text_answerer import TextAnswerer
+from tasks.extract_pending import Report
 from tasks.import_graph import list_graphs
+from tasks.refresh import silent
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -32,7 +34,7 @@ class Parrot:
         self.learned: list[BenchmarkQuestion] = []
         self.asked: list[BenchmarkQuestion] = []
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         self.learned += questions
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
+from tasks.refresh import silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,11 @@ class BenchmarkAnswerer(Protocol):
 
     name: str
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
-        """Learn from questions with their answers; a system that cannot does nothing."""
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
+        """Learn from questions with their answers and tell how far that is.
+
+        A system that cannot learn does nothing.
+        """
         ...
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

@@ -109,13 +109,13 @@ def _measure(
         before = _ask(answerer, test, report)
         others.append(replace(before, system=f"{answerer.name} zero-shot"))
     if how.learn and train:
-        answerer.learn(train)
+        answerer.learn(train, report)
     first = _ask(answerer, test, report)
     graphs = sorted({question.graph for question in test} - {""})
     for name in how.baselines if graphs else ():
         rival = baseline(name, edition, graphs, settings, report)
         if how.learn:
-            rival.learn(train)
+            rival.learn(train, report)
         others.append(_ask(rival, test, report))
     return [first, *others]
 

@@ -14,7 +14,8 @@ from schemas.errors import AlmanacError
 from schemas.settings import Settings
 from tasks.evaluation.answerer import BenchmarkAnswerer, Prediction
 from tasks.evaluation.question import BenchmarkQuestion
-from tasks.refresh import refresh
+from tasks.extract_pending import Report
+from tasks.refresh import refresh, silent
 from tasks.scoring.coverage import content_lemmas, coverage
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -91,7 +92,7 @@ class MemoryAnswerer:
         self.name = "memory"  # the system's own name as soon as there is one
         self._system, self._memories = system, memories
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn nothing: every question has another almanac."""
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from schemas.settings import Settings
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
 from tasks.knowledge_bases.edition_graph import EditionGraph, edition_graphs
 from tasks.planner.learn import Example, learn
 from tasks.planner.planner import Planner
@@ -31,12 +32,12 @@ class ProgramAnswerer:
         }
         self._matcher = RelationMatcher()
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn a planner for each graph from the questions that are asked of it."""
         for name, graph in self._graphs.items():
             examples = [Example(q.question, q.answers) for q in questions if q.graph == name]
             if examples:
-                learned = learn(graph.arrays, examples, silent)
+                learned = learn(graph.arrays, examples, report)
                 self._writers[name] = PlannedWriter(
                     Planner(graph.arrays, learned.model, learned.paths)
                 )

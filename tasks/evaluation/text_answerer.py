@@ -6,6 +6,8 @@ from schemas.settings import EngineSettings
 from tasks.answer import Answerer
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
+from tasks.refresh import silent
 from warehouse.editions import Edition
 
 
@@ -18,7 +20,7 @@ class TextAnswerer:
         """Open the edition's indexes."""
         self._answerer = Answerer(edition, settings)
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn nothing."""
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

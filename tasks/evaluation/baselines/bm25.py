@@ -12,8 +12,10 @@ import numpy as np
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.baselines.words import jaccard, relation_words, words
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.paths import Hop, follow, hops_from
+from tasks.refresh import silent
 
 FACTS = 2000  # triples of an entity that are read; documents of hubs are cut
 TIED = 10  # documents that may be equally good
@@ -31,7 +33,7 @@ class BM25Answerer:
         self._index = _index_documents(graph)
         self._searcher = self._index.searcher()
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn nothing."""
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

@@ -13,6 +13,7 @@ from tasks.evaluation.prepare import graph_of
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph
+from tasks.refresh import silent
 from tasks.segment import is_chinese
 from warehouse.editions import Edition
 
@@ -28,10 +29,10 @@ class OverGraphs:
         self.name = name
         self._systems = systems
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Let each system learn from the questions about its graph."""
         for graph, system in self._systems.items():
-            system.learn([question for question in questions if question.graph == graph])
+            system.learn([q for q in questions if q.graph == graph], report)
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question, in order; none where its graph is not there."""

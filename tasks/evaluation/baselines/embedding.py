@@ -39,7 +39,7 @@ class EmbeddingAnswerer:
             self._vectors[start : start + len(batch)] = self._encode(batch)
             report("encode", start + len(batch), len(self._tails))
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn nothing."""
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:

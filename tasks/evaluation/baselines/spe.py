@@ -16,9 +16,11 @@ from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.baselines.words import relation_phrase
 from tasks.evaluation.normalise import same_name, set_f1, tokens
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.paths import Hop, Path, follow, hops_from, paths_from
 from tasks.planner.topics import topics_in
+from tasks.refresh import silent
 
 BEARERS = 10  # entities of one name that are tried
 LEARNED_QUESTIONS = 1500  # for each number of hops: looking for their paths is what takes time
@@ -48,17 +50,18 @@ class SPEAnswerer:
         self._background: Counter[str] = Counter()
         self._questions = 0
 
-    def learn(self, questions: Sequence[BenchmarkQuestion]) -> None:
+    def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Count which n-grams go with which relation, where a path from the topic is the answer."""
         by_hops: dict[int, list[BenchmarkQuestion]] = defaultdict(list)
         for question in questions:
             if question.topic and question.answers:
                 by_hops[question.hops or 1].append(question)
-        for hops, those in by_hops.items():
-            for question in those[:LEARNED_QUESTIONS]:
-                path = self._path(question, hops)
-                if path:
-                    self._count(question, path)
+        taught = [(q, n) for n, those in by_hops.items() for q in those[:LEARNED_QUESTIONS]]
+        for number, (question, hops) in enumerate(taught, 1):
+            path = self._path(question, hops)
+            if path:
+                self._count(question, path)
+            report("spe learns", number, len(taught))
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question; the number of hops is taken from the data set."""
