@@ -27,6 +27,7 @@ _TITLE_MARKS = {("《", "》"), ("“", "”"), ("「", "」"), ('"', '"')}
 class Topic:
     """One reading of a question: a stretch of it as the name of some nodes.
 
+    `name` is what the nodes are called if all are called alike, else what the question says;
     `masked` is the question with a slot in the name's place; `share` is how much of the question
     the name covers; `quoted` tells that title marks stand around it.
     """
@@ -48,9 +49,7 @@ def topics_in(question: str, graph: Graph) -> list[Topic]:
     question = question[:MAX_QUESTION]
     marked = [m for m in _MARKED.finditer(question) if len(bearers(graph, m.group(1)))]
     if marked:
-        return [
-            _topic(question, m.start(), m.end(), m.group(1), graph, marked=True) for m in marked
-        ]
+        return [_topic(question, m.span(), m.group(1), graph, marked=True) for m in marked]
     chinese = is_chinese(question)
     found: list[tuple[int, int]] = []
     for start, end in _chinese_stretches(question) if chinese else _stretches(question):
@@ -60,7 +59,7 @@ def topics_in(question: str, graph: Graph) -> list[Topic]:
             found.append((start, end) if chinese else _shortest(question, start, end, graph))
             if len(found) == MOST_TOPICS:
                 break
-    return [_topic(question, start, end, question[start:end], graph) for start, end in found]
+    return [_topic(question, span, question[slice(*span)], graph) for span in found]
 
 
 def bearers(graph: Graph, name: str) -> Nodes:
@@ -71,8 +70,13 @@ def bearers(graph: Graph, name: str) -> Nodes:
 
 
 def _shortest(question: str, start: int, end: int, graph: Graph) -> tuple[int, int]:
-    """Return a name without words around it that make no difference: `the X 's` is `X`."""
+    """Return a name without words around it that make no difference: `the X 's` is `X`.
+
+    What a node is called letter for letter is left whole: `The Kid`.
+    """
     nodes = bearers(graph, question[start:end])
+    if graph.label(nodes[0]) == question[start:end]:
+        return start, end
     for shorter in _LEADING.sub("", question[start:end]), _TRAILING.sub("", question[start:end]):
         if shorter != question[start:end] and shorter.strip():
             at = question.index(shorter, start)
@@ -82,15 +86,17 @@ def _shortest(question: str, start: int, end: int, graph: Graph) -> tuple[int, i
 
 
 def _topic(
-    question: str, start: int, end: int, name: str, graph: Graph, *, marked: bool = False
+    question: str, span: tuple[int, int], said: str, graph: Graph, *, marked: bool = False
 ) -> Topic:
-    around = (question[start - 1 : start], question[end : end + 1])
+    start, end = span
+    nodes = bearers(graph, said)
+    labels = {graph.label(node) for node in nodes}
     return Topic(
-        name=name,
-        nodes=bearers(graph, name),
+        name=labels.pop() if len(labels) == 1 else said,
+        nodes=nodes,
         masked=f"{question[:start]} {SLOT} {question[end:]}",
         share=(end - start) / max(len(question), 1),
-        quoted=around in _TITLE_MARKS,
+        quoted=(question[start - 1 : start], question[end : end + 1]) in _TITLE_MARKS,
         marked=marked,
     )
 

@@ -44,17 +44,3 @@ def _of_call(call: Call, graph: str, wanted: set[str]) -> Iterable[tuple[bool, E
             leads,
             Evidence(text=text, kind="description", graph=graph, score=call.similarity),
         )
-
-
-def _of_fact(fact: Fact, graph: str, score: float) -> Evidence:
-    place = fact.place
-    return Evidence(
-        text=fact_words(fact)[:LONGEST_EVIDENCE],
-        kind=fact.kind,
-        graph=graph,
-        document_id=place.document_id if place else None,
-        uri=place.uri if place else None,
-        span_start=place.span_start if place else None,
-        span_end=place.span_end if place else None,
-        score=score,
-    )
