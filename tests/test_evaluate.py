@@ -11,6 +11,7 @@ from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
+from tasks.evaluation import evaluate as evaluation
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.evaluate import Measurement, evaluate
 from tasks.evaluation.question import BenchmarkQuestion
@@ -98,6 +99,25 @@ def test_without_learning_all_questions_are_measured_on(towns: Path, tmp_path: P
     asked = [q.id for q in parrot.asked[-7:]]
     evaluate(home, towns, "metaqa", lambda e: parrot, SETTINGS, some)
     assert [q.id for q in parrot.asked[-7:]] == asked
+
+
+def test_baselines_get_a_sample_of_many_questions_and_all_say_how_far_they_are(
+    towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "COMPARED", 6)
+    told: dict[str, list[int]] = {}
+
+    def hear(stage: str, done: int, total: int) -> None:
+        assert 0 < done <= total
+        told.setdefault(stage, []).append(done)
+
+    how = Measurement(baselines=["bm25", "spe"])
+    place = Home(tmp_path / "home")
+    found = evaluate(place, towns, "metaqa", lambda e: Parrot(), SETTINGS, how, hear)
+    assert found["items"] > 6
+    assert [one["items"] for one in found["baselines"]] == [6, 6]
+    assert {"parrot", "bm25 indexes", "bm25", "spe learns", "spe"} <= set(told)
+    assert all(steps == sorted(steps) for steps in told.values())
 
 
 def test_other_homes_are_left_as_they_are(towns: Path, own_home: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.evaluation.answerer import without_gold
 from tasks.evaluation.baselines.bm25 import BM25Answerer
-from tasks.evaluation.baselines.embedding import EmbeddingAnswerer
+from tasks.evaluation.baselines.embedding import EmbeddingAnswerer, highest
 from tasks.evaluation.baselines.spe import SPEAnswerer, grams_of
 from tasks.evaluation.baselines.words import relation_phrase, relation_words, words
 from tasks.evaluation.question import BenchmarkQuestion
@@ -78,6 +78,13 @@ def test_embedding_answers_with_the_end_that_was_not_named(graph: Graph) -> None
     assert backward.answers == ["Green Hill"]
     assert forward.retrieved == ("Green Hill", "Max Oster")
     assert EmbeddingAnswerer(Graph.of("empty", []), Letters()).answer_all([ask("who")])
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (4, 64), (5, 65), (2, 1), (3, 700), (0, 9), (3, 0)])
+def test_highest_scores_are_those_of_a_full_sort(shape: tuple[int, int]) -> None:
+    scores = np.random.default_rng(0).permutation(shape[0] * shape[1]).reshape(shape) / 7
+    expected = np.argsort(-scores, axis=1, kind="stable")[:, :8]
+    assert np.array_equal(highest(scores, 8), expected)
 
 
 def test_spe_learns_a_wording_that_no_relation_has(graph: Graph) -> None:

@@ -20,6 +20,7 @@ from tasks.refresh import silent
 FACTS = 2000  # triples of an entity that are read; documents of hubs are cut
 TIED = 10  # documents that may be equally good
 WRITER_MEMORY = 64_000_000
+TOLD = 1000  # documents between two words on how far it is
 
 
 class BM25Answerer:
@@ -27,10 +28,10 @@ class BM25Answerer:
 
     name = "bm25"
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, report: Report = silent) -> None:
         """Index every entity's document in memory."""
         self._graph = graph
-        self._index = _index_documents(graph)
+        self._index = _index_documents(graph, report)
         self._searcher = self._index.searcher()
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
@@ -99,7 +100,7 @@ def _neighbours(graph: Graph, nodes: Nodes) -> list[int]:
     return list(found)[:FACTS]
 
 
-def _index_documents(graph: Graph) -> Any:
+def _index_documents(graph: Graph, report: Report) -> Any:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
@@ -111,6 +112,8 @@ def _index_documents(graph: Graph) -> Any:
         text = _document(graph, node)
         if text:
             writer.add_document(tantivy.Document(text=text, node=node))
+        if node % TOLD == TOLD - 1 or node == graph.nodes - 1:
+            report("bm25 indexes", node + 1, graph.nodes)
     writer.commit()
     writer.wait_merging_threads()
     index.reload()

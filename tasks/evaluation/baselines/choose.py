@@ -68,7 +68,7 @@ def baseline(
 
 def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], BenchmarkAnswerer]:
     if name == "bm25":
-        return BM25Answerer
+        return lambda graph: BM25Answerer(graph, report)
     if name == "spe":
         return SPEAnswerer
     return lambda graph: EmbeddingAnswerer(graph, _encoder(graph, settings.engine), report)

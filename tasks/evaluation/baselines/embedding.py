@@ -19,6 +19,8 @@ from tasks.refresh import silent
 
 BATCH = 4096  # triples encoded at a time
 BLOCK = 256  # questions compared at a time
+COMPARED = 1 << 26  # questions times triples whose likeness is held at a time
+GROUP = 64  # triples of which first only the nearest one is looked at
 NEAREST = 8  # triples of which the first one not used yet is taken
 
 
@@ -28,7 +30,11 @@ class EmbeddingAnswerer:
     name = "embedding"
 
     def __init__(self, graph: Graph, encoder: Encoder, report: Report = silent) -> None:
-        """Encode all triples: 100,000 take a minute or two on two cores."""
+        """Encode all triples: 100,000 short ones take about 45 seconds on two idle cores.
+
+        None is left out. To encode only those around what a question names would tell the baseline
+        where to look, which is what it is measured on.
+        """
         self._graph = graph
         self._encode = getattr(encoder, "encode_together", encoder.encode)
         self._tails = np.asarray(graph.out_tails)
@@ -37,7 +43,8 @@ class EmbeddingAnswerer:
         for start in range(0, len(self._tails), BATCH):
             batch = list(islice(texts, BATCH))
             self._vectors[start : start + len(batch)] = self._encode(batch)
-            report("encode", start + len(batch), len(self._tails))
+            report("embedding encodes", start + len(batch), len(self._tails))
+        self._block = max(1, min(BLOCK, COMPARED // max(len(self._tails), 1)))
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn nothing."""
@@ -45,8 +52,8 @@ class EmbeddingAnswerer:
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question; the number of hops is taken from the data set."""
         found: list[Prediction] = []
-        for start in range(0, len(questions), BLOCK):
-            found += self._answer(questions[start : start + BLOCK])
+        for start in range(0, len(questions), self._block):
+            found += self._answer(questions[start : start + self._block])
         return found
 
     def _answer(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
@@ -67,13 +74,7 @@ class EmbeddingAnswerer:
 
     def _nearest(self, queries: list[str]) -> np.ndarray:
         """Return the numbers of the triples nearest to each query, (queries, NEAREST)."""
-        scores = self._encode(queries) @ self._vectors.T
-        count = min(NEAREST, scores.shape[1])
-        if not count:
-            return np.zeros((len(queries), 0), np.int64)
-        best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
-        order = np.argsort(-np.take_along_axis(scores, best, 1), axis=1, kind="stable")
-        return np.take_along_axis(best, order, 1)
+        return highest(self._encode(queries) @ self._vectors.T, NEAREST)
 
     def _end_not_named(self, edge: int, question: str) -> str:
         head, tail = self._names([edge])
@@ -89,3 +90,23 @@ class EmbeddingAnswerer:
         head, tail = self._names([edge])
         relation = self._graph.relations[int(self._graph.out_relations[edge])]
         return f"{head} {relation_phrase(relation)} {tail}"
+
+
+def highest(scores: np.ndarray, count: int) -> np.ndarray:
+    """Return the places of the highest scores of each row, highest first, (rows, count).
+
+    The highest `count` of a row lie in the `count` groups that have the highest maxima, so that
+    only those groups are sorted: exact, and several times as fast as a partition of the row.
+    """
+    rows, columns = scores.shape
+    count = min(count, columns)
+    if not count or not rows:
+        return np.zeros((rows, count), np.int64)
+    starts = np.arange(0, columns, GROUP)
+    maxima = np.maximum.reduceat(scores, starts, axis=1)
+    groups = np.argsort(-maxima, axis=1, kind="stable")[:, :count]
+    places = (groups[:, :, None] * GROUP + np.arange(GROUP)).reshape(rows, -1)
+    inside = np.take_along_axis(scores, np.minimum(places, columns - 1), 1)
+    inside = np.where(places < columns, inside, -np.inf)
+    order = np.argsort(-inside, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(places, order, 1)
