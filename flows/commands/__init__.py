@@ -21,7 +21,7 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     p.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder, glob or URL")
     model_options(p)
     p.add_argument("--batch", action="store_true", help="use the endpoint's Batch API")
-    where = p.add_mutually_exclusivegroup()
+    where = p.add_mutually_exclusive_group()
     where.add_argument("--workers", type=positive, metavar="N", help="processes that extract")
     where.add_argument("--dask", metavar="ADDRESS", help="a running Dask cluster, or `local`")
     p.add_argument(
@@ -172,7 +172,7 @@ def _mock_endpoint(commands: Commands, shared: argparse.ArgumentParser, module: 
     p.add_argument("--fault-first", type=positive, metavar="N", help="only the first N requests")
     p.add_argument("--seed", type=int, default=0, metavar="N", help="which request meets which")
     p.add_argument("--late-seconds", type=amount, default=30.0, help="of answers that come late")
-    form = p.add_mutually_exclusivegroup()
+    form = p.add_mutually_exclusive_group()
     form.add_argument("--plain", action="store_true", help="refuse response_format")
     form.add_argument("--json-only", action="store_true", help="refuse JSON schemas")
     p.add_argument("--obey", action="store_true", help="do whatever the texts say")

@@ -9,11 +9,14 @@ from hashlib import sha256
 from pathlib import Path as File
 from typing import Any
 
+from filelock import FileLock
+
 from tasks.graphs.graph import Graph
 from tasks.planner.learn import Learned
 from tasks.planner.path_model import PathModel
 from tasks.planner.paths import Path
 from tasks.planner.planner import Planner
+from tasks.planner.untaught import untaught_planner
 from warehouse import durable
 from warehouse.home import Home
 
@@ -27,17 +30,18 @@ def save_planner(home: Home, graph: Graph, learned: Learned) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     weights = learned.model.to_bytes()
     name = sha256(weights).hexdigest()[:16]
-    durable.write_bytes(folder / f"{name}.safetensors", weights)
     pointer = {
         "weights": name,
         "paths": [_named(graph, path) for path in learned.paths],
         "examples": learned.examples,
         "explained": learned.explained,
     }
-    durable.write_sealed_json(folder / "current.json", pointer)
-    for left in folder.glob("*.safetensors"):
-        if left.stem != name:
-            left.unlink()
+    with FileLock(folder / "lock"):
+        durable.write_bytes(folder / f"{name}.safetensors", weights)
+        durable.write_sealed_json(folder / "current.json", pointer)
+        for left in folder.glob("*.safetensors"):
+            if left.stem != name:
+                left.unlink()
     return name
 
 
@@ -46,9 +50,15 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
     folder = _folder(home, graph.name)
     if not (folder / "current.json").exists():
         return None
-    pointer = durable.read_sealed_json(folder / "current.json", _LOST)
-    model = PathModel.load(folder / f"{pointer['weights']}.safetensors")
+    with FileLock(folder / "lock"):
+        pointer = durable.read_sealed_json(folder / "current.json", _LOST)
+        model = PathModel.load(folder / f"{pointer['weights']}.safetensors")
     return Planner(graph, model, list(_numbered(graph, pointer["paths"])))
+
+
+def planner_for(home: Home, graph: Graph) -> Planner:
+    """Return the planner that was learned for a graph, else one that goes by words alone."""
+    return load_planner(home, graph) or untaught_planner(graph)
 
 
 def _folder(home: Home, graph: str) -> File:

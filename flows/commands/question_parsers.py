@@ -1,0 +1,83 @@
+"""The options of the commands that ask, learn and measure."""
+
+import argparse
+
+from flows.commands.parsing import Commands, amount, command, model_options, positive
+
+
+def remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that keeps what is said."""
+    p = command(
+        commands, shared, "remember", module, "Keep what you say, or a file, and know it at once."
+    )
+    p.add_argument("said", metavar="TEXT", help="a text, a file, or - for standard input")
+    p.add_argument("--sensitive", action="store_true", help="never show it to a remote model")
+    p.add_argument(
+        "--wait", type=amount, default=60.0, metavar="SECONDS", help="for a running refresh (60)"
+    )
+
+
+def ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that answers one question."""
+    p = command(commands, shared, "ask", module, "Answer a question, with sources.")
+    p.add_argument("question", metavar="QUESTION")
+    _ask_options(p)
+    p.add_argument("--explain", action="store_true", help="show what was found on the way")
+
+
+def answer(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that answers a file of questions."""
+    p = command(commands, shared, "answer", module, "Answer a file of questions, with sources.")
+    p.add_argument("questions", metavar="QUESTIONS", help="a JSON object a line, with `question`")
+    p.add_argument("--out", required=True, metavar="FILE", help="an object a line, as from ask")
+    _ask_options(p)
+
+
+def _ask_options(p: argparse.ArgumentParser) -> None:
+    """Add how a question is answered."""
+    p.add_argument(
+        "--route",
+        choices=["auto", "programs", "text", "none"],
+        default="auto",
+        help="what finds the answer: programs over graphs, the texts, or what fits (auto)",
+    )
+    p.add_argument("--graph", metavar="NAME", help="ask this graph alone, by programs")
+    p.add_argument(
+        "--rounds", type=positive, default=1, metavar="N", help="a model may search so often (1)"
+    )
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+    model_options(p)
+
+
+def learn(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that learns from questions with answers."""
+    p = command(
+        commands, shared, "learn", module, "Learn from questions with answers how to search."
+    )
+    p.add_argument("questions", metavar="QUESTIONS", help="a file or all of a folder's")
+    p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
+    p.add_argument("--graph", metavar="NAME", help="the graph that all questions are asked of")
+
+
+def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that measures."""
+    what = "Measure answers on a benchmark, beside simple systems."
+    p = command(commands, shared, "evaluate", module, what)
+    p.add_argument("questions", metavar="FILE_OR_FOLDER", help="a file or all of a folder's")
+    p.add_argument(
+        "--format",
+        required=True,
+        metavar="NAME",
+        help="metaqa, pathquestion, nlpcc, nlpcc-mh, hotpotqa, midtermqa or jsonl",
+    )
+    p.add_argument("--graph", metavar="NAME", help="the graph that all questions are asked of")
+    p.add_argument("--route", default="auto", metavar="NAME", help="what is measured (auto)")
+    p.add_argument("--limit", type=positive, metavar="N", help="the first N of a seeded shuffle")
+    p.add_argument("--no-learn", action="store_true", help="measure without learning, on all")
+    p.add_argument("--zero-shot", action="store_true", help="measure before learning, too")
+    p.add_argument(
+        "--baselines",
+        metavar="NAMES",
+        help="of bm25,embedding,spe (all by default), or none; asked 2000 questions at most",
+    )
+    p.add_argument("--out", metavar="FILE", help="write each answer and its figures there")
