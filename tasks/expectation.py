@@ -100,13 +100,13 @@ def expect(question: str) -> Expectation:
         return _expect_chinese(question)
     if _ASKS_YES.match(question):
         return Expectation("yes")
-    found = _asking_word(question)
+    found = asking_word(question)
     if not found:
         return Expectation("name")
     return _by_wh_word(found[1].lower(), re.findall(r"[\w-]+", question[found.end() :].lower()))
 
 
-def _asking_word(question: str) -> re.Match[str] | None:
+def asking_word(question: str) -> re.Match[str] | None:
     """Return the word that asks: one that the question opens with, else the last `what`, `which`.
 
     Later ones in `the man who …` only relate; `… was founded by who?` asks at the end.

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from schemas.settings import Settings
+from tasks.embed import load_encoder
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
-from tasks.knowledge_bases.edition_graph import EditionGraph, edition_graphs
+from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
 from tasks.planner.learn import Example, learn
 from tasks.planner.planner import Planner
 from tasks.planner.untaught import untaught_planner
@@ -14,6 +15,7 @@ from tasks.planner.writer import PlannedWriter
 from tasks.programs.program_answer import answer_by_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch
+from tasks.recall.recall import Recall
 from tasks.refresh import silent
 from warehouse.editions import Edition
 
@@ -26,6 +28,8 @@ class ProgramAnswerer:
     def __init__(self, edition: Edition, settings: Settings) -> None:
         """Open the edition's graphs."""
         self._graphs = edition_graphs(edition)
+        corpus = self._graphs.get(CORPUS)
+        self._recall = corpus and Recall(corpus, edition, load_encoder(settings.engine.encoder))
         self._writers = {
             name: PlannedWriter(untaught_planner(graph.arrays))
             for name, graph in self._graphs.items()
@@ -45,6 +49,8 @@ class ProgramAnswerer:
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question; those of one graph are planned together."""
         for name, writer in self._writers.items():
+            if name == CORPUS:
+                continue
             writer.prepare([q.question for q in questions if self._graph_of(q) == name])
         return [self._answer(question) for question in questions]
 
@@ -56,6 +62,8 @@ class ProgramAnswerer:
         graph: EditionGraph | None = self._graphs.get(name)
         if graph is None:
             return Prediction()
+        if name == CORPUS and self._recall:
+            return _recalled(self._recall, question)
         search = ProgramSearch(self._writers[name], [graph], matcher=self._matcher)
         found = answer_by_program(question.question, search)
         calls = [call for _, call in found.searched.calls]
@@ -68,3 +76,18 @@ class ProgramAnswerer:
             },
             messages="\n".join(found.searched.knowledge)[:2_000],
         )
+
+
+def _recalled(recall: Recall, question: BenchmarkQuestion) -> Prediction:
+    """Return what is recalled of the corpus, whose relations no path was learned for."""
+    found = recall.answer(question.question)
+    calls = [call for run in found.runs for call in run.calls]
+    return Prediction(
+        answers=found.answers,
+        stages={
+            "program": bool(found.programs),
+            "linking": any(call.entities for call in calls),
+            "answer": found.answerable,
+        },
+        messages="\n".join(line for run in found.runs for line in run.knowledge)[:2_000],
+    )

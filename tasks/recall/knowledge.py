@@ -1,0 +1,116 @@
+"""The corpus of an edition as a knowledge base that finds entities by name and by description."""
+
+from collections.abc import Iterable, Mapping
+
+import duckdb
+
+from tasks.embed import Encoder
+from tasks.knowledge_bases.edition_graph import EditionGraph
+from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
+from tasks.planner.topics import bearers
+from tasks.question import LinkedName
+from tasks.recall.names import names_in, names_in_question
+from tasks.search import Searcher
+from warehouse.editions import DUCKDB_FILE, Edition
+
+MOST_DESCRIBED = 8  # entities that a description may mean
+NOTES = 16  # of which these are taken
+_KINDS = "select entity_id, kind from entities where list_contains($ids, entity_id)"
+
+
+class CorpusKnowledge:
+    """What was extracted from the corpus, by the three functions of a knowledge base.
+
+    Beside them it tells which names stand in a text and what kind of thing an entity is: all of it
+    is extracted, too. Passages are not looked at.
+    """
+
+    personal = True
+
+    def __init__(self, graph: EditionGraph, edition: Edition, encoder: Encoder | None) -> None:
+        """Read one graph of an edition; with an encoder descriptions are compared by meaning."""
+        edition.check(DUCKDB_FILE, "search/")
+        self.name, self.graph = graph.name, graph.graph
+        self._base = graph
+        self._arrays = graph.arrays
+        self._searcher = Searcher(edition.path, encoder)
+        self._con = duckdb.connect(str(edition.database), read_only=True)
+        self._infos: dict[EntityRef, str] = {}
+        self._facts: dict[EntityRef, list[Fact]] = {}
+        self._kinds: dict[int, str] = {}
+
+    # -- a knowledge base -------------------------------------------------------------------------
+
+    def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
+        """Return whom the aliases name; if nobody, those whose descriptions and aspects are alike.
+
+        So a program may ask for `the physicist on the hundred-dollar note`.
+        """
+        named = [node for alias in aliases for node in bearers(self._arrays, alias)]
+        if named:
+            return [Candidate(self.ref(int(node)), 1.0) for node in dict.fromkeys(named)]
+        return [
+            Candidate(entity, 1.0)
+            for entity in dict.fromkeys(e for alias in aliases for e in self._described(alias))
+        ]
+
+    def get_entity_info(self, entity: EntityRef) -> str:
+        """Return the entity's description, empty if there is none."""
+        if entity not in self._infos:
+            self._infos[entity] = self._base.get_entity_info(entity)
+        return self._infos[entity]
+
+    def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
+        """Return the facts around an entity, aspects among them."""
+        if entity not in self._facts:
+            self._facts[entity] = self._base.get_entity_triples(entity)
+        return self._facts[entity]
+
+    # -- what is known of names -------------------------------------------------------------------
+
+    def ref(self, node: int) -> EntityRef:
+        """Return a node as an entity."""
+        return EntityRef(self.name, str(node), self._arrays.label(node))
+
+    def names_in(self, text: str) -> list[LinkedName]:
+        """Return the names of entities in a text; their bearers are nodes."""
+        return names_in(text, self._arrays)
+
+    def names_asked(self, question: str) -> list[LinkedName]:
+        """Return the names in a question, those in lower case too if there are no others."""
+        return names_in_question(question, self._arrays)
+
+    def kind_of(self, row: int) -> str:
+        """Return the kind of a node."""
+        if row not in self._kinds:
+            self.learn_kinds([row])
+        return self._kinds[row]
+
+    def description_of(self, row: int) -> str:
+        """Return the description of a node, empty if there is none."""
+        return self.get_entity_info(self.ref(row))
+
+    def learn_kinds(self, nodes: Iterable[int]) -> None:
+        """Read the kinds of many nodes at once."""
+        new = {node for node in nodes if node not in self._kinds}
+        if not new:
+            return
+        ids = {self._arrays.ids[node].as_py(): node for node in new}
+        found = dict(self._con.execute(_KINDS, {"ids": [i for i in ids if i]}).fetchall())
+        self._kinds.update(
+            {node: found.get(entity_id, "unknown") for entity_id, node in ids.items()}
+        )
+
+    def rarity(self, word: str) -> float:
+        """Return how much a word tells: the logarithm of the notes over those that have it."""
+        return self._searcher.rarity(word)
+
+    def _described(self, description: str) -> list[EntityRef]:
+        hits = self._searcher.notes(description, NOTES)
+        found = (self._node(hit.fields) for hit in hits)
+        return list(dict.fromkeys(ref for ref in found if ref is not None))[:MOST_DESCRIBED]
+
+    def _node(self, note: Mapping[str, str]) -> EntityRef | None:
+        nodes = self._arrays.named(note["entity"])
+        same = [n for n in nodes if self._arrays.ids[int(n)].as_py() == note["entity_id"]]
+        return self.ref(int(same[0])) if same else None

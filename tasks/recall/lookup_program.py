@@ -1,0 +1,16 @@
+"""Programs that look entities up, by name or by what a question says of them."""
+
+from collections.abc import Sequence
+
+_LOOK_UP = """def search():
+    messages = []
+    for name in {names}:
+        info, message = get_entity_info(entity_aliases=[name])
+        messages.append(message)
+    return "\\n".join(messages)
+"""
+
+
+def look_up(names: Sequence[str]) -> str:
+    """Return the program that asks what is known of some entities."""
+    return _LOOK_UP.format(names=list(names))

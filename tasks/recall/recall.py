@@ -1,0 +1,85 @@
+"""The embedded engine's answers from what was extracted: one class, opened once an edition."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from schemas.answers import Evidence
+from tasks.embed import Encoder
+from tasks.knowledge_bases.edition_graph import EditionGraph
+from tasks.programs.program_run import ProgramRun
+from tasks.programs.relation_matching import RelationMatcher
+from tasks.question import MAX_QUESTION
+from tasks.reader import Reading
+from tasks.recall.compared import compare, is_comparison
+from tasks.recall.knowledge import CorpusKnowledge
+from tasks.recall.look import Looked
+from tasks.recall.records import Record
+from tasks.recall.steps import solve
+from warehouse.editions import Edition
+
+NEARLY = 0.9  # other answers have at least this share of the best one's score
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An answer from extracted knowledge; none if nothing that was found supports one."""
+
+    answers: list[str] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    programs: list[str] = field(default_factory=list)
+    runs: list[ProgramRun] = field(default_factory=list)
+
+    @property
+    def answerable(self) -> bool:
+        """Whether there is an answer."""
+        return bool(self.answers)
+
+
+class Recall:
+    """Answers questions from the corpus graph of an edition, without its passages."""
+
+    def __init__(self, graph: EditionGraph, edition: Edition, encoder: Encoder | None = None):
+        """Open what the edition knows of its corpus."""
+        self._knowledge = CorpusKnowledge(graph, edition, encoder)
+        self._matcher = RelationMatcher()
+
+    def answer(self, question: str) -> Recalled:
+        """Look up what the question speaks of, and read the answer from what came back."""
+        question = question[:MAX_QUESTION]
+        looked = Looked(question, self._knowledge, self._matcher)
+        if is_comparison(question, self._knowledge):
+            compared = compare(question, looked, self._knowledge)
+            if compared is None:
+                return Recalled(programs=looked.programs, runs=looked.runs)
+            told = [*_records(compared.readings), *compared.records]
+            return self._recalled([compared.answer], told, 1.0, looked)
+        steps = [step for step in solve(question, looked, self._knowledge) if step.known]
+        if not steps:
+            return Recalled(programs=looked.programs, runs=looked.runs)
+        answers = [step.text for step in steps if step.score >= NEARLY * steps[0].score]
+        told = _records(steps[0].readings)
+        return self._recalled(list(dict.fromkeys(answers)), told, steps[0].score, looked)
+
+    def _recalled(
+        self, answers: list[str], told: list[Record], score: float, looked: Looked
+    ) -> Recalled:
+        evidence = [self._evidence(record, score) for record in told]
+        return Recalled(answers, evidence, looked.programs, looked.runs)
+
+    def _evidence(self, record: Record, score: float) -> Evidence:
+        fact = record.source
+        place = fact.place if fact else None
+        return Evidence(
+            text=record.text,
+            kind=fact.kind if fact else "description",
+            graph=self._knowledge.graph,
+            document_id=place.document_id if place else None,
+            uri=place.uri if place else None,
+            span_start=place.span_start if place else None,
+            span_end=place.span_end if place else None,
+            score=round(min(score, 1.0), 4),
+        )
+
+
+def _records(readings: Iterable[Reading]) -> list[Record]:
+    return [one for reading in readings for one in reading.chain if isinstance(one, Record)]
