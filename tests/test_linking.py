@@ -91,6 +91,8 @@ def first(linker: Linker, name: str, question: str = "") -> int | None:
         ("北京大學", "北京大学"),
         ("北京师大", "北京师范大学"),
         ("青藏高源", "青藏高原"),
+        ("青藏的高原", "青藏高原"),
+        ("青高原", "青藏高原"),
     ],
 )
 def test_a_name_is_found_however_it_is_spelled(linker: Linker, asked: str, label: str) -> None:
@@ -100,6 +102,15 @@ def test_a_name_is_found_however_it_is_spelled(linker: Linker, asked: str, label
 @pytest.mark.parametrize("asked", ["asdkjhaskd qwxz", "…", "葡萄牙语", "", " ", "\u202e"])
 def test_what_fits_nothing_is_none(linker: Linker, asked: str) -> None:
     assert linker.link("Who is that?", [asked]) == []
+
+
+def test_who_is_called_so_comes_before_whom_it_may_be_short_for(tmp_path: Path) -> None:
+    names = [("N syndrome", 0, 1.0), ("Nager dysostosis", 1, 1.0), ("Nager syndrome", 1, 0.5)]
+    names += [("G-CSF", 2, 0.5), ("Long colony factor", 3, 1.0), ("GM-CSF", 3, 0.5)]
+    linker = Linker(index_names(tmp_path, names))
+    assert first(linker, "Nager syndrome") == 1
+    assert first(linker, "GM-CSF") == 3
+    assert first(linker, "N syndrome") == 0
 
 
 def test_the_question_decides_between_namesakes(linker: Linker) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.linking.spellings import han_pieces, short_forms
+from tasks.linking.spellings import short_forms
 from tasks.segment import HAN
 
 SAME_WORD = 0.75  # words at least so alike are taken for spellings of one
@@ -55,10 +55,11 @@ def _sorted(name: str) -> str:
 
 
 def _tokens(name: str) -> list[str]:
-    """Return the words of a name; Chinese in pairs of characters."""
+    """Return the words of a name; each Chinese character is one, for names of them are short."""
     if not HAN.search(name):
         return name.split()[:MOST_TOKENS]
-    return [*HAN.sub(" ", name).split(), *han_pieces(name)][:MOST_TOKENS]
+    characters = "".join(HAN.findall(name[: 2 * MOST_TOKENS]))
+    return [*HAN.sub(" ", name).split(), *characters][:MOST_TOKENS]
 
 
 def _shortened(name: str, asked: str, forms: set[str]) -> float:

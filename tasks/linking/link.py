@@ -11,7 +11,7 @@ from tasks.graphs.graph import Graph
 from tasks.linking.build_names import normal_form
 from tasks.linking.context import Context
 from tasks.linking.descriptions import DescriptionIndex
-from tasks.linking.likeness import likenesses
+from tasks.linking.likeness import MEASURES, likenesses
 from tasks.linking.meaning import Meaning
 from tasks.linking.name_index import NameIndex
 from tasks.linking.ranking import FEATURES, OTHERS, logits, probabilities
@@ -128,6 +128,9 @@ class Linker:
         )
         others = np.zeros((len(spellings), len(OTHERS)))
         others[:, 0] = [spelling.name == alias for spelling in spellings]
+        # What is asked may be short for a name, but no surer than it is a name letter for letter.
+        shortened = measures[:, MEASURES.index("shortened")]
+        shortened[others[:, 0] == 1] = shortened.max(initial=0.0)
         others[:, 1] = [spelling.weight for spelling in spellings]
         rows = np.hstack([measures, others])
         return [(spelling.node, row) for spelling, row in zip(spellings, rows, strict=True)]
