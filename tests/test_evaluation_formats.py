@@ -143,6 +143,25 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
     assert (by_form["fourchoice"].kind, by_form["binary"].kind) == ("senate", "house")
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ("J. D. Vance", "Tim Ryan"),
+        ("Lin Veasey", "Mike D. Rogers"),
+        ("J. B. Pritzker", "Bo Ray"),
+        ("Al Green Jr.", "N/A"),
+        ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
+    ],
+)
+def test_initials_are_no_letters_of_choices(choices: tuple[str, ...], tmp_path: Path) -> None:
+    offered = " ".join(f"{letter}. {name}" for letter, name in zip("ABCD", choices, strict=False))
+    row = {"question": f"Who won?\n{offered}", "answer": "B", "id": 1}
+    (tmp_path / "binary.json").write_text(json.dumps({"testset": [row]}))
+    (question,) = read_benchmark(tmp_path, "midtermqa").questions
+    assert question.choices == choices
+    assert question.answers == (choices[1],)
+
+
 def test_questions_file_and_its_bad_lines(tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
     rows = [

@@ -12,7 +12,7 @@ GRAPH = "congress"
 _MAPPING = Path(__file__).resolve().parents[3] / "examples" / "mappings" / "congress.yaml"
 _RACE = re.compile(r"the (senate|governor) race of ([\w' ]+?) in the 2022")
 _DISTRICT = re.compile(r"the (\d+)\w\w congressional district of ([\w' ]+?) in the 2022")
-_CHOICE = re.compile(r"(?:^|\s)([A-D])\. ")
+_LETTERS = "ABCD"
 # Districts whose label is not who was elected.
 _WRONG = {("Texas", "32"), ("Kentucky", "1"), ("California", "45"), ("Minnesota", "8")}
 
@@ -65,7 +65,16 @@ def _question(file: Path, part: Part, row: Any) -> BenchmarkQuestion:
 
 
 def _choices(text: str) -> dict[str, str]:
-    """Return the names by their letters."""
-    marks = list(_CHOICE.finditer(text))
+    """Return the names by their letters, which follow each other; a letter may be an initial."""
+    marks, at = [], 0
+    for letter in _LETTERS:
+        mark = re.compile(rf"(?:^|(?<!\b[A-Z]\.)\s){letter}\. ").search(text, at)
+        if mark is None:
+            break
+        marks.append(mark)
+        at = mark.end()
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
-    return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
+    return {
+        letter: text[mark.end() : end].strip()
+        for letter, mark, end in zip(_LETTERS, marks, ends, strict=False)
+    }

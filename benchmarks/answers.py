@@ -1,0 +1,154 @@
+"""Questions over graphs, answered by programs, beside the baselines in the same run.
+
+    python -m benchmarks.answers metaqa|pathquestion|nlpcc|nlpcc-mh|midtermqa [--limit N]
+
+What `almanac evaluate --route programs --zero-shot` does in an empty home, for each file or folder
+of the data set. The planner learns from the half of the questions whose topics, or whose paths'
+entities, are not in the measured half (of MidtermQA from the fifteen demonstrations); `zero-shot`
+is the same without having learned. `--limit` takes the first of a seeded shuffle of the questions.
+The embedding baseline is English: over Chinese graphs it says little unless a Chinese encoder is
+set. `reached` compares the figures with what the project wants to reach.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.results_file import write_results
+from schemas.settings import Settings
+from tasks.evaluation.evaluate import Measurement, evaluate
+from tasks.evaluation.systems import system_for
+from warehouse.home import Home
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+LIMIT = 2000
+KEPT = ("hits@1", "em", "f1", "accuracy", "answered")
+INTERVALS = ("hits@1", "em", "f1", "accuracy")
+Figures = dict[str, Any]
+
+RUNS: dict[str, dict[str, str]] = {
+    "metaqa": {"metaqa": "metaqa"},
+    "pathquestion": {
+        "PQ-2H": "pathquestion/PQ-2H.txt.gz",
+        "PQ-3H": "pathquestion/PQ-3H.txt.gz",
+        "World Cup": "pathquestion/WC-P2.txt.gz",
+        "World Cup, conjunctions": "pathquestion/WC-C.txt.gz",
+    },
+    "nlpcc": {"nlpcc": "nlpcc"},
+    "nlpcc-mh": {"nlpcc-mh": "nlpcc/mh"},
+    "midtermqa": {
+        "open-book": "midtermqa/openbook.json",
+        "two choices": "midtermqa/binary.json",
+        "four choices": "midtermqa/fourchoice.json",
+    },
+}
+# Where a figure stands (run, then keys), and what it is to reach.
+WANTED: dict[str, list[tuple[str, float]]] = {
+    "metaqa": [
+        ("metaqa/by/hops/1/exact/hits@1", 0.96),
+        ("metaqa/by/hops/2/exact/hits@1", 0.95),
+        ("metaqa/by/hops/3/exact/hits@1", 0.90),
+    ],
+    "pathquestion": [("PQ-2H/all/hits@1", 0.95), ("PQ-3H/all/hits@1", 0.90)],
+    "nlpcc": [("nlpcc/all/f1", 0.90), ("nlpcc/by/kind/several relations/all/f1", 0.80)],
+    "nlpcc-mh": [("nlpcc-mh/all/f1", 0.85)],
+    "midtermqa": [
+        ("open-book/by/kind/house/all/em", 0.95),
+        ("open-book/by/kind/senate/all/em", 0.95),
+    ],
+}
+
+
+def measure(path: Path, format: str, limit: int | None, answers: Path | None) -> Figures:
+    """Return the figures of the programs and of all that they are compared with."""
+    settings = Settings()
+    how = Measurement(limit=limit, zero_shot=True, answers=answers)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="almanac-answers-") as folder:
+        system = system_for("programs", settings)
+        found = evaluate(Home(Path(folder)), path, format, system, settings, how, _told)
+    taken = time.perf_counter() - began
+    return {
+        "learned_from": found["learned_from"],
+        **_kept(found),
+        "beside": {one["system"]: _kept(one) for one in found["baselines"]},
+        "seconds_in_all": round(taken, 1),
+    }
+
+
+def _kept(system: Figures) -> Figures:
+    """Return the figures of a system that are worth keeping, over all and by group."""
+    kept = _part(system)
+    by = {
+        group: {value: _part(part) for value, part in parts.items()}
+        for group, parts in system["by"].items()
+        if len(parts) > 1
+    }
+    kept |= {"by": by} if by else {}
+    kept |= {"stages": system["stages"]} if "stages" in system else {}
+    return {**kept, "seconds": system["seconds"]}
+
+
+def _part(part: Figures) -> Figures:
+    kept = {"items": part["items"], "all": _measures(part["metrics"])}
+    if 0 < part.get("items_exact", 0) < part["items"]:
+        kept |= {"items_exact": part["items_exact"], "exact": _measures(part["metrics_exact"])}
+    return kept
+
+
+def _measures(metrics: dict[str, float]) -> Figures:
+    kept: Figures = {name: metrics[name] for name in KEPT if name in metrics}
+    for name in INTERVALS:
+        if name in metrics:
+            kept[f"{name} 95 %"] = [metrics[f"{name}_low"], metrics[f"{name}_high"]]
+    return kept
+
+
+def reached(runs: Figures, wanted: list[tuple[str, float]]) -> dict[str, Figures]:
+    """Return for each figure that is wanted what it is and whether that is enough."""
+    found = {}
+    for place, least in wanted:
+        value: Any = runs
+        for key in place.split("/"):
+            value = value.get(key) if isinstance(value, dict) else None
+        found[place] = {"wanted": least, "is": value, "reached": bool(value and value >= least)}
+    return found
+
+
+_last: dict[str, float] = {}
+
+
+def _told(stage: str, done: int, total: int) -> None:
+    now = time.monotonic()
+    if done == total or now - _last.setdefault(stage, now) > 10:
+        _last[stage] = now
+        print(f"{stage}: {done} of {total}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure a data set and write the results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("name", choices=RUNS)
+    options.add_argument("--limit", type=int, default=LIMIT, metavar="N", help="questions a run")
+    options.add_argument("--out", type=Path, metavar="FOLDER", help="where each answer is kept")
+    told = options.parse_args()
+    runs: Figures = {}
+    for run, place in RUNS[told.name].items():
+        answers = told.out / f"{run}.jsonl" if told.out else None
+        runs[run] = measure(DATA / place, told.name, told.limit, answers)
+    figures = {"limit": told.limit, "reached": reached(runs, WANTED[told.name]), "runs": runs}
+    print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())
+    limit = "" if told.limit == LIMIT else f" --limit {told.limit}"
+    write_results(
+        f"answers-{told.name}", f"python -m benchmarks.answers {told.name}{limit}", figures
+    )
+
+
+if __name__ == "__main__":
+    main()
