@@ -12,6 +12,7 @@ from tasks.planner.learn import Example, learn
 from tasks.planner.planner import Planner
 from tasks.planner.untaught import untaught_planner
 from tasks.planner.writer import PlannedWriter
+from tasks.programs.choices import chosen
 from tasks.programs.program_answer import answer_by_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch
@@ -67,8 +68,12 @@ class ProgramAnswerer:
         search = ProgramSearch(self._writers[name], [graph], matcher=self._matcher)
         found = answer_by_program(question.question, search)
         calls = [call for _, call in found.searched.calls]
+        answers = found.answers
+        if question.choices:
+            choice = chosen(question.question, question.choices, answers, graph)
+            answers = [choice] if choice else []
         return Prediction(
-            answers=found.answers,
+            answers=answers,
             stages={
                 "program": found.program is not None and found.searched.error is None,
                 "linking": bool(calls) and bool(calls[0].entities),

@@ -1,0 +1,49 @@
+"""Answers become one of the choices by name, by entity, or by likeness; else none."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tasks.knowledge_bases.protocol import Candidate, EntityRef
+from tasks.programs.choices import chosen
+from tests.graph_knowledge_base import GraphKnowledgeBase
+
+BASE = GraphKnowledgeBase.of(
+    ("Jerry Nadler", "state", "New York"), ("Ada Quill", "state", "New York")
+)
+
+
+@dataclass
+class ByAlias:
+    """Knows one entity by another name."""
+
+    alias: str = "Mister Harbour"
+    score: float = 1.0
+
+    def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
+        known = self.alias in aliases
+        return [Candidate(EntityRef("b", "1", "Jerry Nadler"), self.score)] if known else []
+
+
+@pytest.mark.parametrize(
+    ("choices", "answers", "choice"),
+    [
+        (("Ada Quill", "Jerry Nadler"), ["Jerry Nadler"], "Jerry Nadler"),
+        (("ada quill", "Bo Ray"), ["Nobody", "Ada Quill"], "ada quill"),
+        (("Ada Quill", "Jerrold Nadler"), ["Jerry Nadler"], "Jerrold Nadler"),
+        (("Bo Ray", "N/A"), ["Jerry Nadler"], ""),
+        (("Bo Ray", "Ada Quill"), [], ""),
+        (("李白", "杜甫"), ["杜甫"], "杜甫"),
+    ],
+)
+def test_a_choice_is_named_or_there_is_none(
+    choices: tuple[str, ...], answers: list[str], choice: str
+) -> None:
+    assert chosen("Who won?", choices, answers, BASE) == choice
+
+
+def test_a_choice_may_name_the_entity_otherwise() -> None:
+    choices = ("Jerome Nadleson", "Mister Harbour")
+    assert chosen("Who?", choices, ["Jerry Nadler"], ByAlias()) == "Mister Harbour"  # type: ignore[arg-type]
+    unsure = ByAlias(score=0.1)
+    assert chosen("Who?", choices, ["Jerry Nadler"], unsure) == ""  # type: ignore[arg-type]
