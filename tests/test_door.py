@@ -12,8 +12,8 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.operations import ModelCall
 from schemas.settings import ModelSettings, Price
 from tasks.models.budget import BudgetSpentError
-from tasks.models.call import CallError, Outcome, RawReply, Request, Sent
-from tasks.models.door import Answer, Door
+from tasks.models.call import Answer, CallError, Outcome, RawReply, Request, Sent
+from tasks.models.door import Door
 from tasks.models.health import EndpointError
 from warehouse.home import Home
 from warehouse.live import latest

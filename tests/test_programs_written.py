@@ -19,6 +19,7 @@ from tasks.programs.program_answer import answer_by_program
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint, ProgramSearch
 from tasks.programs.written_program import (
+    Conversation,
     ModelChooser,
     ModelPhraser,
     ModelTalk,
@@ -59,11 +60,11 @@ class PurposeWire:
 
 
 @contextmanager
-def talk(home: Home, **replies: Any) -> Iterator[tuple[ModelTalk, PurposeWire]]:
+def talk(home: Home, **replies: Any) -> Iterator[tuple[Conversation, PurposeWire]]:
     wire = PurposeWire(**replies)
     try:
         with ModelTalk(Door(wire, ModelSettings(name="m"), home.ledger, "run")) as open_talk:
-            yield open_talk, wire
+            yield Conversation(open_talk), wire
     finally:
         home.ledger.seal()
 
@@ -175,10 +176,12 @@ def test_over_http(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         model = ModelSettings(name="mock", base_url=endpoint.base_url)
         settings = EngineSettings(engine="openai", model=model)
         with ModelTalk(open_door(home, settings, "run")) as open_talk:
+            told = Conversation(open_talk)
             search = ProgramSearch(
-                ModelWriter(open_talk), [films(), films()], chooser=ModelChooser(open_talk)
+                ModelWriter(told), [films(), films()], chooser=ModelChooser(told)
             )
-            found = answer_by_program("What is Alien?", search, ModelPhraser(open_talk))
+            found = answer_by_program("What is Alien?", search, ModelPhraser(told))
+        assert told.spent["calls"] == len(endpoint.calls) and told.spent["tokens in"] > 100
         home.ledger.seal()
         assert found.answerable and "science fiction film" in str(found.answer)
         assert {call.purpose for call in endpoint.calls} >= {"program", "link", "answer"}

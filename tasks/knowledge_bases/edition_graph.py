@@ -29,38 +29,57 @@ select t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confiden
        d.uri, t.span_start, t.span_end
 from triples t left join documents d using (document_id)
 where t.graph = $graph and (t.head_id = $entity or t.tail_id = $entity)
+  and ($all or t.sensitivity = 'normal')
 order by t.support desc, t.confidence desc, t.triple_id
 """
 _ASPECTS = """
 select a.aspect_id, a.aspect, a.text, a.confidence, a.question, a.document_id, d.uri, a.span_start,
        a.span_end
 from aspects a left join documents d using (document_id)
-where a.entity_id = $entity
+where a.entity_id = $entity and ($all or a.sensitivity = 'normal')
 order by a.document_id, a.span_start
+"""
+_DESCRIBED_OPENLY = """
+select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
 """
 
 
 class EditionGraph:
     """The knowledge base of one graph."""
 
-    def __init__(self, graph: Graph, folder: Path, con: duckdb.DuckDBPyConnection) -> None:
-        """Read from arrays, and what is not there from the edition's database."""
+    def __init__(
+        self,
+        graph: Graph,
+        folder: Path,
+        con: duckdb.DuckDBPyConnection,
+        *,
+        open_only: bool = False,
+    ) -> None:
+        """Read from arrays, and what is not there from the edition's database.
+
+        With `open_only` nothing shows that sensitive documents alone say.
+        """
         self.name = self.graph = graph.name
         self.personal = graph.name == CORPUS
         self.arrays = graph
         self._folder, self._con = folder, con
+        self._withholds = open_only and self.personal
 
     def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
         """Return the nodes that the aliases may mean, likeliest first."""
         for alias in aliases:
             nodes = bearers(self.arrays, alias)
-            if len(nodes) == 1:
+            if len(nodes) == 1 and self._may_show(int(nodes[0])):
                 return [self._candidate(int(nodes[0]), SURE)]
         links = self._linker.link(query, aliases, MOST_CANDIDATES)
-        return [self._candidate(link.node, link.score) for link in links]
+        return [
+            self._candidate(link.node, link.score) for link in links if self._may_show(link.node)
+        ]
 
     def get_entity_info(self, entity: EntityRef) -> str:
         """Return the entity's description, empty if there is none."""
+        if self._withholds and not self._described_openly(int(entity.key)):
+            return ""
         described = self._linker.descriptions
         return (described.of(int(entity.key)) or "") if described else ""
 
@@ -73,8 +92,21 @@ class EditionGraph:
         entity_id = self.arrays.ids[int(entity.key)].as_py()
         if self.personal and entity_id is not None:
             return [*self._stated(entity, entity_id), *self._aspects(entity, entity_id)]
+        if self._withholds:
+            return []  # a value without an id: where it was said is not known here
         around = chain(self._leaving(entity), self._entering(entity))
         return list(islice(around, MOST_FACTS))
+
+    def _may_show(self, node: int) -> bool:
+        """Tell whether anything that is not withheld speaks of a node."""
+        if not self._withholds or self._described_openly(node):
+            return True
+        return bool(self.get_entity_triples(self._ref(node)))
+
+    def _described_openly(self, node: int) -> bool:
+        entity_id = self.arrays.ids[node].as_py()
+        rows = self._read(_DESCRIBED_OPENLY, entity=entity_id) if entity_id is not None else []
+        return bool(rows) and bool(rows[0][0])
 
     def _leaving(self, entity: EntityRef) -> Iterator[Fact]:
         for edge in self.arrays.leaving(int(entity.key)):
@@ -86,7 +118,8 @@ class EditionGraph:
             yield Fact(entity, relation, self._ref(edge.head), inverse=True)
 
     def _stated(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
-        for row in self._read(_TRIPLES, graph=self.graph, entity=entity_id):
+        told = {"graph": self.graph, "entity": entity_id, "all": not self._withholds}
+        for row in self._read(_TRIPLES, **told):
             triple_id, head_id, head, relation, tail_id, tail, confidence, *place = row
             inverse = head_id != entity_id
             value = (head_id, head) if inverse else (tail_id, tail)
@@ -96,14 +129,14 @@ class EditionGraph:
             )  # fmt: skip
 
     def _aspects(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
-        for row in self._read(_ASPECTS, entity=entity_id):
+        for row in self._read(_ASPECTS, entity=entity_id, all=not self._withholds):
             aspect_id, aspect, text, confidence, question, *place = row
             yield Fact(
                 entity, aspect, text, False, "aspect", aspect_id, confidence, question,
                 place=_place(*place),
             )  # fmt: skip
 
-    def _read(self, query: str, **values: str) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
         # Several questions at a time may ask one knowledge base.
         return self._con.cursor().execute(query, values).fetchmany(MOST_FACTS)
 
@@ -132,9 +165,15 @@ def _place(document_id: str | None, uri: str | None, start: int, end: int) -> Pl
     return Place(document_id, uri, start, end) if document_id else None
 
 
-def edition_graphs(edition: Edition) -> dict[str, EditionGraph]:
-    """Return the graphs of an edition by name; their files are mapped, not read."""
+def edition_graphs(edition: Edition, *, open_only: bool = False) -> dict[str, EditionGraph]:
+    """Return the graphs of an edition by name; their files are mapped, not read.
+
+    With `open_only` they show nothing that sensitive documents alone say.
+    """
     edition.check(DUCKDB_FILE, f"{FOLDER}/")
     con = duckdb.connect(str(edition.database), read_only=True)
-    graphs = (EditionGraph(open_graph(folder), folder, con) for folder in graph_folders(edition))
+    graphs = (
+        EditionGraph(open_graph(folder), folder, con, open_only=open_only)
+        for folder in graph_folders(edition)
+    )
     return {graph.graph: graph for graph in graphs}

@@ -20,8 +20,8 @@ from tasks.model_extraction.grounding import RejectedFact, ground
 from tasks.model_extraction.passages import Piece, halves, into_calls, render
 from tasks.model_extraction.second_look import uncovered
 from tasks.model_extraction.vocabulary import read_vocabulary
-from tasks.models.call import Outcome
-from tasks.models.door import Answer, Door
+from tasks.models.call import Answer, Outcome
+from tasks.models.door import Door
 from tasks.models.stream import stream
 from tasks.prompts import Prompt, load_prompt
 from tasks.prompts.replies import merged

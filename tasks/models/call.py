@@ -1,7 +1,8 @@
 """What passes through the door to a language model: a request, what came back, what went wrong."""
 
 import hashlib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -85,6 +86,20 @@ class Outcome(StrEnum):
     STOPPED = "stopped"  # 401, 403, 404, quota: no call will succeed
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a request: a reply that passed all checks, or why there is none.
+
+    `spent` counts calls, tokens in and tokens out of the tries it took; nothing for what the
+    ledger knew.
+    """
+
+    reply: BaseModel | None
+    outcome: Outcome
+    detail: str | None = None
+    spent: Counter[str] = field(default_factory=Counter, compare=False)
+
+
 class CallError(Exception):
     """A call that brought no reply; `after` is the pause in seconds the endpoint asked for."""
 
@@ -110,3 +125,11 @@ class Wire(Protocol):
     async def close(self) -> None:
         """Let go of connections or of the model."""
         ...
+
+
+class CancelledAskError(CallError):
+    """Whoever asked the same first was cancelled."""
+
+    def __init__(self) -> None:
+        """Ask again in the next run."""
+        super().__init__(Outcome.UNAVAILABLE, "the run was stopped")

@@ -10,7 +10,7 @@ shown its error once, and then the request is given up with the reason.
 import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -22,7 +22,17 @@ from schemas.observations import ModelReply
 from schemas.operations import ModelCall
 from schemas.settings import ModelSettings, Price
 from tasks.models.budget import Budget
-from tasks.models.call import CallError, Message, Outcome, RawReply, Request, Sent, Wire
+from tasks.models.call import (
+    Answer,
+    CallError,
+    CancelledAskError,
+    Message,
+    Outcome,
+    RawReply,
+    Request,
+    Sent,
+    Wire,
+)
 from tasks.models.health import Health
 from tasks.models.keys import holds_secret, scrub
 from tasks.models.limiter import Limiter
@@ -36,15 +46,6 @@ TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcom
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a request: a reply that passed all checks, or why there is none."""
-
-    reply: BaseModel | None
-    outcome: Outcome
-    detail: str | None = None
-
-
 @dataclass(slots=True)
 class _Asking:
     """One request on its way: the conversation so far, the room, the tries."""
@@ -54,6 +55,7 @@ class _Asking:
     messages: list[Message]
     room: int
     attempt: int = 0
+    spent: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ class Door:
             self.counts["known"] += 1
             return Answer(request.reply.model_validate_json(known), Outcome.OK)
         if sha in self._flying:
-            return await asyncio.shield(self._flying[sha])
+            shared = await asyncio.shield(self._flying[sha])
+            return replace(shared, spent=Counter())  # counted for whoever asked first
         self._refuse_sensitive(request)
         self._flying[sha] = future = asyncio.get_running_loop().create_future()
         try:
@@ -134,15 +137,15 @@ class Door:
             try:
                 raw, row = await self._reach(asking)
             except CallError as error:
-                return Answer(None, error.outcome, error.detail)
+                return Answer(None, error.outcome, error.detail, asking.spent)
             judged = self._judge(asking.request, raw)
             if judged.reply is not None:
                 outcome = Outcome.REPAIRED if Outcome.INVALID in tried else Outcome.OK
                 await self._keep(asking, row, outcome, judged.reply)
-                return Answer(judged.reply, outcome)
-            self._note(row, judged.outcome, judged.detail)
+                return Answer(judged.reply, outcome, spent=asking.spent)
+            self._note(asking, row, judged.outcome, judged.detail)
             if judged.outcome in tried or not _prepare_second_try(asking, raw, judged):
-                return Answer(None, judged.outcome, judged.detail)
+                return Answer(None, judged.outcome, judged.detail, asking.spent)
             tried.add(judged.outcome)
             self.health.retry()
 
@@ -187,7 +190,7 @@ class Door:
                 row = self._row(asking, None, started, time.monotonic() - began, None)
                 if error.outcome is Outcome.THROTTLED:
                     self._pause_everybody(error, began)
-                self._note(row, error.outcome, scrub(error.detail))
+                self._note(asking, row, error.outcome, scrub(error.detail))
                 raise
             finally:
                 await self.budget.settle(reserved, paid)
@@ -239,20 +242,21 @@ class Door:
             replied_at=datetime.now(UTC),
         )
         row = row.model_copy(update={"outcome": str(outcome)})
-        self._count(row)
+        self._count(asking, row)
         await asyncio.wrap_future(self.ledger.write(row, kept))
 
-    def _note(self, row: ModelCall, outcome: Outcome, detail: str | None) -> None:
+    def _note(self, asking: _Asking, row: ModelCall, outcome: Outcome, detail: str | None) -> None:
         """Note a call that brought nothing to use; nobody waits for it."""
         row = row.model_copy(update={"outcome": str(outcome), "detail": scrub(detail or "")[:300]})
-        self._count(row)
+        self._count(asking, row)
         self.ledger.write(row)
 
-    def _count(self, row: ModelCall) -> None:
-        self.counts["calls"] += 1
+    def _count(self, asking: _Asking, row: ModelCall) -> None:
+        tokens = {"tokens in": row.tokens_in or 0, "tokens out": row.tokens_out or 0}
+        spent = Counter({"calls": 1, **tokens})
+        asking.spent.update(spent)
+        self.counts.update(spent)
         self.counts[f"calls {row.outcome}"] += 1
-        self.counts["tokens in"] += row.tokens_in or 0
-        self.counts["tokens out"] += row.tokens_out or 0
         self.counts["calls of unknown cost"] += row.cost is None
 
     def _row(
@@ -292,14 +296,6 @@ class Door:
                 reply_form=raw.form,
             )
         return ModelCall(**values)
-
-
-class CancelledAskError(CallError):
-    """Whoever asked the same first was cancelled."""
-
-    def __init__(self) -> None:
-        """Ask again in the next run."""
-        super().__init__(Outcome.UNAVAILABLE, "the run was stopped")
 
 
 def _prepare_second_try(asking: _Asking, raw: RawReply, judged: _Judged) -> bool:

@@ -10,7 +10,6 @@ from tasks.planner.topics import SLOT
 from tasks.segment import HAN, is_chinese
 from tasks.stems import english_stem
 
-BUCKETS = 1 << 17
 MOST = 160  # n-grams of one question
 _TOKEN = re.compile(rf"{SLOT}|\w+|[^\w\s]")
 _CHINESE_TOKEN = re.compile(rf"{SLOT}|[a-z0-9]+|[^\s]")
@@ -26,7 +25,7 @@ def question_features(masked: str) -> np.ndarray:
         for n in range(1, longest + 1)
         for i in range(len(tokens) - n + 1)
     ]
-    return np.array([_bucket(gram) for gram in grams[:MOST]], np.int64)
+    return np.array([_hash(gram) for gram in grams[:MOST]], np.int64)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -38,7 +37,7 @@ def relation_features(relation: str, inverse: bool) -> tuple[int, ...]:
     grams = [*words, *(text[i : i + n] for n in (1, 2) for i in range(len(text) - n + 1))]
     if not HAN.search(text):
         grams = [*words, " ".join(words)]
-    return tuple(_bucket(sign + gram) for gram in dict.fromkeys([*grams, "whole " + relation]))
+    return tuple(_hash(sign + gram) for gram in dict.fromkeys([*grams, "whole " + relation]))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -94,5 +93,5 @@ def _tokens(masked: str) -> list[str]:
     return pattern.findall(text)
 
 
-def _bucket(gram: str) -> int:
-    return crc32(gram.encode("utf-8", "surrogatepass")) % BUCKETS
+def _hash(gram: str) -> int:
+    return crc32(gram.encode("utf-8", "surrogatepass"))

@@ -74,6 +74,7 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
     explained, paths = _explain(graph, examples, report)
     model = PathModel(seed)
     if explained:
+        model.known = np.unique(np.concatenate([bag for e in explained for bag in e.rows.grams]))
         _fit(model, graph, explained, report, seed)
     return Learned(model, paths, len(examples), len(explained))
 

@@ -42,7 +42,7 @@ class Candidate:
 class Rows:
     """The candidates of one question as arrays that do not change while a model is fitted."""
 
-    grams: list[np.ndarray]  # n-grams of each reading of the question
+    grams: list[np.ndarray]  # hashed n-grams of each reading of the question
     asked: np.ndarray  # int64 (candidates,): which reading
     hops: np.ndarray  # int64 (candidates, 3): number of the hop, -1 for none
     lengths: np.ndarray  # int64 (candidates,)
@@ -90,7 +90,7 @@ class Encoding:
         for one in candidates:
             if id(one.topic) not in topics:
                 topics[id(one.topic)] = len(grams)
-                grams.append(question_features(one.topic.masked) % QUESTION_BUCKETS)
+                grams.append(question_features(one.topic.masked))
                 read.append(_topic_features(self.graph, one.topic))
         asked = np.array([topics[id(one.topic)] for one in candidates], np.int64)
         lengths = np.array([len(one.path) for one in candidates], np.int64)
@@ -120,7 +120,7 @@ class Encoding:
             return np.concatenate([getattr(rows, name) for rows in questions])
 
         return Batch(
-            grams=question_grams,
+            grams=question_grams % QUESTION_BUCKETS,
             gram_offsets=gram_offsets,
             asked=np.concatenate([r.asked + f for r, f in zip(questions, firsts, strict=True)]),
             question=np.repeat(np.arange(len(questions)), sizes),
@@ -168,7 +168,10 @@ def path_bucket(graph: Graph, path: Path) -> int:
 
 
 class PathModel:
-    """The model's weights; scores are comparable within one question only."""
+    """The model's weights; scores are comparable within one question only.
+
+    `known` holds the n-grams of the questions that were learned from, int64, sorted.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         """Begin with small random vectors: only names that are said in the question count yet."""
@@ -179,6 +182,7 @@ class PathModel:
         def small(*shape: int, scale: float = 0.1) -> Any:
             return (torch.randn(*shape, generator=generator) * scale).requires_grad_()
 
+        self.known = np.zeros(0, np.int64)
         eye = torch.eye(DIMENSIONS).repeat(len(PLACES), 1, 1)
         self.weights: dict[str, Any] = {
             "question": small(QUESTION_BUCKETS, DIMENSIONS),
@@ -238,11 +242,17 @@ class PathModel:
             score = score + by_hop.sum(1) * there
         return score
 
+    def familiar(self, masked: str) -> float:
+        """Return the share of a masked question's n-grams that were learned from, 0 to 1."""
+        return float(np.isin(question_features(masked), self.known).mean())
+
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""
+        import torch
         from safetensors.torch import save
 
-        return save({name: weights.detach().half() for name, weights in self.weights.items()})
+        halves = {name: weights.detach().half() for name, weights in self.weights.items()}
+        return save({**halves, "known": torch.from_numpy(self.known)})
 
     @classmethod
     def load(cls, path: File) -> "PathModel":
@@ -250,5 +260,7 @@ class PathModel:
         from safetensors.torch import load_file
 
         model = cls.__new__(cls)
-        model.weights = {name: w.float() for name, w in load_file(path).items()}
+        loaded = load_file(path)
+        model.known = loaded.pop("known").numpy()
+        model.weights = {name: weights.float() for name, weights in loaded.items()}
         return model

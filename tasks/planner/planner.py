@@ -7,6 +7,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
+from tasks.planner.features import overlap
 from tasks.planner.path_model import LONGEST, Candidate, Encoding, PathModel
 from tasks.planner.paths import Path
 from tasks.planner.topics import Topic, topics_in
@@ -56,6 +57,16 @@ class Planner:
                 ranked = self._ranked(found)
             planned += ranked
         return planned
+
+    def fit(self, planned: Planned) -> float:
+        """Return how sure it is that the question is one for this graph, 0 to 1.
+
+        It is if it is put in words that were learned from, or if it says the names of the
+        relations: the share of their words, of the least said one.
+        """
+        relations = [self.graph.relations[relation] for relation, _ in planned.path]
+        said = min(overlap(planned.topic.masked, relation)[1] for relation in relations)
+        return max(said, self.model.familiar(planned.topic.masked))
 
     def _candidates(self, question: str) -> Found:
         """Return the paths that a question may mean, and where each ends."""

@@ -6,12 +6,13 @@ thread of its own here, and each question waits for its reply.
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Coroutine
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from tasks.knowledge_bases.protocol import Candidate
-from tasks.models.call import Request
+from tasks.models.call import Answer, Request
 from tasks.models.door import Door
 from tasks.programs.messages import one_line
 from tasks.programs.search_program import Hint
@@ -49,20 +50,37 @@ class ModelTalk:
         self._thread.join()
         self._loop.close()
 
-    def ask(self, request: Request, kind: type[_Kind]) -> _Kind | None:
-        """Return the reply, None if there is none that passes; AlmanacError if none can come."""
-        reply = self._wait(self.door.ask(request)).reply
-        return reply if isinstance(reply, kind) else None
+    def ask(self, request: Request) -> Answer:
+        """Return what came of a request; AlmanacError if no reply can come."""
+        answer: Answer = self._wait(self.door.ask(request))
+        return answer
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
+class Conversation:
+    """What the model is asked for one question; `spent` counts its calls and tokens."""
+
+    def __init__(self, talk: ModelTalk) -> None:
+        """Nothing is asked yet."""
+        self._talk = talk
+        self._lock = Lock()  # programs over several knowledge bases ask at once
+        self.spent: Counter[str] = Counter()
+
+    def ask(self, request: Request, kind: type[_Kind]) -> _Kind | None:
+        """Return the reply, None if there is none that passes; AlmanacError if none can come."""
+        answer = self._talk.ask(request)
+        with self._lock:
+            self.spent.update(answer.spent)
+        return answer.reply if isinstance(answer.reply, kind) else None
+
+
 class ModelWriter:
     """Writes programs (KnowledGPT's search prompt and its eleven requirements)."""
 
-    def __init__(self, talk: ModelTalk) -> None:
-        """Use a conversation that is open."""
+    def __init__(self, talk: Conversation) -> None:
+        """Ask within the conversation on one question."""
         self._talk = talk
 
     def write(self, question: str, relations_hint: Hint) -> Program | None:
@@ -74,8 +92,8 @@ class ModelWriter:
 class ModelChooser:
     """Chooses which candidate a name means (KnowledGPT, figure 8)."""
 
-    def __init__(self, talk: ModelTalk) -> None:
-        """Use a conversation that is open."""
+    def __init__(self, talk: Conversation) -> None:
+        """Ask within the conversation on one question."""
         self._talk = talk
 
     def __call__(
@@ -107,8 +125,8 @@ class ModelChooser:
 class ModelPhraser:
     """Answers from messages (KnowledGPT's answer prompt)."""
 
-    def __init__(self, talk: ModelTalk) -> None:
-        """Use a conversation that is open."""
+    def __init__(self, talk: Conversation) -> None:
+        """Ask within the conversation on one question."""
         self._talk = talk
 
     def phrase(self, question: str, knowledge: list[str]) -> AnswerReply | None:
