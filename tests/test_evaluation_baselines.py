@@ -94,10 +94,11 @@ def test_spe_learns_a_wording_that_no_relation_has(graph: Graph) -> None:
         ask("when did Cold Harbour come out", ("1934",), topic="Cold Harbour"),
         ask("by whom was The Long Ferry shot", ("Ida Berg",), topic="The Long Ferry"),
     ]
-    answerer = SPEAnswerer(graph)
-    answerer.learn(taught)
     asked = without_gold(replace(question, topic=None))
-    assert answerer.answer_all([asked])[0].answers == ["Una Reed"]
+    for told in (taught, [replace(one, topic=None) for one in taught]):
+        answerer = SPEAnswerer(graph)
+        answerer.learn(told)
+        assert answerer.answer_all([asked])[0].answers == ["Una Reed"]
     assert SPEAnswerer(graph).answer_all([ask("release year of Green Hill")])[0].answers == ["1940"]
 
 

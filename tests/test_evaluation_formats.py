@@ -151,6 +151,7 @@ def test_midtermqa_in_its_three_forms(tmp_path: Path) -> None:
         ("J. B. Pritzker", "Bo Ray"),
         ("Al Green Jr.", "N/A"),
         ("Ann Lee", "B. C. Ray", "N/A", "D. Cy"),
+        ("Ann Lee", "N/A", "Mike D. Rogers", "Bo Ray"),
     ],
 )
 def test_initials_are_no_letters_of_choices(choices: tuple[str, ...], tmp_path: Path) -> None:

@@ -54,13 +54,15 @@ class SPEAnswerer:
         """Count which n-grams go with which relation, where a path from the topic is the answer."""
         by_hops: dict[int, list[BenchmarkQuestion]] = defaultdict(list)
         for question in questions:
-            if question.topic and question.answers:
+            if question.answers:
                 by_hops[question.hops or 1].append(question)
         taught = [(q, n) for n, those in by_hops.items() for q in those[:LEARNED_QUESTIONS]]
         for number, (question, hops) in enumerate(taught, 1):
-            path = self._path(question, hops)
-            if path:
-                self._count(question, path)
+            for topic in self._topics(question):
+                path = self._path(topic, question.answers, hops)
+                if path:
+                    self._count(question, topic, path)
+                    break
             report("spe learns", number, len(taught))
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
@@ -115,18 +117,24 @@ class SPEAnswerer:
         shares = sum(w * seen[g] / (self._background[g] + SMOOTHING) for g, w in weights.items())
         return shares / sum(weights.values()) if weights else 0.0
 
-    def _count(self, question: BenchmarkQuestion, path: Path) -> None:
-        grams = grams_of(question.question, question.topic or "")
+    def _count(self, question: BenchmarkQuestion, topic: str, path: Path) -> None:
+        grams = grams_of(question.question, topic)
         for hop, (relation, inverse) in enumerate(path):
             key = (len(path), hop, self._graph.relations[relation], inverse)
             self._grams[key].update(grams)
         self._background.update(grams)
         self._questions += 1
 
-    def _path(self, question: BenchmarkQuestion, hops: int) -> Path | None:
+    def _topics(self, question: BenchmarkQuestion) -> list[str]:
+        """Return the topic that the data set tells, else the names that the question holds."""
+        if question.topic:
+            return [question.topic]
+        return [topic.name for topic in topics_in(question.question, self._graph)]
+
+    def _path(self, topic: str, answers: Sequence[str], hops: int) -> Path | None:
         """Return the relations that lead from the topic to exactly the answers."""
-        gold = [same_name(answer) for answer in question.answers]
-        for node in self._graph.named(question.topic or "")[:BEARERS]:
+        gold = [same_name(answer) for answer in answers]
+        for node in self._graph.named(topic)[:BEARERS]:
             start = np.array([node], np.int32)
             for path, nodes in paths_from(self._graph, start, hops, LARGEST_FRONTIER):
                 if len(path) < hops or len(nodes) > 3 * len(gold):

@@ -65,15 +65,20 @@ def _question(file: Path, part: Part, row: Any) -> BenchmarkQuestion:
 
 
 def _choices(text: str) -> dict[str, str]:
-    """Return the names by their letters, which follow each other; a letter may be an initial."""
-    marks, at = [], 0
+    """Return the names by their letters, which follow each other; a letter may be an initial.
+
+    A name before the next letter has several words, if any of the places allows that.
+    """
+    marks: list[re.Match[str]] = []
     for letter in _LETTERS:
-        mark = re.compile(rf"(?:^|(?<!\b[A-Z]\.)\s){letter}\. ").search(text, at)
-        if mark is None:
+        at = marks[-1].end() if marks else 0
+        mark = re.compile(rf"(?:^|(?<!\b[A-Z]\.)\s){letter}\. ")
+        found = list(mark.finditer(text, at))
+        if not found:
             break
-        marks.append(mark)
-        at = mark.end()
-    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
+        whole = (m for m in found if not marks or len(text[at : m.start()].split()) > 1)
+        marks.append(next(whole, found[0]))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return {
         letter: text[mark.end() : end].strip()
         for letter, mark, end in zip(_LETTERS, marks, ends, strict=False)
