@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tasks.evidence import Sentence
-from tasks.expectation import Expectation, nouns_of
+from tasks.expectation import Expectation
 from tasks.names import is_pronoun
+from tasks.question import LinkedName
 from tasks.stems import words_of
 
 MAX_PHRASE = 120  # characters
+BEFORE = 3  # words before a name among which a noun says what it is
+NOBODY = 0.85  # how well an organisation fits a question for somebody
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of)\s+", re.I)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -88,7 +91,7 @@ def _numbers(sentence: Sentence, expectation: Expectation) -> Iterator[Phrase]:
 def _names(sentence: Sentence, expectation: Expectation, entities: Entities) -> Iterator[Phrase]:
     """Yield names of a kind that fits; if any kind does, the ends of facts as well."""
     for name in sentence.names:
-        fit = _name_fit(name.bearers[0].entity, sentence, expectation, entities)
+        fit = _name_fit(name, sentence, expectation, entities)
         if fit:
             bare = _ARTICLE.sub("", name.text)
             text, start = _POSSESSIVE.sub("", bare), name.end - len(bare)
@@ -99,21 +102,32 @@ def _names(sentence: Sentence, expectation: Expectation, entities: Entities) -> 
         for text in (fact["tail"], fact["head"]):
             place = sentence.text.find(text)
             if place >= 0 and not is_pronoun(text, sentence.language):
-                yield Phrase(text, place, place + len(text), 0.7)
+                yield Phrase(text, place, place + len(text), 0.5 if expectation.noun else 0.7)
+
+
+def _is_called(name: LinkedName, sentence: Sentence, noun: str) -> bool:
+    """Tell whether a noun stands right before a name, `pop band Euphoria`, or right after it."""
+    before = [word for _, end, word in sentence.words if end <= name.start][-BEFORE:]
+    after = next((word for start, _, word in sentence.words if start >= name.end), "")
+    return noun in before or noun == after
 
 
 def _name_fit(
-    entity: int, sentence: Sentence, expectation: Expectation, entities: Entities
+    name: LinkedName, sentence: Sentence, expectation: Expectation, entities: Entities
 ) -> float:
     """Return how well an entity is what is asked for: by its kind, and by the noun asked for."""
+    entity = name.bearers[0].entity
     kind = entities.kind_of(entity)
+    called = bool(expectation.noun) and _is_called(name, sentence, expectation.noun)
     if expectation.kinds and kind not in expectation.kinds:
-        return 0.6 if kind == "unknown" else 0.0
-    if not expectation.noun:
+        return 0.6 if kind == "unknown" or called else 0.0
+    if called:
         return 1.0
+    if not expectation.noun:
+        return NOBODY if kind == "organisation" and "person" in expectation.kinds else 1.0
     described = words_of(entities.description_of(entity))
     if expectation.noun in described:
         return 1.0
-    if described & nouns_of(kind):
+    if described:
         return 0.55  # it is said to be something else
     return 0.85 if expectation.noun in sentence.stems else 0.75

@@ -82,16 +82,19 @@ def _value_of(
     knowledge: CorpusKnowledge,
 ) -> Reading | None:
     """Return the best reading of what is known of a thing itself."""
-    records = _about(option, looked)
+    records = _about(option, looked, knowledge)
     names = knowledge.names_asked(question)
     asked = prepare(question, expectation, names, knowledge.rarity, 1)
     readings = [r for r in read(asked, list(records), knowledge) if r.score >= VALUE_KNOWN]
     return readings[0] if readings else None
 
 
-def _about(option: str, looked: Looked) -> list[Record]:
-    """Return the records of what an option names."""
-    return looked.of(looked.up([option]))
+def _about(option: str, looked: Looked, knowledge: CorpusKnowledge) -> list[Record]:
+    """Return the records of what an option names, `Trinity College` in `… in Dublin`."""
+    names = knowledge.names_asked(option)
+    whole = [name.text for name in names if len(name.text) >= len(option) - 2]
+    first = min(names, key=lambda name: name.start).text if names else option
+    return looked.of(looked.up(whole or [first], option))
 
 
 # -- which of two has a property ------------------------------------------------------------------
@@ -126,7 +129,7 @@ def _says(
     terms = {word: weight for word, weight in asked.terms.items() if word not in own}
     total = sum(terms.values()) or 1.0
     best: tuple[float, list[Record]] = (0.0, [])
-    for record in _about(thing, looked):
+    for record in _about(thing, looked, knowledge):
         share = sum(weight for word, weight in terms.items() if word in record.stems) / total
         if share > best[0]:
             best = (share, [record])
@@ -176,13 +179,16 @@ def _same(
     """Tell whether two things have a common place, as the noun says which: country, province."""
     said = _SAME.sub(" ", rest)
     kinds = expect(f"Which {noun}").kinds or frozenset({"place"})
-    found: list[tuple[set[str], Record]] = []
+    found: list[tuple[dict[str, None], Record]] = []
     for option in options:
         best = _best_record(said, option, kinds, looked, knowledge)
         if best is None:
             return None
         found.append((_values(best, noun, kinds, looked, knowledge), best))
-    shared = found[0][0] & found[1][0]
+    shared = found[0][0].keys() & found[1][0].keys()
+    if stem(noun) != _COUNTRY and all(shared <= {list(values)[-1]} for values, _ in found):
+        # Lists of places go from small to large: what only their ends share is too large.
+        shared = shared if any(len(values) == 1 for values, _ in found) else set()
     return Compared("yes" if shared else "no", records=(found[0][1], found[1][1]))
 
 
@@ -193,7 +199,7 @@ def _best_record(
     own = words_of(option)
     asked = prepare(said, Expectation("name", kinds), [], knowledge.rarity, 1)
     best: tuple[float, Record] | None = None
-    for record in _about(option, looked):
+    for record in _about(option, looked, knowledge):
         named = [
             name
             for name in record.names
@@ -209,16 +215,18 @@ def _best_record(
 
 def _values(
     record: Record, noun: str, kinds: frozenset[str], looked: Looked, knowledge: CorpusKnowledge
-) -> set[str]:
-    """Return the names of the kinds in a record, those that the noun fits if any does.
+) -> dict[str, None]:
+    """Return the names of the kinds in a record, in order; those that the noun fits if any does.
 
     For a country the places that those lie in count, too.
     """
-    named = [n for n in record.names if knowledge.kind_of(n.bearers[0].entity) in kinds]
-    exact = {normalise_name(n.text) for n in named if _is_called(n, noun, record, knowledge)}
-    found = {normalise_name(n.text) for n in named}
+    ordered = sorted(record.names, key=lambda name: name.start)
+    named = [n for n in ordered if knowledge.kind_of(n.bearers[0].entity) in kinds]
+    called = (n for n in named if _is_called(n, noun, record, knowledge))
+    exact = {normalise_name(n.text): None for n in called}
+    found = {normalise_name(n.text): None for n in named}
     if stem(noun) == _COUNTRY:
-        return found | _surroundings(named, kinds, looked, knowledge)
+        return found | dict.fromkeys(_surroundings(named, kinds, looked, knowledge))
     return exact or found
 
 

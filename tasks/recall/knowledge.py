@@ -1,19 +1,23 @@
 """The corpus of an edition as a knowledge base that finds entities by name and by description."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import duckdb
 
 from tasks.embed import Encoder
+from tasks.evidence import Sentence
 from tasks.knowledge_bases.edition_graph import EditionGraph
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
-from tasks.planner.topics import bearers
-from tasks.question import LinkedName
-from tasks.recall.names import names_in, names_in_question
+from tasks.question import LinkedName, content_words
+from tasks.recall.names import entities_named, names_in, names_in_question
 from tasks.search import Searcher
+from tasks.stems import words_of
+from tasks.word_search import Name
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_DESCRIBED = 8  # entities that a description may mean
+READ = 200  # characters of a description that say what a thing is
 NOTES = 16  # of which these are taken
 _KINDS = "select entity_id, kind from entities where list_contains($ids, entity_id)"
 
@@ -46,9 +50,9 @@ class CorpusKnowledge:
 
         So a program may ask for `the physicist on the hundred-dollar note`.
         """
-        named = [node for alias in aliases for node in bearers(self._arrays, alias)]
+        named = [node for alias in aliases for node in self._meant(query, alias)]
         if named:
-            return [Candidate(self.ref(int(node)), 1.0) for node in dict.fromkeys(named)]
+            return [Candidate(self.ref(node), 1.0) for node in dict.fromkeys(named)]
         return [
             Candidate(entity, 1.0)
             for entity in dict.fromkeys(e for alias in aliases for e in self._described(alias))
@@ -78,7 +82,18 @@ class CorpusKnowledge:
 
     def names_asked(self, question: str) -> list[LinkedName]:
         """Return the names in a question, those in lower case too if there are no others."""
-        return names_in_question(question, self._arrays)
+        names = names_in_question(question, self._arrays)
+        return [replace(name, bearers=self._fitting(question, name)) for name in names]
+
+    def _fitting(self, question: str, name: LinkedName) -> list[Name]:
+        nodes = self._meant(question, name.text)
+        return [bearer for bearer in name.bearers if bearer.entity in nodes]
+
+    def called(self, text: str) -> str:
+        """Return the full name of what a text names by a part of it, else the text itself."""
+        nodes = entities_named(self._arrays, text)
+        full = self._arrays.label(nodes[0]) if len(nodes) == 1 else ""
+        return full if words_of(text) < words_of(full) else text
 
     def kind_of(self, row: int) -> str:
         """Return the kind of a node."""
@@ -89,6 +104,11 @@ class CorpusKnowledge:
     def description_of(self, row: int) -> str:
         """Return the description of a node, empty if there is none."""
         return self.get_entity_info(self.ref(row))
+
+    def kinds_said(self, records: Iterable[Sentence]) -> set[str]:
+        """Return the words that describe the entities which some records name."""
+        nodes = {name.bearers[0].entity for record in records for name in record.names}
+        return {word for node in nodes for word in words_of(self.description_of(node)[:READ])}
 
     def learn_kinds(self, nodes: Iterable[int]) -> None:
         """Read the kinds of many nodes at once."""
@@ -104,6 +124,15 @@ class CorpusKnowledge:
     def rarity(self, word: str) -> float:
         """Return how much a word tells: the logarithm of the notes over those that have it."""
         return self._searcher.rarity(word)
+
+    def _meant(self, query: str, alias: str) -> list[int]:
+        """Return the bearers of a name; of namesakes those of which the query says most."""
+        nodes = entities_named(self._arrays, alias)
+        if len(nodes) < 2:
+            return nodes
+        said = words_of(content_words(query) or query) - words_of(alias)
+        fits = [len(said & words_of(self.description_of(node))) for node in nodes]
+        return [node for node, fit in zip(nodes, fits, strict=True) if fit == max(fits)]
 
     def _described(self, description: str) -> list[EntityRef]:
         hits = self._searcher.notes(description, NOTES)

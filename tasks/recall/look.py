@@ -21,28 +21,41 @@ class Looked:
         self.programs: list[str] = []
         self.runs: list[ProgramRun] = []
         self._question, self._knowledge, self._matcher = question, knowledge, matcher
-        self._asked: dict[str, list[EntityRef]] = {}
+        self._asked: dict[tuple[str, str], list[EntityRef]] = {}
+        self._profiles: dict[EntityRef, frozenset[str]] = {}
 
-    def up(self, names: Iterable[str]) -> list[EntityRef]:
-        """Look up what was not yet looked up; return all that the names mean."""
-        names = list(dict.fromkeys(names))
-        new = [name for name in names if name not in self._asked]
+    def up(self, names: Iterable[str], context: str = "") -> list[EntityRef]:
+        """Look up what was not yet looked up; return all that the names mean.
+
+        Of namesakes those are meant that fit the context, the question if none is given.
+        """
+        names, context = list(dict.fromkeys(names)), context or self._question
+        new = [name for name in names if (name, context) not in self._asked]
         if new and len(self.records) < MOST_ENTITIES:
-            self._run(new)
-        return list(dict.fromkeys(e for name in names for e in self._asked.get(name, ())))
+            self._run(new, context)
+        meant = (e for name in names for e in self._asked.get((name, context), ()))
+        return list(dict.fromkeys(meant))
 
     def of(self, entities: Sequence[EntityRef]) -> list[Record]:
         """Return the records of some entities."""
         return [record for entity in entities for record in self.records.get(entity, ())]
 
-    def _run(self, names: list[str]) -> None:
+    def profiles(self) -> dict[EntityRef, frozenset[str]]:
+        """Return the words that are known of each entity."""
+        for entity, records in self.records.items():
+            if entity not in self._profiles:
+                words = (record.stems | record.title_stems for record in records)
+                self._profiles[entity] = frozenset().union(*words)
+        return self._profiles
+
+    def _run(self, names: list[str], context: str) -> None:
         code = look_up(names)
-        run = run_program(code, self._knowledge, self._question, matcher=self._matcher)
+        run = run_program(code, self._knowledge, context, matcher=self._matcher)
         self.programs.append(code)
         self.runs.append(run)
         for call in run.calls:
             for name in call.aliases:
-                self._asked[name] = list(call.entities)
+                self._asked[name, context] = list(call.entities)
             for entity in call.entities:
                 if entity not in self.records:
                     self.records[entity] = records_of(entity, self._knowledge)

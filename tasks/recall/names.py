@@ -34,6 +34,11 @@ def names_in_question(question: str, graph: Graph) -> list[LinkedName]:
     return _linked(text, _proper_spans(text), graph) or _linked(text, _any_spans(text), graph)
 
 
+def entities_named(graph: Graph, name: str) -> list[int]:
+    """Return the nodes of a name that are entities, not values such as years."""
+    return [int(node) for node in bearers(graph, name) if graph.ids[int(node)].is_valid]
+
+
 def _linked(text: str, spans: Iterable[Span], graph: Graph) -> list[LinkedName]:
     found: list[LinkedName] = []
     for start, end in spans:
@@ -41,9 +46,9 @@ def _linked(text: str, spans: Iterable[Span], graph: Graph) -> list[LinkedName]:
             continue
         said = text[start:end]
         for spelling in dict.fromkeys((said, _POSSESSIVE.sub("", said))):
-            nodes = bearers(graph, spelling) if spelling else ()
-            if len(nodes):
-                names = [Name(int(node), 1.0 / len(nodes)) for node in nodes]
+            nodes = entities_named(graph, spelling) if spelling else []
+            if nodes:
+                names = [Name(node, 1.0 / len(nodes)) for node in nodes]
                 found.append(LinkedName(start, start + len(spelling), spelling, names))
                 break
     return found

@@ -36,6 +36,10 @@ _PARTICIPLE = re.compile(
     r"(?:by|in|on|for|as|at|from|with|after|to)\s.+?)\s*\??$",
     re.I,
 )
+_WITH = re.compile(
+    r"\bthe\s+((?:[\w-]+\s+){0,2}[\w-]+)\s+with\s+([^,?]+?)"
+    r"(?=\s+(?:was|is|were|are|has|had|did|does)\b|\s*[,?]|$)"
+)
 _OWNED = re.compile(r"\b(?:the\s+)((?:[a-z][\w-]*\s+){0,2}?[a-z][\w-]*)\s+of\s+(?:the\s+\w+\s+)?$")
 _OWNER = re.compile(r"^\s*['’]s?\s+((?:[a-z][\w-]*\s+){0,1}[a-z][\w-]*)")
 _REMARK = re.compile(r",\s*(?:who|whom|whose|which|where)\s[^,]{1,200},?")
@@ -44,6 +48,7 @@ _CHINESE = re.compile(
     r"(?P<rest>(?:曾|是|在|于|创|建|位|出生|去世|逝世|毕业|就读|有|面积|全长|，|,|第|的).*)$"
 )
 _CHINESE_EMPTY = re.compile("是|在|谁|什么|多少.?|几.?|哪.*|何.|[？?，,的]")
+_ANYBODY = frozenset(listed("man woman person people one boy girl"))
 _EMPTY = FUNCTION_WORDS | {"which", "name", "year", "date", "time", "place"}
 
 
@@ -77,7 +82,9 @@ def find_nested(question: str, names: Sequence[LinkedName]) -> Nested | None:
     remark = _remark(question, names)
     if remark:
         return find_nested(remark, _found_again(remark, names))
-    return _by_clause(question, kept) or _by_participle(question, kept) or _owned(question, names)
+    ways = (_by_attribute, _by_clause, _by_participle)
+    found = (way(question, kept) for way in ways)
+    return next((nested for nested in found if nested), None) or _owned(question, names)
 
 
 def _remark(question: str, names: Sequence[LinkedName]) -> str:
@@ -137,7 +144,7 @@ def _clause_at(question: str, marker: re.Match[str], kept: list[tuple[int, int]]
     if not _says_something(f"{before} {after}"):
         return None
     linked = f"{preposition[1]} " if preposition else ""
-    described = f"Which {noun} {linked}{clause.strip()}?"
+    described = f"{_asking_for(noun)} {linked}{clause.strip()}?"
     return Nested(described, noun, before, after, True)
 
 
@@ -155,23 +162,34 @@ def _by_participle(question: str, kept: list[tuple[int, int]]) -> Nested | None:
     if not _says_something(before):
         return None
     noun = _ARTICLE.sub("", found[1], count=1).strip()
-    return Nested(f"Which {noun} {found[2]}?", noun, before, "?", True)
+    return Nested(f"{_asking_for(noun)} {found[2]}?", noun, before, "?", True)
+
+
+def _by_attribute(question: str, kept: list[tuple[int, int]]) -> Nested | None:
+    """Return what an attribute describes: `the element with the atomic number 84`."""
+    for match in _WITH.finditer(question):
+        rest = f"{question[: match.start()]} {question[match.end() :]}"
+        if not _inside(match.start(), kept) and _says_something(rest):
+            noun, before, after = match[1], question[: match.start()], question[match.end() :]
+            return Nested(f"Which {noun} with {match[2]}?", noun, before, after, True)
+    return None
 
 
 def _owned(question: str, names: Sequence[LinkedName]) -> Nested | None:
     """Return `the father of Ada`, `Ada's father`, where more than that is asked."""
     for name in sorted(names, key=lambda name: -name.start):
-        of = _OWNED.search(question[: name.start].rstrip() + " ")
-        if of and _says_something(question[: of.start()] + " " + question[name.end :]):
-            before, after, noun = question[: of.start()], question[name.end :], of[1]
-            return Nested(f"Who is the {noun} of {name.text}?", noun, before, after, False)
-        owner = _OWNER.match(question[name.end :])
-        if owner:
-            before, after = question[: name.start], question[name.end + owner.end() :]
-            if _says_something(before + " " + after):
-                described = f"Who is the {owner[1]} of {name.text}?"
-                return Nested(described, owner[1], before, after, False)
+        of = _OWNED.search(question[: name.start].rstrip(' "“') + " ")
+        after = question[name.end :].lstrip('"”')
+        if of and _says_something(question[: of.start()] + " " + after):
+            return _of(of[1], name, question[: of.start()], after)
+        owner = _OWNER.match(after)
+        if owner and _says_something(question[: name.start] + " " + after[owner.end() :]):
+            return _of(owner[1], name, question[: name.start], after[owner.end() :])
     return None
+
+
+def _of(noun: str, name: LinkedName, before: str, after: str) -> Nested:
+    return Nested(f"What is the {noun} of {name.text}?", noun, before, after, False)
 
 
 def _chinese(question: str) -> Nested | None:
@@ -180,6 +198,10 @@ def _chinese(question: str) -> Nested | None:
         return None
     described = f"{match['clause']}的{match['noun']}是什么？"
     return Nested(described, match["noun"], "", match["rest"], True)
+
+
+def _asking_for(noun: str) -> str:
+    return "Who" if noun.lower() in _ANYBODY else f"Which {noun}"
 
 
 def _split_verb(text: str) -> tuple[str, str]:

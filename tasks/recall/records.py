@@ -1,7 +1,7 @@
 """What calls of a program brought back, as sentences that the reader reads."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tasks.evidence import Sentence
 from tasks.knowledge_bases.protocol import EntityRef, Fact, Place
@@ -27,7 +27,6 @@ class Record(Sentence):
 
     source: Fact | None = None
     about: EntityRef | None = None
-    members: frozenset[str] = field(default_factory=frozenset)
 
 
 def records_of(entity: EntityRef, knowledge: CorpusKnowledge) -> list[Record]:
@@ -38,7 +37,7 @@ def records_of(entity: EntityRef, knowledge: CorpusKnowledge) -> list[Record]:
     for fact in facts:
         if fact.kind != "triple":
             told += _told(entity, fact.text, fact, triples, knowledge)
-    told += (_stated(entity, fact) for fact in triples)
+    told += (_stated(entity, fact, knowledge) for fact in triples)
     knowledge.learn_kinds(name.bearers[0].entity for one in told for name in one.names)
     return told
 
@@ -62,7 +61,7 @@ def _told(
             yield _record(entity, said, names, facts, source)
 
 
-def _stated(entity: EntityRef, fact: Fact) -> Record:
+def _stated(entity: EntityRef, fact: Fact, knowledge: CorpusKnowledge) -> Record:
     """Return a triple as a sentence: its words in order."""
     head, tail = (fact.value, entity) if fact.inverse else (entity, fact.value)
     parts: list[str] = []
@@ -72,6 +71,9 @@ def _stated(entity: EntityRef, fact: Fact) -> Record:
         said = part.name if isinstance(part, EntityRef) else part
         if isinstance(part, EntityRef):
             names.append(LinkedName(at, at + len(said), said, [Name(int(part.key), 1.0)]))
+        elif part is not fact.relation:
+            inside = knowledge.names_in(said)
+            names += (LinkedName(at + n.start, at + n.end, n.text, n.bearers) for n in inside)
         parts.append(said)
         at += len(said) + 1
     return _record(entity, " ".join(parts), names, [fact], fact)

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.expectation import Expectation, expect
+from tasks.knowledge_bases.protocol import EntityRef
+from tasks.names import normalise_name
+from tasks.question import LinkedName
 from tasks.reader import Asked, Reading, prepare, read
+from tasks.recall.asked_kind import with_noun
+from tasks.recall.judge import Judge
 from tasks.recall.knowledge import CorpusKnowledge
 from tasks.recall.look import Looked
 from tasks.recall.nested import Nested, find_nested
@@ -18,6 +23,7 @@ BRIDGES = 12  # records whose names are looked up, too
 MOST_BRIDGES = 12  # names
 CHAIN = 3
 KNOWN = 0.53  # a reading below this score is no answer
+SURE = 0.95
 COVERED = 0.64  # nor is one that speaks of less than this share of the question's words
 
 
@@ -28,11 +34,19 @@ class Step:
     text: str
     score: float
     readings: tuple[Reading, ...]
+    words: frozenset[str] = frozenset()  # that were said or are known of it
 
     @property
     def known(self) -> bool:
         """Whether every reading is good enough."""
-        return all(r.score >= KNOWN and r.coverage >= COVERED for r in self.readings)
+        return self.score >= KNOWN ** len(self.readings) and all(
+            r.score >= KNOWN and r.coverage >= COVERED for r in self.readings
+        )
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing of the question is left unsaid."""
+        return self.known and all(r.coverage >= SURE for r in self.readings)
 
 
 def solve(
@@ -44,7 +58,10 @@ def solve(
 ) -> list[Step]:
     """Return possible answers, best first; descriptions in the question are solved before it."""
     nested = find_nested(question, knowledge.names_asked(question)) if depth < DEEPEST else None
-    if nested:
+    direct: list[Step] = []
+    if nested is None or not nested.clause:
+        direct = _directly(question, expectation, looked, knowledge)
+    if nested and not any(step.sure for step in direct[:1]):
         found = [
             replace(step, score=step.score * inner.score, readings=inner.readings + step.readings)
             for inner in _things(nested, looked, knowledge, depth)
@@ -53,9 +70,19 @@ def solve(
         ]
         if found:
             return sorted(found, key=lambda step: -step.score)
+        if nested.clause and depth:  # what is not found cannot be asked about
+            return []
+    return direct or _directly(question, expectation, looked, knowledge)
+
+
+def _directly(
+    question: str, expectation: Expectation | None, looked: Looked, knowledge: CorpusKnowledge
+) -> list[Step]:
     return [
-        Step(reading.phrase.text, reading.score, (reading,))
-        for reading in directly(question, expectation or expect(question), looked, knowledge)
+        Step(knowledge.called(reading.phrase.text), score, (reading,), words)
+        for score, reading, words in directly(
+            question, expectation or expect(question), looked, knowledge
+        )
     ]
 
 
@@ -66,6 +93,8 @@ def _things(nested: Nested, looked: Looked, knowledge: CorpusKnowledge, depth: i
     if not expected.noun:
         expected = Expectation("name", expected.kinds, noun)
     found = solve(nested.described, looked, knowledge, expected, depth + 1)
+    if not nested.clause:  # its noun is the relation, which has to be said
+        found = [step for step in found if noun in step.words]
     return [step for step in found if step.known][:BEAM]
 
 
@@ -75,15 +104,46 @@ def directly(
     looked: Looked,
     knowledge: CorpusKnowledge,
     chain: int = CHAIN,
-) -> list[Reading]:
+) -> list[tuple[float, Reading, frozenset[str]]]:
     """Return what records say that are found for the question's names and for itself."""
     names = knowledge.names_asked(question)
     asked = prepare(question, expectation, names, knowledge.rarity, chain)
-    entities = looked.up([*(name.text for name in names), question])
+    said = [name.text for name in names]
+    entities = looked.up([*said, question, *(f"about {name}" for name in said)])
     near = _best(asked, looked.of(entities), BRIDGES)
-    entities += looked.up(_bridges(near))
-    records = _best(asked, looked.of(list(dict.fromkeys(entities))), READ)
-    return read(asked, list(records), knowledge)
+    entities = _without_namesakes(entities + looked.up(_bridges(near)), names)
+    meant = [one for one in looked.of(entities) if not _of_namesake(one, names)]
+    records = _best(asked, meant, READ)
+    kinds = knowledge.kinds_said(records)
+    asked = replace(asked, expectation=with_noun(question, expectation, kinds.__contains__))
+    judge = Judge(asked, looked.profiles())
+    return [
+        (score, reading, judge.speaks_of(reading))
+        for score, reading in judge.judged(read(asked, list(records), knowledge))
+    ]
+
+
+def _without_namesakes(
+    entities: Sequence[EntityRef], names: Sequence[LinkedName]
+) -> list[EntityRef]:
+    """Return entities without those that are called as a name of the question, but not meant."""
+    meant = {normalise_name(name.text): {b.entity for b in name.bearers} for name in names}
+    return [
+        entity
+        for entity in dict.fromkeys(entities)
+        if int(entity.key) in meant.get(normalise_name(entity.name), {int(entity.key)})
+    ]
+
+
+def _of_namesake(record: Record, names: Sequence[LinkedName]) -> bool:
+    """Tell whether a triple is about another bearer of a name than the question means."""
+    if record.source is None or record.source.kind != "triple":
+        return False
+    meant = {normalise_name(name.text): {b.entity for b in name.bearers} for name in names}
+    return any(
+        name.bearers[0].entity not in meant.get(normalise_name(name.text), {name.bearers[0].entity})
+        for name in record.names
+    )
 
 
 def _bridges(records: Sequence[Record]) -> list[str]:
