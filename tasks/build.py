@@ -1,7 +1,7 @@
 """Build the next edition from the journal: a pure function of it, sealed beside the others."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from schemas.observations import (
     Read,
 )
 from schemas.row import Row
+from tasks.graphs.edition_rows import edition_rows
+from tasks.graphs.imported import imported_graphs
 from tasks.reading import near_duplicates
 from tasks.resolve import Resolution, resolve
 from tasks.version import code_version
@@ -83,7 +85,7 @@ def build(
     building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
     resolution = _derive(derivation, home, recipe, building, encode, report)
-    derivation.write(building.folder)
+    derivation.write(building.folder, _imported(home, position))
     derivation.close()
     tables = describe_tables(building.folder)
     if parent and whole and same_content(tables, parent.manifest["tables"]):
@@ -142,9 +144,16 @@ def _derive(
     derivation.hand_over("single_valued", read_single_valued())
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "entities", "changes", "graphs"):
+    for step in ("facts", "entities", "changes"):
         derivation.step(step)
     return resolution
+
+
+def _imported(home: Home, position: int) -> Iterator[tuple[type[Row], pa.Table]]:
+    """Yield the rows of imported graphs."""
+    single_valued = read_single_valued()["relation"].combine_chunks()
+    for graph in imported_graphs(home.journal, position):
+        yield from edition_rows(graph, single_valued)
 
 
 def _near_duplicates(derivation: Derivation) -> pa.Table:

@@ -23,6 +23,7 @@ from tasks.extract_pending import Report
 from tasks.graph_import.batch import Batch
 from tasks.graph_import.formats import Reading, read_file
 from tasks.graph_import.plan import plan
+from tasks.graphs.imported import current_imports
 from tasks.publish import Stage, build_and_publish
 from tasks.reading.languages import detect_language
 from tasks.refresh import plainly, silent
@@ -115,8 +116,7 @@ def remove_graph(
 
 def list_graphs(home: Home) -> list[dict[str, Any]]:
     """Return the last import of each graph that was not removed since, by name."""
-    last = {row["graph"]: row for row in home.journal.table(GraphImport).to_pylist()}
-    return [last[name] for name in sorted(last) if last[name]["action"] == "import"]
+    return current_imports(home.journal)
 
 
 def check_name(name: str) -> None:

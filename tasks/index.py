@@ -24,7 +24,13 @@ import schemas
 from tasks.embed import Encoder
 from tasks.names import normalise_name
 from tasks.passage_graph import build_passage_graph
-from tasks.search_texts import CORPUS, row_batches, rows_of, write_note_texts, write_passage_texts
+from tasks.search_texts import (
+    CORPUS,
+    corpus_aliases,
+    rows_of,
+    write_note_texts,
+    write_passage_texts,
+)
 from tasks.segment import is_chinese, words_in_chinese, words_outside_chinese
 
 BATCH = 4096  # texts encoded at a time
@@ -128,12 +134,11 @@ def _index_names(folder: Path, edition: Path, entities: dict[str, int]) -> None:
     )
     folder.mkdir(parents=True)
     writer = tantivy.Index(schema, path=str(folder)).writer(HEAP, 1)
-    for batch in row_batches(edition, schemas.Alias, ["alias", "entity_id", "weight"]):
-        for alias, entity_id, weight in zip(*batch.to_pydict().values(), strict=True):
-            if entity_id in entities:
-                key = normalise_name(alias)
-                row = entities[entity_id]
-                writer.add_document(tantivy.Document(row=row, weight=weight, key=key, words=key))
+    for batch in corpus_aliases(edition, entities, ["alias", "weight"]):
+        for entity_id, alias, weight in zip(*batch.to_pydict().values(), strict=True):
+            key = normalise_name(alias)
+            row = entities[entity_id]
+            writer.add_document(tantivy.Document(row=row, weight=weight, key=key, words=key))
     writer.commit()
     writer.wait_merging_threads()
 

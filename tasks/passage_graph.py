@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import schemas
 from tasks.names import normalise_name
-from tasks.search_texts import row_batches
+from tasks.search_texts import corpus_aliases, corpus_batches, row_batches
 
 # Chosen on HotpotQA, MuSiQue and 2WikiMultiHop together; flat around these values.
 TITLE_WEIGHT = 3.0  # an edge to the passage about an entity, beside log(1 + times it is named)
@@ -87,10 +87,10 @@ def _titled(
     """
     wanted = {normalise_name(title) for _, title in first.values()}
     bearers: dict[str, set[int]] = defaultdict(set)
-    for batch in row_batches(edition, schemas.Alias, ["alias", "entity_id"]):
-        for alias, entity_id in zip(*batch.to_pydict().values(), strict=True):
+    for batch in corpus_aliases(edition, entity_rows, ["alias"]):
+        for entity_id, alias in zip(*batch.to_pydict().values(), strict=True):
             key = normalise_name(alias)
-            if key in wanted and entity_id in entity_rows:
+            if key in wanted:
                 bearers[key].add(entity_rows[entity_id])
     titled = []
     for document, (row, title) in first.items():
@@ -104,7 +104,7 @@ def _titled(
 
 def _related(edition: Path, entity_rows: dict[str, int]) -> list[tuple[int, int]]:
     pairs = set()
-    for batch in row_batches(edition, schemas.Triple, ["head_id", "tail_id"]):
+    for batch in corpus_batches(edition, schemas.Triple, ["head_id", "tail_id"]):
         for head, tail in zip(*batch.to_pydict().values(), strict=True):
             if head != tail and head in entity_rows and tail in entity_rows:
                 pairs.add((entity_rows[head], entity_rows[tail]))

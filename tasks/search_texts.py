@@ -1,12 +1,13 @@
 """The texts that search shows, beside the edition's tables in a form made for random access."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 import schemas
 from schemas.row import Row
@@ -65,8 +66,7 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, NOTE_TEXTS) as writer:
         for row, kind in ((schemas.Description, "description"), (schemas.Aspect, "aspect")):
             own = [name for name in NOTE_TEXTS.names if name in row.model_fields]
-            for batch in row_batches(edition, row, [row.key[0], *own]):
-                batch = batch.filter(CORPUS)
+            for batch in corpus_batches(edition, row, [row.key[0], *own]):
                 given = {"kind": pa.array([kind] * len(batch)), "fact_id": batch[row.key[0]]}
                 empty = pa.array([""] * len(batch), pa.string())
                 columns = [
@@ -86,6 +86,22 @@ def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[p
     """Yield some columns of one of an edition's tables, in its order, in batches."""
     with pq.ParquetFile(edition / f"{row.table}.parquet") as file:
         yield from file.iter_batches(BATCH, columns=columns)
+
+
+def corpus_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the corpus' rows alone, of a table that tells of which graph a row is."""
+    table = dataset(edition / f"{row.table}.parquet")
+    scanner = table.scanner(columns, filter=CORPUS, batch_size=BATCH, use_threads=False)
+    yield from scanner.to_batches()
+
+
+def corpus_aliases(
+    edition: Path, entities: Iterable[str], columns: list[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the aliases of some entities: the table does not tell of which graph they are."""
+    own = pa.array(list(entities), pa.string())
+    for batch in row_batches(edition, schemas.Alias, ["entity_id", *columns]):
+        yield batch.filter(pc.is_in(batch["entity_id"], own))
 
 
 def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:

@@ -4,20 +4,24 @@ The steps stop where Python must decide (near duplicates, entity resolution) and
 tables it hands over. The result is a pure function of the journal up to a position.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import schemas
 from schemas import observations
+from schemas.imports import IMPORTED
 from schemas.row import Row
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.journal import Journal, register
 
-ROW_GROUP = 20_000
+ROW_GROUP = 122_880  # rows, as many as DuckDB reads at a time
 COMPARED = (
     schemas.Document,
     schemas.Entity,
@@ -30,13 +34,13 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     # table: what it is made of, and the look-up order it is written in
     schemas.Document: ("documents", "document_id"),
     schemas.Passage: ("passages", "document_id, span_start"),
-    schemas.Entity: ("all_entities", "graph <> 'corpus', graph, entity_id"),
+    schemas.Entity: ("entity_facts", "entity_id"),
     schemas.EntityRedirect: ("redirect_facts", "old_entity_id"),
-    schemas.Alias: ("all_aliases", "alias, entity_id"),
-    schemas.Relation: ("all_relations", "relation, graph"),
-    schemas.Triple: ("all_triples", "graph <> 'corpus', graph, head_id, relation, triple_id"),
+    schemas.Alias: ("entity_aliases", "alias, entity_id"),
+    schemas.Relation: ("relation_facts", "relation, graph"),
+    schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
-    schemas.Description: ("all_descriptions", "entity_id, description_id"),
+    schemas.Description: ("description_facts", "entity_id, description_id"),
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
@@ -62,7 +66,8 @@ class Derivation:
             "temp_directory": str(temporary),
         }
         self.con = duckdb.connect(":memory:", config=config)
-        register(journal, observations.JOURNAL, self.con, position)
+        rows = [row for row in observations.JOURNAL if row not in IMPORTED]
+        register(journal, rows, self.con, position)
 
     def settings(self, **values: Any) -> None:
         """Hand the settings of the build to the SQL, as the one row of `build_settings`."""
@@ -96,24 +101,43 @@ class Derivation:
         """Return what a query of this program's own says of the tables."""
         return self.con.sql(sql).to_arrow_table()
 
-    def write(self, folder: Path) -> None:
-        """Write all tables of the edition as Parquet, sorted by their look-up key."""
-        for row in schemas.EDITION:
-            path = str(folder / f"{row.table}.parquet")
-            if row in WRITTEN:
-                made_of, order = WRITTEN[row]
-                relation = self.con.table(made_of).order(order)
-            else:
-                self.con.register(f"empty_{row.table}", row.arrow_schema().empty_table())
-                relation = self.con.table(f"empty_{row.table}")
-            columns = ", ".join(f'"{name}"' for name in row.model_fields)
-            relation.project(columns).write_parquet(
-                path, compression="zstd", row_group_size=ROW_GROUP
-            )
+    def write(self, folder: Path, imported: Iterable[tuple[type[Row], pa.Table]]) -> None:
+        """Write all tables of the edition as Parquet: the corpus' rows, then the imported ones.
+
+        The corpus' are sorted by their look-up key, and so should each graph's be.
+        """
+        with ExitStack() as open_files:
+            writers = {
+                row: open_files.enter_context(_writer(folder, row)) for row in schemas.EDITION
+            }
+            for row in WRITTEN:
+                for batch in self._corpus(row):
+                    writers[row].write_batch(batch)
+            for row, table in imported:
+                columns = table.select(writers[row].schema.names).cast(writers[row].schema)
+                writers[row].write_table(columns, row_group_size=ROW_GROUP)
+
+    def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
+        """Yield the corpus' rows of a table in their order."""
+        made_of, order = WRITTEN[row]
+        columns = ", ".join(f'"{name}"' for name in row.model_fields)
+        rows = self.con.table(made_of).order(order).project(columns)
+        for batch in rows.to_arrow_reader(ROW_GROUP):
+            yield batch.cast(_plain(row))
 
     def close(self) -> None:
         """Let go of the memory."""
         self.con.close()
+
+
+def _writer(folder: Path, row: type[Row]) -> pq.ParquetWriter:
+    path = str(folder / f"{row.table}.parquet")
+    return pq.ParquetWriter(path, _plain(row), compression="zstd")
+
+
+def _plain(row: type[Row]) -> pa.Schema:
+    """Return a table's columns as they are written: without the words of the data dictionary."""
+    return pa.schema([pa.field(field.name, field.type) for field in row.arrow_schema()])
 
 
 def read_sql(name: str) -> str:

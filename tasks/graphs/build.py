@@ -87,7 +87,7 @@ def _index_names(con: duckdb.DuckDBPyConnection, graph: str, folder: Path) -> No
     """Index names for look-ups that forgive, and descriptions for what names do not tell."""
     spelled = con.sql(_SPELLINGS).to_arrow_table()
     build_name_index(folder, spelled["name"], spelled["node"], spelled["weight"])
-    described: Any = con.execute(_DESCRIPTIONS, {"graph": graph}).to_arrow_table()
+    described = con.sql(_DESCRIPTIONS, params={"graph": graph}).to_arrow_table()
     if len(described):
         build_description_index(folder, described["node"], described["description"])
 

@@ -1,0 +1,183 @@
+"""Imported graphs in the form of the corpus' tables: the rows that an edition holds of them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import schemas
+from schemas.row import Row
+from tasks.graphs.imported import RELATION, VALUE, ImportedGraph
+from tasks.graphs.row_order import row_order
+from tasks.graphs.short_ids import short_ids
+
+BATCH = 491_520  # triples in memory as text at a time: four row groups of an edition's files
+VALUE_TYPES = pa.array(["entity", "text", "number", "date", "year"])
+ENTITY, TEXT, NUMBER, DATE, YEAR = range(5)
+_NUMBER = r"\A[+-]?\d{1,15}(\.\d{1,15})?\z"
+_DATE = r"\A[12]\d{3}-\d{2}(-\d{2})?\z"
+_YEAR = r"\A[12]\d{3}\z"
+_OF_YEARS = "(?i)year|年"
+
+Rows = tuple[type[Row], pa.Table]
+
+
+def edition_rows(graph: ImportedGraph, single_valued: pa.Array) -> Iterator[Rows]:
+    """Yield a graph's rows of each table, in the table's order, at most BATCH triples at a time.
+
+    `single_valued` are the relations of which a head has one tail at a time.
+    """
+    nodes = len(graph.ids)
+    degrees = np.bincount(graph.heads, minlength=nodes)
+    degrees += np.bincount(graph.tails[graph.tails < nodes], minlength=nodes)
+    yield schemas.Entity, _entities(graph, degrees)
+    yield schemas.Alias, _aliases(graph, degrees)
+    yield schemas.Relation, _relations(graph, single_valued)
+    yield schemas.Description, _descriptions(graph)
+    yield from ((schemas.Triple, table) for table in _triples(graph))
+
+
+def spellings(graph: ImportedGraph) -> tuple[pa.ChunkedArray, np.ndarray]:
+    """Return all names of entities, each a pair of name and number: their own, then aliases."""
+    names = pa.chunked_array([graph.names, graph.aliases.cast(pa.large_string())])
+    own = np.arange(len(graph.names), dtype=np.int32)
+    return names, np.concatenate([own, graph.alias_nodes])
+
+
+def _rows(row: type[Row], length: int, **columns: pa.Array | str | float) -> pa.Table:
+    """Return rows of a table; a plain value is of every row, a column not given is null."""
+    made = []
+    for field in row.arrow_schema():
+        column = columns.get(field.name)
+        if not isinstance(column, pa.Array):
+            column = pa.repeat(pa.scalar(column, field.type), length)
+        made.append(column.cast(field.type))
+    return pa.table(made, schema=row.arrow_schema())
+
+
+def _entities(graph: ImportedGraph, degrees: np.ndarray) -> pa.Table:
+    return _rows(
+        schemas.Entity,
+        len(graph.ids),
+        entity_id=graph.ids,
+        name=graph.names,
+        kind=pc.fill_null(graph.kinds, "unknown"),
+        language=graph.language,
+        graph=graph.name,
+        mentions=pa.array(degrees),
+        documents=0,
+        description=graph.descriptions,
+    )
+
+
+def _aliases(graph: ImportedGraph, degrees: np.ndarray) -> pa.Table:
+    names, nodes = spellings(graph)
+    coded = names.dictionary_encode().combine_chunks()
+    by_text = pc.sort_indices(coded.dictionary).to_numpy()
+    places = np.empty(len(by_text), np.int64)
+    places[by_text] = np.arange(len(by_text))
+    texts = places[coded.indices.to_numpy()]
+    order = row_order([texts, nodes], [len(by_text), len(graph.ids)])
+    texts, nodes = texts[order], nodes[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(texts) != 0) | (np.diff(nodes) != 0)
+    texts, nodes = texts[new], nodes[new]
+    # The more is known of an entity, the likelier it is meant.
+    known = degrees[nodes] + 1
+    shares = known / np.bincount(texts, known, minlength=len(by_text))[texts]
+    return _rows(
+        schemas.Alias,
+        len(nodes),
+        alias=coded.dictionary.take(by_text[texts]),
+        entity_id=graph.ids.take(nodes),
+        weight=pa.array(shares),
+    )
+
+
+def _relations(graph: ImportedGraph, single_valued: pa.Array) -> pa.Table:
+    used, first = np.unique(graph.joins, return_index=True)
+    example = pc.binary_join_element_wise(
+        graph.names.take(graph.heads[first]),
+        graph.relations.take(used),
+        _labels(graph).take(graph.tails[first]),
+        pa.scalar(" | ", pa.large_string()),
+    )
+    return _rows(
+        schemas.Relation,
+        len(used),
+        relation=graph.relations,
+        graph=graph.name,
+        triples=pa.array(np.bincount(graph.joins, minlength=len(used))),
+        single_valued=pc.is_in(graph.relations, single_valued.cast(graph.relations.type)),
+        example=example,
+    )
+
+
+def _descriptions(graph: ImportedGraph) -> pa.Table:
+    told = graph.descriptions.is_valid()
+    ids, texts = graph.ids.filter(told), graph.descriptions.filter(told)
+    return _rows(
+        schemas.Description,
+        len(ids),
+        description_id=short_ids(ids.cast(texts.type), texts),
+        entity_id=ids,
+        entity=graph.names.filter(told),
+        text=texts,
+        confidence=1.0,
+        graph=graph.name,
+    )
+
+
+def _labels(graph: ImportedGraph) -> pa.Array:
+    return pa.chunked_array([graph.names, graph.values]).combine_chunks()
+
+
+def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
+    nodes, labels = len(graph.ids), _labels(graph)
+    written = pa.chunked_array([graph.keys, graph.values]).combine_chunks()
+    types, numbers = _types_of(written, nodes), _numbers_of(written)
+    of_years = pc.match_substring_regex(graph.relations, _OF_YEARS).to_numpy(zero_copy_only=False)
+    years = pc.match_substring_regex(written, _YEAR).to_numpy(zero_copy_only=False)
+    value_ids = short_ids(graph.name + VALUE, graph.values)
+    tail_ids = pa.chunked_array([graph.ids, value_ids]).combine_chunks()
+    relation_ids = short_ids(graph.name + RELATION, graph.relations)
+    for start in range(0, len(graph.heads), BATCH):
+        part = slice(start, start + BATCH)
+        heads, joins, tails = graph.heads[part], graph.joins[part], graph.tails[part]
+        type_ = np.where(years[tails] & of_years[joins], YEAR, types[tails])
+        head_ids, ends = graph.ids.take(heads), tail_ids.take(tails)
+        yield _rows(
+            schemas.Triple,
+            len(heads),
+            triple_id=short_ids(head_ids, relation_ids.take(joins), ends),
+            graph=graph.name,
+            head_id=head_ids,
+            head=graph.names.take(heads),
+            relation=graph.relations.take(joins),
+            tail_id=pc.if_else(pa.array(tails < nodes), ends, None),
+            tail=labels.take(tails),
+            value_type=VALUE_TYPES.take(type_),
+            number=numbers.take(tails),
+            date=pc.if_else(pa.array(type_ >= DATE), written.take(tails), None),
+            support=1,
+            mentions=1,
+            confidence=pa.array(graph.weights[part], mask=np.isnan(graph.weights[part])).fill_null(
+                1.0
+            ),
+        )
+
+
+def _types_of(texts: pa.Array, entities: int) -> np.ndarray:
+    """Return the type of each text as a tail, of which the first are entities' keys."""
+    types = np.full(len(texts), TEXT)
+    types[:entities] = ENTITY
+    for pattern, type_ in ((_NUMBER, NUMBER), (_DATE, DATE)):
+        types[pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)] = type_
+    return types
+
+
+def _numbers_of(texts: pa.Array) -> pa.Array:
+    """Return the texts that are numbers as float64, the others as null."""
+    are = pc.match_substring_regex(texts, _NUMBER)
+    return pc.utf8_ltrim(pc.if_else(are, texts, None), characters="+").cast(pa.float64())

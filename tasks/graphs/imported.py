@@ -1,0 +1,182 @@
+"""An imported graph as its last import has it: entities in the order of their ids, triples once.
+
+Names and values are kept byte for byte. The journal is read part by part; in memory are the
+graph's different names and values, and a few numbers for each triple.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
+from schemas.row import Row
+from tasks.graphs.row_order import row_order
+from tasks.graphs.short_ids import short_ids
+from tasks.graphs.vocabulary import Coded, Vocabulary
+from warehouse.journal import Journal
+
+# What follows the graph's name, which has no such characters, tells what an id is made for.
+ENTITY, VALUE, RELATION = "\x1f", "\x1e", "\x1d"
+Columns = dict[str, pa.Array]
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedGraph:
+    """A graph's columns; entities and values are numbered as one, the values last.
+
+    Triples stand sorted by head, relation and tail. Their weights are NaN, and kinds and
+    descriptions are null, where the source says nothing.
+    """
+
+    name: str
+    language: str
+    ids: pa.Array  # strings (entities,), sorted
+    keys: pa.Array  # strings (entities,)
+    names: pa.Array  # strings (entities,)
+    kinds: pa.Array  # strings (entities,)
+    descriptions: pa.Array  # strings (entities,)
+    values: pa.Array  # strings (values,), sorted
+    relations: pa.Array  # strings (relations,), sorted
+    heads: np.ndarray  # int32 (triples,)
+    joins: np.ndarray  # int32 (triples,): numbers of relations
+    tails: np.ndarray  # int32 (triples,)
+    weights: np.ndarray  # float64 (triples,)
+    alias_nodes: np.ndarray  # int32 (aliases,)
+    aliases: pa.Array  # strings (aliases,)
+
+
+def current_imports(journal: Journal, upto: int | None = None) -> list[dict[str, Any]]:
+    """Return the last import of each graph that was not removed since, by name."""
+    last = {row["graph"]: row for row in journal.table(GraphImport, upto=upto).to_pylist()}
+    return [last[name] for name in sorted(last) if last[name]["action"] == "import"]
+
+
+def imported_graphs(journal: Journal, upto: int) -> Iterator[ImportedGraph]:
+    """Yield the graphs imported up to a position of the journal, by name, one at a time."""
+    for row in current_imports(journal, upto):
+        yield _Reading(journal, row, upto).graph()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The triples of one part of the journal; tails are entities but where `value` is true."""
+
+    heads: Coded
+    joins: Coded
+    tails: Coded
+    values: Coded
+    is_value: np.ndarray
+    weights: np.ndarray
+
+
+class _Reading:
+    """One graph on its way out of the journal."""
+
+    def __init__(self, journal: Journal, row: dict[str, Any], upto: int) -> None:
+        self._journal, self._upto = journal, upto
+        self._id, self._name, self._language = row["import_id"], row["graph"], row["language"]
+        self._keys, self._joins, self._values = Vocabulary(), Vocabulary(), Vocabulary()
+
+    def graph(self) -> ImportedGraph:
+        parts = [self._part(columns) for columns in self._columns(ImportedTriple)]
+        told = [(self._keys.add(c["entity"]), c) for c in self._columns(ImportedEntity)]
+        keys, relations, values = (v.settle() for v in (self._keys, self._joins, self._values))
+        ids = short_ids(self._name + ENTITY, keys)
+        by_id, by_text = (pc.sort_indices(column).to_numpy() for column in (ids, values))
+        by_name = pc.sort_indices(relations).to_numpy()
+        for vocabulary, order in (
+            (self._keys, by_id), (self._values, by_text), (self._joins, by_name)
+        ):  # fmt: skip
+            vocabulary.renumber(order)
+        keys = keys.take(by_id)
+        triples = self._triples(parts, len(keys), len(relations), len(values))
+        alias_nodes, aliases = self._aliases(keys)
+        kinds, descriptions = (
+            self._first_told(told, n, len(keys)) for n in ("kind", "description")
+        )
+        return ImportedGraph(
+            name=self._name,
+            language=self._language,
+            ids=ids.take(by_id),
+            keys=keys,
+            names=pc.coalesce(self._first_told(told, "name", len(keys)), keys),
+            kinds=kinds,
+            descriptions=descriptions,
+            values=values.take(by_text),
+            relations=relations.take(by_name),
+            **triples,
+            alias_nodes=alias_nodes,
+            aliases=aliases,
+        )
+
+    def _columns(self, row: type[Row]) -> Iterator[Columns]:
+        """Yield the columns of this import's rows, part by part, in the order of the journal."""
+        schema = row.arrow_schema()
+        for part in self._journal.parts(row, upto=self._upto):
+            path = self._journal.path(part)
+            mine = pc.field("import_id") == self._id
+            names = [name for name in schema.names if name != "import_id"]
+            table = pq.read_table(path, columns=names, filters=mine, schema=schema)
+            if len(table):
+                yield {name: table[name].combine_chunks() for name in names}
+
+    def _part(self, columns: Columns) -> _Part:
+        is_value, tails = columns["is_value"], columns["tail"]
+        return _Part(
+            heads=self._keys.add(columns["head"]),
+            joins=self._joins.add(columns["relation"]),
+            tails=self._keys.add(tails.filter(pc.invert(is_value))),
+            values=self._values.add(tails.filter(is_value)),
+            is_value=is_value.to_numpy(zero_copy_only=False),
+            weights=columns["weight"].to_numpy(zero_copy_only=False),
+        )
+
+    def _triples(
+        self, parts: list[_Part], keys: int, relations: int, values: int
+    ) -> dict[str, np.ndarray]:
+        """Return heads, joins, tails and weights, sorted, equal triples once."""
+        tails = np.empty(sum(len(part.is_value) for part in parts), np.int32)
+        is_value = np.concatenate([np.empty(0, bool), *(part.is_value for part in parts)])
+        tails[~is_value] = _joined(self._keys.numbers(part.tails) for part in parts)
+        tails[is_value] = _joined(self._values.numbers(part.values) for part in parts) + keys
+        heads = _joined(self._keys.numbers(part.heads) for part in parts)
+        joins = _joined(self._joins.numbers(part.joins) for part in parts)
+        order = row_order([heads, joins, tails], [keys, relations, keys + values])
+        heads, joins, tails = (column[order] for column in (heads, joins, tails))
+        new = np.ones(len(order), bool)
+        new[1:] = np.logical_or.reduce([np.diff(c) != 0 for c in (heads, joins, tails)])
+        weights = np.concatenate([np.empty(0), *(part.weights for part in parts)])[order]
+        most = np.fmax.reduceat(weights, np.flatnonzero(new)) if len(order) else weights
+        return {"heads": heads[new], "joins": joins[new], "tails": tails[new], "weights": most}
+
+    def _first_told(
+        self, told: list[tuple[Coded, Columns]], column: str, entities: int
+    ) -> pa.Array:
+        """Return what is said first of each entity, null where nothing is."""
+        places = np.full(entities, -1, np.int64)
+        texts = pa.chunked_array([columns[column] for _, columns in told], pa.string())
+        numbers = _joined(self._keys.numbers(coded) for coded, _ in told)
+        said = np.flatnonzero(texts.is_valid().to_numpy())
+        of, first = np.unique(numbers[said], return_index=True)
+        places[of] = said[first]
+        return (
+            texts.cast(pa.large_string()).combine_chunks().take(pa.array(places, mask=places < 0))
+        )
+
+    def _aliases(self, keys: pa.Array) -> tuple[np.ndarray, pa.Array]:
+        """Return the aliases of entities that something else is said of."""
+        nodes, aliases = [], []
+        for columns in self._columns(ImportedAlias):
+            found = pc.index_in(columns["entity"].cast(pa.large_string()), value_set=keys)
+            nodes.append(found.drop_null().to_numpy())
+            aliases.append(columns["alias"].filter(found.is_valid()))
+        return _joined(nodes), pa.chunked_array(aliases, pa.string()).combine_chunks()
+
+
+def _joined(parts: Any) -> np.ndarray:
+    return np.concatenate([np.empty(0, np.int32), *parts])
