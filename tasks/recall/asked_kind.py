@@ -10,8 +10,18 @@ from tasks.stems import stem
 
 LONGEST = 8  # words between the asking word and the verb
 _WORD = re.compile(r"[\w-]+|[,;:]")
+_CLASS = re.compile(
+    r"\b(?:is|was|are|were)\s+(?:(?:an?|the|one|of|currently|both)\s+)*(.+?)"
+    r"(?=\s(?:in|of|by|from|who|whose|which|that|for|on|at|to|with|known|born|based|located)\b|[.;(]|$)"
+)
 _COPULA = frozenset({"is", "was", "are", "were", "the", "a", "an", "name", "of"})
 _BETWEEN = frozenset({"and", "or", ","})
+
+
+def class_in(description: str) -> str:
+    """Return what a description says that its thing is: `American company` of `… is an …`."""
+    found = _CLASS.search(description)
+    return found[1] if found else ""
 
 
 def with_noun(

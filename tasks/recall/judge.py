@@ -1,14 +1,30 @@
 """How good a reading is, by what is known of the things that it speaks of."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tasks.knowledge_bases.protocol import EntityRef
 from tasks.reader import Asked, Reading
 from tasks.recall.records import Record
+from tasks.stems import words_of
 
 PROFILE_NEAR = 0.4  # how near to the answer counts what is known of it otherwise
 STRANGER = 0.08  # off the score of a value that is stated of something else
+KNOWN, COVERED = 0.53, 0.64  # below this score, or share of the question said: no answer
+MUCH = 5.0  # words of a question; who says so many of a long one may leave more of it open,
+MUCH_KNOWN, MUCH_COVERED = 0.45, 0.42  # down to these
+SURE = 0.95  # share of the question above which nothing is left open
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reading with its score, and the words that are said around it or known of its answer."""
+
+    reading: Reading
+    score: float
+    words: frozenset[str]
+    known: bool
+    sure: bool
 
 
 class Judge:
@@ -20,29 +36,39 @@ class Judge:
         self._named = {node for _, bearers in asked.names for node in bearers}
         self._profiles = {int(entity.key): words for entity, words in profiles.items()}
 
-    def judged(self, readings: Iterable[Reading]) -> list[tuple[float, Reading]]:
-        """Return readings with their scores, best first.
+    def judged(self, readings: Iterable[Reading]) -> list[Judged]:
+        """Return readings, best first, without those that only repeat a name of the question.
 
         What is known of an answer counts as said of it, wherever it was said.
         """
-        found = [self._judged(reading) for reading in readings]
-        return sorted(found, key=lambda pair: (-pair[0], pair[1].phrase.text))
+        found = [self._judged(reading) for reading in readings if not self._repeats(reading)]
+        return sorted(found, key=lambda one: (-one.score, one.reading.phrase.text))
 
-    def speaks_of(self, reading: Reading) -> frozenset[str]:
-        """Return the words that are said around a reading, or known of what it names."""
-        words = frozenset().union(*(one.stems | one.title_stems for one in reading.chain))
-        return words.union(*(self._profiles.get(node, ()) for node in self._meant(reading)))
-
-    def _judged(self, reading: Reading) -> tuple[float, Reading]:
-        said = {word for one in reading.chain for word in one.stems | one.title_stems}
-        more = self.speaks_of(reading) & self._asked.terms.keys() - said
+    def _judged(self, reading: Reading) -> Judged:
+        said = frozenset().union(*(one.stems | one.title_stems for one in reading.chain))
+        words = said.union(*(self._profiles.get(node, ()) for node in self._meant(reading)))
+        more = (words - said) & self._asked.terms.keys()
         share = sum(self._asked.terms[word] for word in more) / self._asked.weight
         reading = replace(
             reading,
             coverage=min(1.0, reading.coverage + share),
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
-        return reading.score - STRANGER * self._is_strange(reading), reading
+        known = self._is_known(reading)
+        score = reading.score - STRANGER * self._is_strange(reading)
+        return Judged(reading, score, words, known, known and reading.coverage >= SURE)
+
+    def _is_known(self, reading: Reading) -> bool:
+        """Tell whether a reading is an answer: it says nearly all, or much of a long question."""
+        if reading.score >= KNOWN and reading.coverage >= COVERED:
+            return True
+        much = reading.coverage * len(self._asked.terms) >= MUCH
+        return much and reading.score >= MUCH_KNOWN and reading.coverage >= MUCH_COVERED
+
+    def _repeats(self, reading: Reading) -> bool:
+        """Tell whether a phrase says a name of the question again, with more words at most."""
+        words = words_of(reading.phrase.text)
+        return any(len(name) > 1 and name <= words for name, _ in self._asked.names)
 
     def _meant(self, reading: Reading) -> set[int]:
         """Return the nodes that a phrase names."""

@@ -10,6 +10,7 @@ from tasks.evidence import Sentence
 from tasks.knowledge_bases.edition_graph import EditionGraph
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
 from tasks.question import LinkedName, content_words
+from tasks.recall.asked_kind import class_in
 from tasks.recall.names import entities_named, names_in, names_in_question
 from tasks.search import Searcher
 from tasks.stems import words_of
@@ -102,13 +103,14 @@ class CorpusKnowledge:
         return self._kinds[row]
 
     def description_of(self, row: int) -> str:
-        """Return the description of a node, empty if there is none."""
-        return self.get_entity_info(self.ref(row))
+        """Return what a node is said to be: the noun phrase of its description."""
+        told = self.get_entity_info(self.ref(row))[:READ]
+        return class_in(told) or told
 
     def kinds_said(self, records: Iterable[Sentence]) -> set[str]:
         """Return the words that describe the entities which some records name."""
         nodes = {name.bearers[0].entity for record in records for name in record.names}
-        return {word for node in nodes for word in words_of(self.description_of(node)[:READ])}
+        return {word for node in nodes for word in words_of(self.description_of(node))}
 
     def learn_kinds(self, nodes: Iterable[int]) -> None:
         """Read the kinds of many nodes at once."""
@@ -131,7 +133,7 @@ class CorpusKnowledge:
         if len(nodes) < 2:
             return nodes
         said = words_of(content_words(query) or query) - words_of(alias)
-        fits = [len(said & words_of(self.description_of(node))) for node in nodes]
+        fits = [len(said & words_of(self.get_entity_info(self.ref(node)))) for node in nodes]
         return [node for node, fit in zip(nodes, fits, strict=True) if fit == max(fits)]
 
     def _described(self, description: str) -> list[EntityRef]:

@@ -16,6 +16,7 @@ from tasks.values.value import listed
 
 LONGEST_NOUN = 8  # words of a description before its clause
 
+_FURTHER = re.compile(r"[.?!][\"”]?\s+[A-Z]\w+\s.*\?\s*$")
 _MARKER = re.compile(r"\b(who|whom|whose|which|where|that)\b(?!['’])", re.I)
 _ASKS = re.compile(r"\b(?:what|which|who)\b", re.I)
 _PREPOSITION = re.compile(r"\b(in|on|at|after|for|from|by|with|of|to|about|under|before)\s+$", re.I)
@@ -75,6 +76,8 @@ class Nested:
 def find_nested(question: str, names: Sequence[LinkedName]) -> Nested | None:
     """Return the innermost description, None if the question has none."""
     question = " ".join(question.split())
+    if _FURTHER.search(question):  # its parts speak of one another
+        return None
     if is_chinese(question):
         return _chinese(question)
     kept = [(name.start, name.end) for name in names]

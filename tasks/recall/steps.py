@@ -22,31 +22,30 @@ READ = 60  # records that one step reads
 BRIDGES = 12  # records whose names are looked up, too
 MOST_BRIDGES = 12  # names
 CHAIN = 3
-KNOWN = 0.53  # a reading below this score is no answer
-SURE = 0.95
-COVERED = 0.64  # nor is one that speaks of less than this share of the question's words
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A possible answer: its text, how good it is, 0 to 1, and the readings it rests on."""
+    """A possible answer: its text, how good it is, 0 to 1, and the readings it rests on.
+
+    `words` were said around it, or are known of it. It is `known` where every reading is good
+    enough, and `sure` where nothing of the question is left open.
+    """
 
     text: str
     score: float
     readings: tuple[Reading, ...]
-    words: frozenset[str] = frozenset()  # that were said or are known of it
+    words: frozenset[str]
+    known: bool
+    sure: bool
 
-    @property
-    def known(self) -> bool:
-        """Whether every reading is good enough."""
-        return self.score >= KNOWN ** len(self.readings) and all(
-            r.score >= KNOWN and r.coverage >= COVERED for r in self.readings
-        )
 
-    @property
-    def sure(self) -> bool:
-        """Whether nothing of the question is left unsaid."""
-        return self.known and all(r.coverage >= SURE for r in self.readings)
+def _without_titles(question: str, names: Sequence[LinkedName]) -> str:
+    """Return a question in which no word of a longer name asks: `How to Eat`."""
+    for name in sorted(names, key=lambda name: -name.start):
+        if " " in name.text and len(name.text) < len(question) / 2:
+            question = f"{question[: name.start]}it{question[name.end :]}"
+    return question
 
 
 def solve(
@@ -57,10 +56,12 @@ def solve(
     depth: int = 0,
 ) -> list[Step]:
     """Return possible answers, best first; descriptions in the question are solved before it."""
-    nested = find_nested(question, knowledge.names_asked(question)) if depth < DEEPEST else None
+    names = knowledge.names_asked(question)
+    expectation = expectation or expect(_without_titles(question, names))
+    nested = find_nested(question, names) if depth < DEEPEST else None
     direct: list[Step] = []
     if nested is None or not nested.clause:
-        direct = _directly(question, expectation, looked, knowledge)
+        direct = directly(question, expectation, looked, knowledge)
     if nested and not any(step.sure for step in direct[:1]):
         found = [
             replace(step, score=step.score * inner.score, readings=inner.readings + step.readings)
@@ -72,18 +73,7 @@ def solve(
             return sorted(found, key=lambda step: -step.score)
         if nested.clause and depth:  # what is not found cannot be asked about
             return []
-    return direct or _directly(question, expectation, looked, knowledge)
-
-
-def _directly(
-    question: str, expectation: Expectation | None, looked: Looked, knowledge: CorpusKnowledge
-) -> list[Step]:
-    return [
-        Step(knowledge.called(reading.phrase.text), score, (reading,), words)
-        for score, reading, words in directly(
-            question, expectation or expect(question), looked, knowledge
-        )
-    ]
+    return direct or directly(question, expectation, looked, knowledge)
 
 
 def _things(nested: Nested, looked: Looked, knowledge: CorpusKnowledge, depth: int) -> list[Step]:
@@ -104,7 +94,7 @@ def directly(
     looked: Looked,
     knowledge: CorpusKnowledge,
     chain: int = CHAIN,
-) -> list[tuple[float, Reading, frozenset[str]]]:
+) -> list[Step]:
     """Return what records say that are found for the question's names and for itself."""
     names = knowledge.names_asked(question)
     asked = prepare(question, expectation, names, knowledge.rarity, chain)
@@ -118,8 +108,15 @@ def directly(
     asked = replace(asked, expectation=with_noun(question, expectation, kinds.__contains__))
     judge = Judge(asked, looked.profiles())
     return [
-        (score, reading, judge.speaks_of(reading))
-        for score, reading in judge.judged(read(asked, list(records), knowledge))
+        Step(
+            knowledge.called(one.reading.phrase.text),
+            one.score,
+            (one.reading,),
+            one.words,
+            one.known,
+            one.sure,
+        )
+        for one in judge.judged(read(asked, list(records), knowledge))
     ]
 
 
