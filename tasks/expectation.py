@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tasks.segment import is_chinese
-from tasks.stems import stem
+from tasks.stems import english_stem, stem
 from tasks.values.units import chinese_units
 
 Form = Literal["name", "date", "number", "yes"]
@@ -40,7 +40,10 @@ _NOUN_KINDS = {
     "organisation": "company university college school organisation organization band club team "
     "party agency institution",
 }
-_KIND_OF = {stem(noun): kind for kind, nouns in _NOUN_KINDS.items() for noun in nouns.split()}
+# By the stem of the noun alone: `directed` is no director, though both tell of one thing.
+_KIND_OF = {
+    english_stem(noun): kind for kind, nouns in _NOUN_KINDS.items() for noun in nouns.split()
+}
 _DATE_NOUNS = _listed("year date day month decade century time")
 
 _LENGTHS = _listed("mm cm m km in ft yd mi")
@@ -118,11 +121,6 @@ def asking_word(question: str) -> re.Match[str] | None:
     return (asking or found)[-1]
 
 
-def nouns_of(kind: str) -> frozenset[str]:
-    """Return the nouns, stemmed, that name things of a kind."""
-    return frozenset(noun for noun, its_kind in _KIND_OF.items() if its_kind == kind)
-
-
 def _expect_chinese(question: str) -> Expectation:
     for form, kind, pattern in _CHINESE_FORMS:
         if pattern.search(question):
@@ -156,8 +154,8 @@ def _by_noun(after: list[str]) -> Expectation:
             return Expectation("date")
         if word in _UNITS_OF_NOUN:
             return Expectation("number", units=_UNITS_OF_NOUN[word])
-        if stem(word) in _KIND_OF:
-            return Expectation("name", frozenset({_KIND_OF[stem(word)]}), stem(word))
+        if english_stem(word) in _KIND_OF:
+            return Expectation("name", frozenset({_KIND_OF[english_stem(word)]}), stem(word))
         if word in ("of", "is", "was", "did", "does", "do", "has", "have", "that"):
             break
     return Expectation("name")

@@ -105,11 +105,11 @@ def _names(sentence: Sentence, expectation: Expectation, entities: Entities) -> 
                 yield Phrase(text, place, place + len(text), 0.5 if expectation.noun else 0.7)
 
 
-def _is_called(name: LinkedName, sentence: Sentence, noun: str) -> bool:
-    """Tell whether a noun stands right before a name, `pop band Euphoria`, or right after it."""
-    before = [word for _, end, word in sentence.words if end <= name.start][-BEFORE:]
-    after = next((word for start, _, word in sentence.words if start >= name.end), "")
-    return noun in before or noun == after
+def beside_name(sentence: Sentence, name: LinkedName) -> list[str]:
+    """Return the words right before a name, `pop band Euphoria`, and the one right after it."""
+    before = [word for _, end, word in sentence.words if end <= name.start]
+    after = [word for start, _, word in sentence.words if start >= name.end]
+    return [*before[-BEFORE:], *after[:1]]
 
 
 def _name_fit(
@@ -118,7 +118,7 @@ def _name_fit(
     """Return how well an entity is what is asked for: by its kind, and by the noun asked for."""
     entity = name.bearers[0].entity
     kind = entities.kind_of(entity)
-    called = bool(expectation.noun) and _is_called(name, sentence, expectation.noun)
+    called = bool(expectation.noun) and expectation.noun in beside_name(sentence, name)
     if expectation.kinds and kind not in expectation.kinds:
         return 0.6 if kind == "unknown" or called else 0.0
     if called:

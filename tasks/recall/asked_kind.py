@@ -14,6 +14,7 @@ _CLASS = re.compile(
     r"\b(?:is|was|are|were)\s+(?:(?:an?|the|one|of|currently|both)\s+)*(.+?)"
     r"(?=\s(?:in|of|by|from|who|whose|which|that|for|on|at|to|with|known|born|based|located)\b|[.;(]|$)"
 )
+_PARTICIPLE = re.compile(r"\w{3,}ed|born|known|made|written|led|won|sung|held|built")
 _COPULA = frozenset({"is", "was", "are", "were", "the", "a", "an", "name", "of"})
 _BETWEEN = frozenset({"and", "or", ","})
 
@@ -50,7 +51,7 @@ def _run(text: str) -> list[str]:
     for word in words[:LONGEST]:
         if word in _BETWEEN:
             continue
-        if word in FUNCTION_WORDS:
+        if word in FUNCTION_WORDS or (run and _PARTICIPLE.fullmatch(word)):
             break
         run.append(stem(word))
     return run

@@ -9,6 +9,7 @@ from tasks.embed import Encoder
 from tasks.evidence import Sentence
 from tasks.knowledge_bases.edition_graph import EditionGraph
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
+from tasks.phrases import beside_name
 from tasks.question import LinkedName, content_words
 from tasks.recall.asked_kind import class_in
 from tasks.recall.names import entities_named, names_in, names_in_question
@@ -108,9 +109,11 @@ class CorpusKnowledge:
         return class_in(told) or told
 
     def kinds_said(self, records: Iterable[Sentence]) -> set[str]:
-        """Return the words that describe the entities which some records name."""
-        nodes = {name.bearers[0].entity for record in records for name in record.names}
-        return {word for node in nodes for word in words_of(self.description_of(node))}
+        """Return the words for what the entities are that some records name."""
+        named = [(record, name) for record in records for name in record.names]
+        beside = {word for record, name in named for word in beside_name(record, name)}
+        nodes = {name.bearers[0].entity for _, name in named}
+        return beside.union(*(words_of(self.description_of(node)) for node in nodes))
 
     def learn_kinds(self, nodes: Iterable[int]) -> None:
         """Read the kinds of many nodes at once."""

@@ -41,7 +41,9 @@ _WITH = re.compile(
     r"\bthe\s+((?:[\w-]+\s+){0,2}[\w-]+)\s+with\s+([^,?]+?)"
     r"(?=\s+(?:was|is|were|are|has|had|did|does)\b|\s*[,?]|$)"
 )
-_OWNED = re.compile(r"\b(?:the\s+)((?:[a-z][\w-]*\s+){0,2}?[a-z][\w-]*)\s+of\s+(?:the\s+\w+\s+)?$")
+_OWNED = re.compile(
+    r"\b(?:one of\s+)?(?:the\s+)((?:[a-z][\w-]*\s+){0,2}?[a-z][\w-]*)\s+of\s+(?:the\s+\w+\s+)?$"
+)
 _OWNER = re.compile(r"^\s*['’]s?\s+((?:[a-z][\w-]*\s+){0,1}[a-z][\w-]*)")
 _REMARK = re.compile(r",\s*(?:who|whom|whose|which|where)\s[^,]{1,200},?")
 _CHINESE = re.compile(

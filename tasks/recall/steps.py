@@ -78,10 +78,10 @@ def solve(
 
 def _things(nested: Nested, looked: Looked, knowledge: CorpusKnowledge, depth: int) -> list[Step]:
     """Return what a description may mean."""
-    expected = expect(nested.described)
     noun = stem(nested.noun.split()[-1])
-    if not expected.noun:
-        expected = Expectation("name", expected.kinds, noun)
+    expected = expect(nested.described)
+    if not nested.described.startswith("Who"):
+        expected = Expectation("name", expect(f"Which {nested.noun}?").kinds, noun)
     found = solve(nested.described, looked, knowledge, expected, depth + 1)
     if not nested.clause:  # its noun is the relation, which has to be said
         found = [step for step in found if noun in step.words]
