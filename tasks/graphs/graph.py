@@ -162,6 +162,25 @@ class Graph:
             for relation in np.unique(self.out_relations[self._touching(nodes, inverse=inverse)])
         ]
 
+    def fan(self, nodes: Nodes) -> Iterator[tuple[tuple[int, bool], Nodes]]:
+        """Yield each relation that leaves (False) or enters (True) the nodes, and where it leads.
+
+        It is `step` for all of `relations_around` at once, by one sort of the edges.
+        """
+        for inverse in (False, True):
+            edges = self._touching(nodes, inverse=inverse)
+            if not len(edges):
+                continue
+            kinds = self.out_relations[edges]
+            ends = (self.heads if inverse else self.out_tails)[edges]
+            order = np.lexsort((ends, kinds))
+            kinds, ends = kinds[order], ends[order]
+            new_kind = np.concatenate([[True], kinds[1:] != kinds[:-1]])
+            once = new_kind | np.concatenate([[True], ends[1:] != ends[:-1]])
+            kinds, ends, starts = kinds[once], ends[once], np.flatnonzero(new_kind[once])
+            for start, reached in zip(starts, np.split(ends, starts[1:]), strict=True):
+                yield (int(kinds[start]), inverse), reached
+
     def _touching(self, nodes: Nodes, *, inverse: bool) -> np.ndarray:
         """Return the numbers of the edges that leave, or enter, any of the nodes."""
         offsets = self.in_offsets if inverse else self.out_offsets

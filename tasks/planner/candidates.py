@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.planner.paths import Path, follow, hops_from
+from tasks.planner.paths import Path, follow, leads_back, onward
 from tasks.planner.topics import Topic
 
 MOST_SHORT = 400  # paths of up to two hops from one topic
@@ -11,24 +11,22 @@ LARGEST = 2_000  # nodes of a first hop that a second is looked for from
 
 
 def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
-    """Yield the paths of one and two hops from a topic, and where they end."""
+    """Yield the paths of one and two hops from a topic, and where they end: elsewhere."""
     ways = 0
-    firsts = [
-        (hop, follow(graph, topic.nodes, topic.nodes, hop)) for hop in hops_from(graph, topic.nodes)
-    ]
+    firsts = list(onward(graph, topic.nodes, topic.nodes))
     for hop, nodes in firsts:
-        if len(nodes):
+        if not leads_back(topic.nodes, nodes):
             yield (hop,), nodes
     for first, nodes in firsts if longest > 1 else []:
-        if not 0 < len(nodes) <= LARGEST:
+        if len(nodes) > LARGEST:
             continue
-        for second in hops_from(graph, nodes):
-            reached = follow(graph, topic.nodes, nodes, second)
-            if len(reached):
-                ways += 1
-                if ways > MOST_SHORT:
-                    return
-                yield (first, second), reached
+        for second, reached in onward(graph, topic.nodes, nodes):
+            if leads_back(topic.nodes, reached):
+                continue
+            ways += 1
+            if ways > MOST_SHORT:
+                return
+            yield (first, second), reached
 
 
 def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[tuple[Path, Nodes]]:
@@ -51,7 +49,6 @@ def longer_paths(
 ) -> Iterator[tuple[Path, Nodes]]:
     """Yield paths that go on by one hop from where others end."""
     for path, nodes in paths:
-        for hop in hops_from(graph, nodes):
-            reached = follow(graph, topic.nodes, nodes, hop)
-            if len(reached):
+        for hop, reached in onward(graph, topic.nodes, nodes):
+            if not leads_back(topic.nodes, reached):
                 yield (*path, hop), reached

@@ -27,7 +27,24 @@ def follow(graph: Graph, start: Nodes, nodes: Nodes, hop: Hop) -> Nodes:
     Who asks for those that share a director with a film means others than the film, if there are.
     """
     reached = graph.step(nodes[:MOST_NODES], hop[0], inverse=hop[1])
-    others = reached[~np.isin(reached, start)]
+    return _others(reached, start)
+
+
+def onward(graph: Graph, start: Nodes, nodes: Nodes) -> Iterator[tuple[Hop, Nodes]]:
+    """Yield every hop that leads on from any of the nodes, and what `follow` says of it."""
+    for hop, reached in graph.fan(nodes[:MOST_NODES]):
+        yield hop, _others(reached, start)
+
+
+def leads_back(start: Nodes, nodes: Nodes) -> bool:
+    """Tell whether nodes are nothing but those a path started from, which answers nothing."""
+    return len(nodes) <= len(start) and bool(np.isin(nodes, start).all())
+
+
+def _others(reached: Nodes, start: Nodes) -> Nodes:
+    """Return what was reached without the start, or that where there is nothing else."""
+    known = reached == start[0] if len(start) == 1 else np.isin(reached, start)
+    others = reached[~known]
     return others if len(others) else reached
 
 
@@ -51,10 +68,7 @@ def paths_from(
         for path, nodes in level:
             if path and len(nodes) > largest:
                 continue
-            for hop in hops_from(graph, nodes):
-                reached = follow(graph, start, nodes, hop)
-                longer = (*path, hop)
-                if len(reached):
-                    yield longer, reached
-                    following.append((longer, reached))
+            for hop, reached in onward(graph, start, nodes):
+                yield (*path, hop), reached
+                following.append(((*path, hop), reached))
         level = following
