@@ -128,7 +128,8 @@ def _told(stage: str, done: int, total: int) -> None:
     now = time.monotonic()
     if done == total or now - _last.setdefault(stage, now) > 10:
         _last[stage] = now
-        print(f"{stage}: {done} of {total}", file=sys.stderr, flush=True)
+        seconds = time.process_time()
+        print(f"{stage}: {done} of {total} ({seconds:.0f} s CPU)", file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -1,11 +1,14 @@
 """Paths: every hop from some nodes at once is what each hop gives alone; none ends at its start."""
 
 import numpy as np
+import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph
 from tasks.planner.candidates import longer_paths, short_paths
+from tasks.planner.path_model import one_thread
 from tasks.planner.paths import follow, leads_back, onward, paths_from, walk
 from tasks.planner.topics import Topic, topics_in
 
@@ -64,3 +67,11 @@ def test_candidates_do_not_end_where_they_began() -> None:
     assert list(longer_paths(FILMS, solo, one_hop)) == []
     assert leads_back(solo.nodes, solo.nodes)
     assert not leads_back(solo.nodes, alien.nodes)
+
+
+def test_threads_are_given_back_after_a_failure() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="stop"), one_thread():
+        assert torch.get_num_threads() == 1
+        raise ValueError("stop")
+    assert torch.get_num_threads() == before

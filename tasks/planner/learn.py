@@ -14,8 +14,18 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
-from tasks.planner.path_model import LONGEST, TABLES, Batch, Candidate, Encoding, PathModel, Rows
+from tasks.planner.path_model import (
+    LONGEST,
+    TABLES,
+    Batch,
+    Candidate,
+    Encoding,
+    PathModel,
+    Rows,
+    one_thread,
+)
 from tasks.planner.paths import Path, paths_from, walk
+from tasks.planner.single_thread import single_thread
 from tasks.planner.topics import Topic, bearers, topics_in
 
 EPOCHS = 6
@@ -75,7 +85,9 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
     model = PathModel(seed)
     if explained:
         model.known = np.unique(np.concatenate([bag for e in explained for bag in e.rows.grams]))
-        _fit(model, graph, explained, report, seed)
+        with one_thread():
+            with single_thread():
+            _fit(model, graph, explained, report, seed)
     return Learned(model, paths, len(examples), len(explained))
 
 

@@ -7,7 +7,8 @@ What is shared between questions is the n-grams only, so a relation that was nev
 by its name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
@@ -165,6 +166,19 @@ def path_bucket(graph: Graph, path: Path) -> int:
     """Return the bucket of a path's whole name."""
     name = " ".join(("~" if inverse else "=") + graph.relations[r] for r, inverse in path)
     return crc32(name.encode("utf-8", "surrogatepass")) % PATH_BUCKETS
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch work in one thread: steps are so small that others would do nothing but wait."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class PathModel:

@@ -8,7 +8,7 @@ import numpy as np
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
 from tasks.planner.features import overlap
-from tasks.planner.path_model import LONGEST, Candidate, Encoding, PathModel
+from tasks.planner.path_model import LONGEST, Candidate, Encoding, PathModel, one_thread
 from tasks.planner.paths import Path
 from tasks.planner.topics import Topic, topics_in
 
@@ -95,7 +95,7 @@ class Planner:
         filled = [self._encoding.rows([one for one, _ in ours.values()]) for ours in found if ours]
         if not filled:
             return [[] for _ in found]
-        with torch.no_grad():
+        with torch.no_grad(), one_thread():
             scores = self.model.scores(self._encoding.batch(filled)).numpy()
         ranked, at = [], 0
         for ours in found:
