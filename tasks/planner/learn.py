@@ -25,7 +25,6 @@ from tasks.planner.path_model import (
     one_thread,
 )
 from tasks.planner.paths import Path, paths_from, walk
-from tasks.planner.single_thread import single_thread
 from tasks.planner.topics import Topic, bearers, topics_in
 
 EPOCHS = 6
@@ -86,7 +85,6 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
     if explained:
         model.known = np.unique(np.concatenate([bag for e in explained for bag in e.rows.grams]))
         with one_thread():
-            with single_thread():
             _fit(model, graph, explained, report, seed)
     return Learned(model, paths, len(examples), len(explained))
 

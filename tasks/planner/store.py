@@ -10,7 +10,9 @@ from pathlib import Path as File
 from typing import Any
 
 from filelock import FileLock
+from safetensors import SafetensorError
 
+from schemas.errors import DamageError
 from tasks.graphs.graph import Graph
 from tasks.planner.learn import Learned
 from tasks.planner.path_model import PathModel
@@ -52,7 +54,12 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
         return None
     with FileLock(folder / "lock"):
         pointer = durable.read_sealed_json(folder / "current.json", _LOST)
-        model = PathModel.load(folder / f"{pointer['weights']}.safetensors")
+        try:
+            model = PathModel.load(folder / f"{pointer['weights']}.safetensors")
+        except (OSError, KeyError, SafetensorError) as error:
+            raise DamageError(
+                f"The planner in {folder} cannot be read: {error}. {_LOST}"
+            ) from error
     return Planner(graph, model, list(_numbered(graph, pointer["paths"])))
 
 
