@@ -1,15 +1,16 @@
 """`almanac ask`: a question, an answer with its sources; no server is started."""
 
 import argparse
-from datetime import UTC, datetime
 
 from flows import terminal
+from flows.commands.refresh import with_model_options
 from flows.home import edition_of, home_of, settings_of
 from schemas.answers import Answer, Evidence
 from schemas.errors import UsageError
-from schemas.operations import AnswerRecord
+from schemas.settings import Settings
+from tasks.asking.how import Asking
+from tasks.asking.record_answers import record_answers
 from warehouse.home import Home
-from warehouse.live import record
 
 MAX_QUESTION_CHARS = 2000
 QUOTED_CHARS = 300
@@ -21,7 +22,8 @@ def run(arguments: argparse.Namespace) -> int:
     question = arguments.question.strip()
     if not question or len(question) > MAX_QUESTION_CHARS:
         raise UsageError(f"A question has between 1 and {MAX_QUESTION_CHARS} characters.")
-    answer = ask(home, question, arguments.edition)
+    settings, how = asked_settings(home, arguments), asking_of(arguments)
+    answer = ask(home, question, arguments.edition, settings, how)
     if arguments.json:
         terminal.show_json(answer.model_dump(mode="json"))
     else:
@@ -29,14 +31,35 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def ask(home: Home, question: str, edition_id: str | None = None) -> Answer:
+def ask(
+    home: Home,
+    question: str,
+    edition_id: str | None = None,
+    settings: Settings | None = None,
+    how: Asking | None = None,
+) -> Answer:
     """Return the answer to a question; it is among the live records from then on."""
-    from tasks.answer import Answerer
+    from tasks.asking.asker import Asker
 
-    with edition_of(home, edition_id).pinned() as edition:
-        answer = Answerer(edition, settings_of(home).engine).answer(question)
+    with (
+        edition_of(home, edition_id).pinned() as edition,
+        Asker(home, edition, settings or settings_of(home), how) as asker,
+    ):
+        answer = asker.answer(question)
     keep(home, answer)
     return answer
+
+
+def asking_of(arguments: argparse.Namespace) -> Asking:
+    """Return how the command line wants questions answered."""
+    return Asking(arguments.route, arguments.graph, arguments.rounds)
+
+
+def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
+    """Return the settings with the model that the command line names."""
+    settings = settings_of(home)
+    engine = with_model_options(settings.engine, arguments)
+    return settings.model_copy(update={"engine": engine})
 
 
 def show_answer(answer: Answer, *, explain: bool = False) -> None:
@@ -51,14 +74,22 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
         if len(answer.answers) > 1:
             terminal.show(f"  also possible: {'; '.join(answer.answers[1:])}")
         for evidence in answer.evidence:
-            terminal.show(
-                f"  {evidence.kind} of {evidence.document_id}, characters "
-                f"{evidence.span_start} to {evidence.span_end}, score {evidence.score:.2f}"
-            )
+            terminal.show(f"  {_kind(evidence)}, score {evidence.score:.2f}")
+        for line in (answer.program or "").splitlines():
+            terminal.show(f"  | {line}")
         terminal.show(
             f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
             f"{answer.usage.calls} model calls"
         )
+
+
+def _kind(evidence: Evidence) -> str:
+    if evidence.document_id is None:
+        return f"{evidence.kind} of the graph {evidence.graph}"
+    return (
+        f"{evidence.kind} of {evidence.document_id}, characters {evidence.span_start} to "
+        f"{evidence.span_end}"
+    )
 
 
 def _place(evidence: Evidence) -> str:
@@ -68,16 +99,6 @@ def _place(evidence: Evidence) -> str:
 def keep(home: Home, *answers: Answer) -> None:
     """Put answers among the live records; who may only read the home is told that it cannot be."""
     try:
-        record(home.live, *map(_row, answers))
+        record_answers(home, *answers)
     except PermissionError as error:
         terminal.say(f"The answer could not be recorded: {error}.")
-
-
-def _row(answer: Answer) -> AnswerRecord:
-    return AnswerRecord(
-        **answer.model_dump(include={"question_id", "question", "answer", "answerable", "route"}),
-        **answer.model_dump(include={"thrust", "program", "edition", "seconds"}),
-        evidence=f"[{','.join(e.model_dump_json() for e in answer.evidence)}]",
-        tokens=answer.usage.tokens_in + answer.usage.tokens_out,
-        asked_at=datetime.now(UTC),
-    )

@@ -98,9 +98,12 @@ class Encoding:
         hops = np.full((len(candidates), LONGEST), -1, np.int64)
         shared = np.zeros((len(candidates), LONGEST, OVERLAPS), np.float32)
         for row, one in enumerate(candidates):
+            said: set[int] = set()
             for place, (relation, inverse) in enumerate(one.path):
                 hops[row, place] = 2 * relation + inverse
-                shared[row, place] = overlap(one.topic.masked, self.graph.relations[relation])
+                if relation not in said:  # what a question says once speaks for one hop
+                    shared[row, place] = overlap(one.topic.masked, self.graph.relations[relation])
+                said.add(relation)
         paths = np.array([self._path(one.path) for one in candidates], np.int64)
         flat = shared.reshape(len(candidates), -1)
         return Rows(grams, asked, hops, lengths, flat, np.array(read, np.float32)[asked], paths)

@@ -18,8 +18,7 @@ _FURTHER = """    if not names:
     names = others or found or []
 """
 _LAST = """    answers.extend(names)
-    return "\\n".join(messages)
-"""
+    return "\\n".join(messages)"""
 
 
 def write_program(topic: str, path: Sequence[tuple[str, bool]]) -> str:

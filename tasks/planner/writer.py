@@ -2,6 +2,7 @@
 
 from tasks.planner.planner import Planned, Planner
 from tasks.planner.program_text import write_program
+from tasks.programs.code_text import readable_code
 from tasks.programs.search_program import Hint
 from tasks.prompts.replies import Program
 
@@ -37,4 +38,5 @@ class PlannedWriter:
 
     def _code(self, plan: Planned) -> str:
         relations = self.planner.graph.relations
-        return write_program(plan.topic.name, [(relations[r], inverse) for r, inverse in plan.path])
+        path = [(relations[relation], inverse) for relation, inverse in plan.path]
+        return readable_code(write_program(plan.topic.name, path))

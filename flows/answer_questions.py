@@ -1,0 +1,54 @@
+"""answer_questions: a file of questions is answered, by the routes that fit, and journalled.
+
+The work is `tasks.asking`; here it gets Prefect's flow and artifact.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+
+from flows import progress
+from flows.home import edition_of
+from flows.orchestration import hush_at_exit
+from flows.refresh_knowledge import log_progress
+from schemas.settings import Settings, load_settings
+from tasks.asking.answer_file import answer_file
+from tasks.asking.asker import Asker
+from tasks.asking.how import Asking
+from tasks.asking.record_answers import record_answers
+from tasks.evaluation.formats import read_benchmark
+from warehouse.home import Home
+
+
+@flow(name="answer-questions", persist_result=False)
+def answer_questions(
+    questions: str,
+    out: str,
+    home: str = "almanac-home",
+    route: str = "auto",
+    graph: str | None = None,
+    rounds: int = 1,
+    edition: str | None = None,
+    settings: Settings | None = None,
+) -> dict[str, Any]:
+    """Answer the questions of a file into another; return how many have an answer.
+
+    Raises AlmanacError when the questions cannot be read or asked.
+    """
+    hush_at_exit()
+    place = Home(Path(home))
+    settings = settings or load_settings(place.path)
+    asked = read_benchmark(Path(questions), "jsonl").questions
+    report = progress.listener() or log_progress()
+    with (
+        edition_of(place, edition).pinned() as pinned,
+        Asker(place, pinned, settings, Asking(route, graph, rounds)) as asker,
+    ):
+        keep = partial(record_answers, place)
+        answered = answer_file(asker, asked, Path(out), keep, report)
+    told = f"{answered} of {len(asked)} questions have an answer in {out}."
+    create_markdown_artifact(key="answer-questions", markdown=told, description="What was answered")
+    return {"questions": len(asked), "answered": answered, "answers": out}

@@ -1,0 +1,174 @@
+"""Answers questions from one edition by the route that is asked for, or by the one that fits."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cached_property
+from uuid import uuid4
+
+from schemas.answers import Answer, Usage
+from schemas.documents import Passage
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.answer import Answerer
+from tasks.asking.found import Found
+from tasks.asking.how import ROUTES, Asking
+from tasks.asking.model_programs import ModelPrograms
+from tasks.asking.planned_programs import FITS, NAMED_FITS, PlannedPrograms
+from tasks.embed import load_encoder
+from tasks.knowledge_bases.choose import knowledge_bases_for, open_web
+from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
+from tasks.knowledge_bases.protocol import KnowledgeBase
+from tasks.knowledge_bases.web import Web
+from tasks.planner.store import planner_for
+from tasks.programs.written_program import Conversation, ModelTalk
+from tasks.question import MAX_QUESTION
+from tasks.recall.recall import Recall
+from tasks.segment import is_chinese
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+Way = Callable[[], Found]
+
+
+class Asker:
+    """Answers questions; a context, because a model and remote knowledge bases are let go of."""
+
+    def __init__(
+        self, home: Home, edition: Edition, settings: Settings, how: Asking | None = None
+    ) -> None:
+        """Open the edition. Raises UsageError if the route or the graph does not exist."""
+        self.how = how or Asking()
+        self.home, self.edition, self.settings = home, edition, settings
+        if self.how.route not in ROUTES:
+            raise UsageError(
+                f"There is no route {self.how.route!r}. The routes: {', '.join(ROUTES)}."
+            )
+        engine = settings.engine
+        leaves = engine.engine == "openai" and not engine.model.sensitive
+        self._graphs = edition_graphs(edition, open_only=leaves)
+        if self.how.graph is not None and self.how.graph not in self._graphs:
+            there = ", ".join(self._graphs) or "none"
+            raise UsageError(f"There is no graph {self.how.graph!r}. The graphs: {there}.")
+        self._talk: ModelTalk | None = None
+        self._web: Web | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> "Asker":
+        """Open the way to the model and to the web, where the settings have them."""
+        engine = self.settings.engine
+        if engine.engine != "rules" and self.how.route != "text":
+            from tasks.models.wires import open_door
+
+            door = open_door(self.home, engine, f"ask-{uuid4().hex[:12]}")
+            self._open.callback(self.home.ledger.seal)
+            self._talk = self._open.enter_context(ModelTalk(door))
+        web = open_web(self.home.path, self.settings.knowledge_bases)
+        self._web = self._open.enter_context(web) if web else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of what was opened; what calls cost is noted."""
+        self._open.close()
+
+    def answer(self, question: str) -> Answer:
+        """Return the answer with its evidence; `answerable` is false if no route knows one."""
+        began = time.perf_counter()
+        told = Conversation(self._talk) if self._talk else None
+        tried: str | None = None
+        found = Found("none")
+        for way in self._ways(question[:MAX_QUESTION], told):
+            found = way()
+            tried = tried or found.program
+            if found.answerable:
+                break
+        return Answer(
+            question_id=uuid4().hex,
+            question=question,
+            answer=found.answers[0] if found.answers else None,
+            answers=found.answers,
+            answerable=found.answerable,
+            route=found.route if found.answerable else "none",
+            program=found.program if found.answerable else tried,
+            evidence=found.evidence,
+            usage=_usage(told.spent if told else Counter()),
+            edition=self.edition.id,
+            seconds=round(time.perf_counter() - began, 3),
+        )
+
+    def answer_all(self, questions: Sequence[str]) -> list[Answer]:
+        """Return the answers in order; with a model several questions are worked on at once."""
+        if self._talk is None:
+            for name in self._planned_names:
+                self._planned.prepare(name, questions)
+            return [self.answer(question) for question in questions]
+        with ThreadPoolExecutor(self._talk.door.settings.concurrency) as pool:
+            return list(pool.map(self.answer, questions))
+
+    # -- ways -------------------------------------------------------------------------------------
+
+    def _ways(self, question: str, told: Conversation | None) -> Iterator[Way]:
+        """Yield what may answer the question, the likeliest first."""
+        route = self.how.route
+        if route in ("auto", "programs"):
+            kbs = self._knowledge_bases(question)
+            if told is not None:
+                yield lambda: ModelPrograms(self.how.rounds).answer(question, kbs, told)
+            else:
+                yield from self._planned_ways(question, kbs)
+        if route == "text" or (route == "auto" and self.how.graph in (None, CORPUS)):
+            yield lambda: self._by_texts(question)
+        if route == "none" and told is not None:
+            yield lambda: ModelPrograms().alone(question, told)
+
+    def _planned_ways(self, question: str, kbs: Sequence[KnowledgeBase]) -> Iterator[Way]:
+        least = NAMED_FITS if self.how.graph else FITS
+        names = [kb.name for kb in kbs if kb.name in self._planned_names]
+        planned = self._planned
+        yield lambda: planned.by_graphs(question, names, least)
+        if any(kb.name == CORPUS for kb in kbs):
+            yield lambda: planned.recalled(question)
+        remote = [kb for kb in kbs if kb.name not in self._graphs]
+        if remote:
+            yield lambda: planned.by_remote(question, remote)
+
+    def _by_texts(self, question: str) -> Found:
+        if self._texts is None:
+            return Found("text")
+        answer = self._texts.answer(question)
+        return Found("text", answer.answers, answer.evidence)
+
+    def _knowledge_bases(self, question: str) -> list[KnowledgeBase]:
+        graphs: Mapping[str, EditionGraph] = self._graphs
+        if self.how.graph is not None:
+            return [graphs[self.how.graph]]
+        language = "zh" if is_chinese(question) else "en"
+        settings = self.settings.knowledge_bases
+        return knowledge_bases_for(language, graphs, settings, self._web)
+
+    # -- what is opened when it is needed ---------------------------------------------------------
+
+    @cached_property
+    def _planned_names(self) -> list[str]:
+        return [name for name in self._graphs if name != CORPUS]
+
+    @cached_property
+    def _planned(self) -> PlannedPrograms:
+        planners = {
+            name: planner_for(self.home, self._graphs[name].arrays) for name in self._planned_names
+        }
+        corpus = self._graphs.get(CORPUS)
+        encoder = load_encoder(self.settings.engine.encoder) if corpus else None
+        recall = Recall(corpus, self.edition, encoder) if corpus else None
+        return PlannedPrograms(self._graphs, planners, recall)
+
+    @cached_property
+    def _texts(self) -> Answerer | None:
+        has_texts = self.edition.rows(Passage) > 0
+        return Answerer(self.edition, self.settings.engine) if has_texts else None
+
+
+def _usage(spent: Counter[str]) -> Usage:
+    return Usage(calls=spent["calls"], tokens_in=spent["tokens in"], tokens_out=spent["tokens out"])

@@ -1,0 +1,247 @@
+"""The planner: topics are read, paths learned from answers alone, programs written, all kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.errors import DamageError
+from tasks.graphs.graph import Graph
+from tasks.planner.learn import Example, Learned, learn
+from tasks.planner.path_model import PathModel
+from tasks.planner.paths import follow, paths_from, walk
+from tasks.planner.planner import Planned, Planner
+from tasks.planner.program_text import write_program
+from tasks.planner.store import load_planner, planner_for, save_planner
+from tasks.planner.topics import SLOT, topics_in
+from tasks.planner.untaught import untaught_planner
+from tasks.planner.writer import PlannedWriter
+from tasks.programs.program_run import run_program
+from tasks.programs.search_program import Hint
+from tasks.refresh import silent
+from tests.film_questions import ONE_HOP, TWO_HOPS, asked, graph
+from tests.graph_knowledge_base import GraphKnowledgeBase
+from warehouse.home import Home
+
+TAUGHT = 0.5  # share of the questions that are learned from
+
+
+def example(films: Graph, question: str, path: tuple[tuple[str, bool], ...]) -> Example:
+    topic = topics_in(question, films)[0]
+    hops = tuple((films.relation_numbers[name], inverse) for name, inverse in path)
+    nodes = walk(films, topic.nodes, hops)
+    return Example(question, tuple(films.label(node) for node in nodes))
+
+
+@pytest.fixture(scope="module")
+def films() -> Graph:
+    return graph()
+
+
+@pytest.fixture(scope="module")
+def questions(films: Graph) -> list[Example]:
+    return [example(films, question, path) for question, path in asked(ONE_HOP | TWO_HOPS)]
+
+
+@pytest.fixture(scope="module")
+def learned(films: Graph, questions: list[Example]) -> Learned:
+    return learn(films, questions[: int(TAUGHT * len(questions))], silent)
+
+
+def names(films: Graph, plan: Planned) -> set[str]:
+    return {films.label(node) for node in plan.nodes}
+
+
+# -- topics ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "masked"),
+    [
+        ("who directed The Kid?", "The Kid", f"who directed  {SLOT} ?"),
+        ("who directed the kid?", "The Kid", f"who directed the  {SLOT} ?"),
+        ("what is [Alien] about", "Alien", f"what is  {SLOT}  about"),
+        ("Alien's director", "Alien", f" {SLOT} 's director"),
+        ("《阿飞正传》的导演是谁", "阿飞正传", f"《 {SLOT} 》的导演是谁"),
+    ],
+)
+def test_a_topic_is_called_as_the_graph_calls_it(question: str, name: str, masked: str) -> None:
+    small = Graph.of(
+        "g",
+        [("The Kid", "r", "x"), ("Alien", "r", "y"), ("阿飞正传", "导演", "王家卫")],
+    )
+    topic = topics_in(question, small)[0]
+    assert topic.name == name
+    assert topic.masked.split() == masked.split()
+
+
+def test_a_name_within_a_longer_one_is_no_topic() -> None:
+    small = Graph.of("g", [("Old Harbour", "r", "x"), ("Harbour", "r", "y")])
+    assert [topic.name for topic in topics_in("where is Old Harbour", small)] == ["Old Harbour"]
+
+
+@given(st.text(max_size=60))
+def test_any_question_is_read(question: str) -> None:
+    small = Graph.of("g", [("a", "r", "b"), ("Old Harbour", "r", "x")])
+    for topic in topics_in(question, small):
+        assert len(topic.nodes) and SLOT in topic.masked
+
+
+# -- paths ----------------------------------------------------------------------------------------
+
+
+def test_who_shares_something_with_a_film_is_another_film(films: Graph) -> None:
+    start = films.named("The Red Harbour 0")
+    directed = films.relation_numbers["directed_by"]
+    nodes = walk(films, start, ((directed, False), (directed, True)))
+    assert {films.label(n) for n in nodes} == {f"The Red Harbour {n}" for n in (12, 24, 36, 48)}
+    only = Graph.of("g", [("a", "r", "b")])
+    back = follow(only, only.named("a"), only.named("b"), (0, True))
+    assert [only.label(n) for n in back] == ["a"]  # better itself than nothing
+
+
+def test_paths_end_where_they_lead(films: Graph) -> None:
+    start = films.named("The Red Harbour 0")
+    found = list(paths_from(films, start, 2))
+    assert {len(path) for path, _ in found} == {1, 2}
+    for path, nodes in found:
+        assert np.array_equal(walk(films, start, path), nodes)
+
+
+# -- learning -------------------------------------------------------------------------------------
+
+
+def test_paths_are_learned_from_answers_alone(
+    films: Graph, questions: list[Example], learned: Learned
+) -> None:
+    assert learned.explained == learned.examples == int(TAUGHT * len(questions))
+    new = questions[learned.examples :]
+    planner = Planner(films, learned.model, learned.paths)
+    plans = planner.plan([one.question for one in new])
+    right = [names(films, p[0]) == set(q.answers) for p, q in zip(plans, new, strict=True)]
+    assert sum(right) >= 0.98 * len(right)
+    assert all(abs(sum(one.share for one in plan) - 1) < 1e-3 for plan in plans)
+
+
+def test_learning_the_same_gives_the_same(films: Graph, questions: list[Example]) -> None:
+    few = questions[:60]
+    first, second = (learn(films, few, silent).model.to_bytes() for _ in range(2))
+    assert first == second
+
+
+def test_what_no_path_explains_teaches_nothing(films: Graph) -> None:
+    odd = [Example("who helmed The Red Harbour 0", ("nobody here",)), Example("?", ("x",))]
+    learned = learn(films, odd, silent)
+    assert (learned.explained, learned.paths) == (0, [])
+
+
+def test_how_far_it_is_is_told(films: Graph, questions: list[Example]) -> None:
+    told: dict[str, tuple[int, int]] = {}
+    learn(films, questions[:40], lambda stage, done, total: told.update({stage: (done, total)}))
+    assert told["explain questions"] == (40, 40)
+    done, total = told["learn paths"]
+    assert done == total
+
+
+def test_a_question_fits_by_its_words(films: Graph, learned: Learned) -> None:
+    planner = Planner(films, learned.model, learned.paths)
+    taught, said, foreign = planner.plan(
+        [
+            "who helmed The Lost Harbour 58",
+            "list every release year: The Lost Harbour 58",
+            "how many gulls nest near The Lost Harbour 58",
+        ]
+    )
+    assert planner.fit(taught[0]) > 0.9
+    assert planner.fit(foreign[0]) < 0.5
+    untaught = untaught_planner(films)
+    assert untaught.fit(untaught.plan(["the release year of The Lost Harbour 58"])[0][0]) == 1.0
+    assert untaught.model.familiar(taught[0].topic.masked) == 0.0
+    assert said
+
+
+def test_words_of_a_relation_are_enough_untaught(films: Graph) -> None:
+    planner = untaught_planner(films)
+    [plans] = planner.plan(["the release year of The Old Harbour 1"])
+    assert [films.relations[relation] for relation, _ in plans[0].path] == ["release_year"]
+    assert planner.plan(["nothing that is known here"]) == [[]]
+
+
+# -- programs -------------------------------------------------------------------------------------
+
+
+def test_a_path_as_a_program_finds_where_the_path_leads(films: Graph) -> None:
+    kb = GraphKnowledgeBase.of(*_triples(films))
+    program = write_program("The Red Harbour 0", [("directed_by", False), ("directed_by", True)])
+    run = run_program(program, kb, "q")
+    assert run.error is None
+    assert set(run.answers) == {f"The Red Harbour {n}" for n in (12, 24, 36, 48)}
+
+
+@given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=20))
+def test_any_name_stands_in_a_program_as_it_is(topic: str, relation: str) -> None:
+    code = write_program(topic, [(relation, True)])
+    compile(code, "program", "exec")
+    assert repr(topic) in code
+
+
+def test_after_a_failure_the_next_path_is_tried(films: Graph, learned: Learned) -> None:
+    writer = PlannedWriter(Planner(films, learned.model, learned.paths))
+    question = "whom do we see in The Red Harbour 0"
+    first = writer.write(question, Hint())
+    assert first is not None and "starred_actors" in first.code
+    second = writer.write(question, Hint(error="nothing was found", code=first.code))
+    assert second is None or second.code != first.code
+    assert writer.write("nothing that is known here", Hint()) is None
+
+
+# -- keeping --------------------------------------------------------------------------------------
+
+
+def test_a_planner_is_kept_by_relation_names(
+    films: Graph, questions: list[Example], learned: Learned, tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "home")
+    assert load_planner(home, films) is None
+    assert planner_for(home, films).longest == 2
+    save_planner(home, films, learned)
+    turned = Graph.of("films", reversed([*_triples(films), ("x", "a new relation", "y")]))
+    planner = load_planner(home, turned)
+    assert planner is not None
+    new = questions[learned.examples :][:50]
+    plans = planner.plan([one.question for one in new])
+    right = [names(turned, p[0]) == set(q.answers) for p, q in zip(plans, new, strict=True)]
+    assert sum(right) >= 49
+
+
+def test_learning_again_leaves_one_planner_and_damage_is_told(
+    films: Graph, questions: list[Example], learned: Learned, tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "home")
+    save_planner(home, films, learned)
+    again = learn(films, questions[:30], silent)
+    name = save_planner(home, films, again)
+    folder = home.path / "learned" / "planner" / "films"
+    [weights] = folder.glob("*.safetensors")
+    assert weights.stem == name
+    weights.write_bytes(b"\x80\x04not weights")
+    with pytest.raises(DamageError, match="almanac learn"):
+        load_planner(home, films)
+
+
+def test_weights_come_back_as_they_were(learned: Learned, tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(learned.model.to_bytes())
+    again = PathModel.load(path)
+    assert again.to_bytes() == learned.model.to_bytes()
+    assert np.array_equal(again.known, learned.model.known)
+
+
+def _triples(films: Graph) -> list[tuple[str, str, str]]:
+    return [
+        (films.label(e.head), films.relations[e.relation], films.label(e.tail))
+        for node in range(films.nodes)
+        for e in films.leaving(node)
+    ]
