@@ -14,6 +14,9 @@ from warehouse.home import Home
 
 MAX_QUESTION_CHARS = 2000
 QUOTED_CHARS = 300
+SHOWN_EVIDENCE = 5
+SHOWN_ANSWERS = 20
+CORPUS = "corpus"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,12 +67,15 @@ def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
 
 def show_answer(answer: Answer, *, explain: bool = False) -> None:
     """Print the answer and where it comes from; `explain` adds what else was considered."""
-    terminal.show(answer.answer or "The almanac does not know.")
-    for evidence in answer.evidence:
+    terminal.show(_words(answer))
+    shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
+    for evidence in shown:
         words = terminal.one_line(evidence.text)
         quoted = words if len(words) <= QUOTED_CHARS else words[:QUOTED_CHARS] + "…"
         terminal.show(f"  “{quoted}”")
         terminal.show(f"  — {_place(evidence)}")
+    if len(shown) < len(answer.evidence):
+        terminal.show(f"  … and {len(answer.evidence) - len(shown)} more places (--explain).")
     if explain:
         if len(answer.answers) > 1:
             terminal.show(f"  also possible: {'; '.join(answer.answers[1:])}")
@@ -81,6 +87,17 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
             f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
             f"{answer.usage.calls} model calls"
         )
+
+
+def _words(answer: Answer) -> str:
+    """Return the answer; of a graph all answers, for there they are a set and no second guesses."""
+    if not answer.answer:
+        return "The almanac does not know."
+    if all(evidence.graph == CORPUS for evidence in answer.evidence):
+        return answer.answer
+    more = len(answer.answers) - SHOWN_ANSWERS
+    shown = "; ".join(answer.answers[:SHOWN_ANSWERS])
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 def _kind(evidence: Evidence) -> str:

@@ -7,6 +7,7 @@ from zlib import crc32
 import numpy as np
 
 from tasks.planner.topics import SLOT
+from tasks.question import FUNCTION_WORDS
 from tasks.segment import HAN, is_chinese
 from tasks.stems import english_stem
 
@@ -26,6 +27,12 @@ def question_features(masked: str) -> np.ndarray:
         for i in range(len(tokens) - n + 1)
     ]
     return np.array([_hash(gram) for gram in grams[:MOST]], np.int64)
+
+
+def content_features(masked: str) -> np.ndarray:
+    """Return the hashes of a masked question's words that are no mere grammar, int64 (words,)."""
+    words = [t for t in _tokens(masked) if _WORDS.fullmatch(t) and t not in FUNCTION_WORDS]
+    return np.array([_hash(word) for word in words], np.int64)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -56,6 +56,11 @@ class _Explained:
     rows: Rows
     fit: np.ndarray  # float32 (candidates,)
 
+    def read(self) -> list[np.ndarray]:
+        """Return the n-grams of the question as it is read by what explains the answers best."""
+        best = self.rows.asked[self.fit >= self.fit.max()]
+        return [self.rows.grams[reading] for reading in np.unique(best)]
+
     def sample(self, random: np.random.Generator) -> "_Explained":
         """Return it with all that explain something and some of those that do not."""
         wrong = np.flatnonzero(self.fit == 0)
@@ -83,7 +88,7 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
     explained, paths = _explain(graph, examples, report)
     model = PathModel(seed)
     if explained:
-        model.known = np.unique(np.concatenate([bag for e in explained for bag in e.rows.grams]))
+        model.known = np.unique(np.concatenate([bag for one in explained for bag in one.read()]))
         with one_thread():
             _fit(model, graph, explained, report, seed)
     return Learned(model, paths, len(examples), len(explained))

@@ -17,7 +17,13 @@ from zlib import crc32
 import numpy as np
 
 from tasks.graphs.graph import Graph
-from tasks.planner.features import OVERLAPS, overlap, question_features, relation_features
+from tasks.planner.features import (
+    OVERLAPS,
+    content_features,
+    overlap,
+    question_features,
+    relation_features,
+)
 from tasks.planner.paths import Path
 from tasks.planner.topics import Topic
 
@@ -260,8 +266,13 @@ class PathModel:
         return score
 
     def familiar(self, masked: str) -> float:
-        """Return the share of a masked question's n-grams that were learned from, 0 to 1."""
-        return float(np.isin(question_features(masked), self.known).mean())
+        """Return the share of a masked question's n-grams that were learned from, 0 to 1.
+
+        Of its words that are no mere grammar, if fewer of those were: `when was X born` is near to
+        `when was X released` in all but what it asks.
+        """
+        parts = (question_features(masked), content_features(masked))
+        return min(float(np.isin(part, self.known).mean()) for part in parts if len(part))
 
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""

@@ -154,12 +154,16 @@ class _Watch:
         pause = Event()
         while True:
             self._any.wait()
-            with self._lock:
-                running = list(self._running)
-            for one in running:
-                if one.own_seconds > one.limits.seconds + GRACE:
-                    one.stop()
+            self._stop_late()
             pause.wait(EVERY)
+
+    def _stop_late(self) -> None:
+        # A function of its own, so that the waiting thread holds on to no program's knowledge base.
+        with self._lock:
+            running = list(self._running)
+        for one in running:
+            if one.own_seconds > one.limits.seconds + GRACE:
+                one.stop()
 
 
 _watch = _Watch()
