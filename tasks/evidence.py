@@ -43,6 +43,10 @@ class Sentence:
     title_key: str
     facts: list[dict[str, Any]] = field(default_factory=list)
 
+    def is_called(self, key: str) -> bool:
+        """Tell whether what the sentence is about bears a name, in its normal form."""
+        return key == self.title_key
+
 
 def gather(hits: list[Hit], searcher: Searcher, con: duckdb.DuckDBPyConnection) -> list[Sentence]:
     """Return the sentences of some passages, best passage first, each with its facts."""

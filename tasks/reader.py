@@ -153,22 +153,47 @@ def _chinese_focus(question: str) -> range:
 def read(asked: Asked, found: list[Sentence], entities: Entities, limit: int = 20) -> list[Reading]:
     """Return the best readings, best first, one a phrase."""
     best: dict[str, Reading] = {}
+    sight = _Sight(asked)
     for sentence in found:
         for phrase in phrases_in(sentence, asked.expectation, set(asked.terms), entities):
             if asked.figures & set(_FIGURE.findall(phrase.text)):
                 continue
-            reading = _reading(asked, sentence, phrase, found)
+            reading = _reading(sight, sentence, phrase, found)
             key = normalise_name(phrase.text)
             if key not in best or reading.score > best[key].score:
                 best[key] = reading
     return sorted(best.values(), key=lambda r: (-r.score, r.phrase.text))[:limit]
 
 
-def _reading(asked: Asked, sentence: Sentence, phrase: Phrase, found: list[Sentence]) -> Reading:
-    near = _near(asked, sentence, phrase.start)
+class _Sight:
+    """What of a question is near which places of the sentences, and where these meet; seen once."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self._near: dict[tuple[int, int], dict[str, float]] = {}
+        self._joints: dict[tuple[int, int], list[int | None]] = {}
+
+    def near(self, sentence: Sentence, position: int) -> dict[str, float]:
+        key = (id(sentence), position)
+        if key not in self._near:
+            self._near[key] = _near(self.asked, sentence, position)
+        return self._near[key]
+
+    def joints(self, chain: list[Sentence], sentence: Sentence) -> list[int | None]:
+        joints: list[int | None] = []
+        for member in chain:
+            key = (id(member), id(sentence))
+            if key not in self._joints:
+                self._joints[key] = _joints(member, sentence)
+            joints += self._joints[key]
+        return list(dict.fromkeys(joints))
+
+
+def _reading(sight: _Sight, sentence: Sentence, phrase: Phrase, found: list[Sentence]) -> Reading:
+    asked, near = sight.asked, sight.near(sentence, phrase.start)
     chain, helped = [sentence], dict(near)
     for hop in range(1, asked.chain):
-        gain, chosen, more = _best_helper(asked, chain, helped, found, HOP_DISCOUNT**hop)
+        gain, chosen, more = _best_helper(sight, chain, helped, found, HOP_DISCOUNT**hop)
         if chosen is None or gain <= 0:
             break
         chain.append(chosen)
@@ -185,7 +210,7 @@ def _reading(asked: Asked, sentence: Sentence, phrase: Phrase, found: list[Sente
 
 
 def _best_helper(
-    asked: Asked,
+    sight: _Sight,
     chain: list[Sentence],
     helped: dict[str, float],
     found: list[Sentence],
@@ -197,28 +222,28 @@ def _best_helper(
         if sentence in chain:
             continue
         more: dict[str, float] = {}
-        for place in _joints(chain, sentence):
+        for place in sight.joints(chain, sentence):
             known = PRONOUN_NEAR if place is None else 1.0
-            near = _near(asked, sentence, sentence.words[0][0] if place is None else place)
+            near = sight.near(sentence, sentence.words[0][0] if place is None else place)
             for word, value in near.items():
                 value *= known * discount
                 if value > max(helped.get(word, 0.0), more.get(word, 0.0)):
                     more[word] = value
-        gain = sum(asked.terms[w] * (v - helped.get(w, 0.0)) for w, v in more.items())
+        gain = sum(sight.asked.terms[w] * (v - helped.get(w, 0.0)) for w, v in more.items())
         if gain > best[0]:
             best = (gain, sentence, more)
     return best
 
 
-def _joints(chain: list[Sentence], sentence: Sentence) -> list[int | None]:
-    """Return where a sentence speaks of what the chain is about; None: of it, but not by name."""
-    joints: list[int | None] = []
-    for member in chain:
-        if member.document_id == sentence.document_id:
-            joints.append(None)
-        joints += [n.start for n in sentence.names if normalise_name(n.text) == member.title_key]
-        if any(normalise_name(name.text) == sentence.title_key for name in member.names):
-            joints.append(None)
+def _joints(member: Sentence, sentence: Sentence) -> list[int | None]:
+    """Return where a sentence speaks of what another is about; None: of it, but not by name."""
+    joints: list[int | None] = [
+        n.start for n in sentence.names if member.is_called(normalise_name(n.text))
+    ]
+    if member.document_id == sentence.document_id or any(
+        sentence.is_called(normalise_name(name.text)) for name in member.names
+    ):
+        joints.append(None)
     return joints
 
 

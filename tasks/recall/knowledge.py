@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 
@@ -44,6 +45,7 @@ class CorpusKnowledge:
         self._infos: dict[EntityRef, str] = {}
         self._facts: dict[EntityRef, list[Fact]] = {}
         self._kinds: dict[int, str] = {}
+        self.kept: dict[EntityRef, Any] = {}  # what readers made of entities
 
     # -- a knowledge base -------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from tasks.recall.lookup_program import look_up
 from tasks.recall.records import Record, records_of
 
 MOST_ENTITIES = 60  # of one question
+MOST_KEPT = 2_000  # entities whose records are kept for further questions
 
 
 class Looked:
@@ -40,6 +41,15 @@ class Looked:
         """Return the records of some entities."""
         return [record for entity in entities for record in self.records.get(entity, ())]
 
+    def _records_of(self, entity: EntityRef) -> list[Record]:
+        """Return an entity's records, made once as long as the edition is open."""
+        kept = self._knowledge.kept
+        if entity not in kept:
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
+            kept[entity] = records_of(entity, self._knowledge)
+        return kept[entity]
+
     def profiles(self) -> dict[EntityRef, frozenset[str]]:
         """Return the words that are known of each entity."""
         for entity, records in self.records.items():
@@ -58,4 +68,4 @@ class Looked:
                 self._asked[name, context] = list(call.entities)
             for entity in call.entities:
                 if entity not in self.records:
-                    self.records[entity] = records_of(entity, self._knowledge)
+                    self.records[entity] = self._records_of(entity)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tasks.graphs.graph import Graph
+from tasks.names import MINOR_WORDS
 from tasks.planner.topics import bearers
 from tasks.question import FUNCTION_WORDS, LinkedName
 from tasks.segment import HAN, is_chinese
@@ -22,7 +23,7 @@ Span = tuple[int, int]
 def names_in(text: str, graph: Graph) -> list[LinkedName]:
     """Return the names in a text that look like names, longest first, none inside another."""
     text = text[:LONGEST_TEXT]
-    spans = _chinese_spans(text) if is_chinese(text) else _proper_spans(text)
+    spans = _chinese_spans(text) if is_chinese(text) else _name_like_spans(text)
     return _linked(text, spans, graph)
 
 
@@ -69,9 +70,27 @@ def _runs(text: str, tokens: list[Span], longest: int) -> Iterator[Span]:
                 yield start, start + len(said)
 
 
+def _name_like_spans(text: str) -> Iterator[Span]:
+    """Yield those runs in which all words look like part of a name."""
+    tokens = _tokens(text)
+    part = [_is_proper(text[a:b]) or text[a:b].lower() in MINOR_WORDS for a, b in tokens]
+    stretches: list[list[Span]] = [[]]
+    for token, is_part in zip(tokens, part, strict=True):
+        if is_part:
+            stretches[-1].append(token)
+        elif stretches[-1]:
+            stretches.append([])
+    for stretch in stretches:
+        yield from _proper_runs(text, stretch)
+
+
 def _proper_spans(text: str) -> Iterator[Span]:
     """Yield runs of words that begin and end with a capital or a digit."""
-    for start, end in _runs(text, _tokens(text), LONGEST):
+    yield from _proper_runs(text, _tokens(text))
+
+
+def _proper_runs(text: str, tokens: list[Span]) -> Iterator[Span]:
+    for start, end in _runs(text, tokens, LONGEST):
         said = text[start:end]
         words = said.split()
         one = len(words) == 1

@@ -18,7 +18,7 @@ from tasks.stems import stem
 
 DEEPEST = 4  # descriptions within one another
 BEAM = 3  # things that a description may mean
-READ = 60  # records that one step reads
+READ = 40  # records that one step reads
 BRIDGES = 12  # records whose names are looked up, too
 MOST_BRIDGES = 12  # names
 CHAIN = 3
