@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from schemas.observations import (
     Read,
 )
 from schemas.row import Row
+from tasks.graphs.build import lay_out
 from tasks.graphs.edition_rows import edition_rows
 from tasks.graphs.imported import imported_graphs
 from tasks.reading import near_duplicates
@@ -85,15 +87,17 @@ def build(
     building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
     resolution = _derive(derivation, home, recipe, building, encode, report)
-    derivation.write(building.folder, _imported(home, position))
+    derivation.write(building.folder, _imported(home, position, building.folder))
     derivation.close()
     tables = describe_tables(building.folder)
     if parent and whole and same_content(tables, parent.manifest["tables"]):
         home.editions.discard(building)
         return None
     report("build", 3, 4)
-    index(building.folder)
-    build_database(building.folder)
+    with ThreadPoolExecutor(1) as beside:  # the one hardly holds up the other
+        database = beside.submit(build_database, building.folder)
+        index(building.folder)
+        database.result()
     report("build", 4, 4)
     _keep_ids(home, building, resolution)
     facts = {
@@ -149,10 +153,11 @@ def _derive(
     return resolution
 
 
-def _imported(home: Home, position: int) -> Iterator[tuple[type[Row], pa.Table]]:
-    """Yield the rows of imported graphs."""
+def _imported(home: Home, position: int, folder: Path) -> Iterator[tuple[type[Row], pa.Table]]:
+    """Yield the rows of imported graphs, and lay out their arrays."""
     single_valued = read_single_valued()["relation"].combine_chunks()
-    for graph in imported_graphs(home.journal, position):
+    for number, graph in enumerate(imported_graphs(home.journal, position), 1):
+        lay_out(graph, folder, number)
         yield from edition_rows(graph, single_valued)
 
 

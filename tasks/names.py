@@ -19,7 +19,7 @@ def _listed(words: str) -> frozenset[str]:
 ARTICLES = frozenset({"the", "a", "an"})
 MINOR_WORDS = _listed("a an and at by de del della der des di du for in la le of on the to")
 
-_EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
+EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
 _LATIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
@@ -184,7 +184,7 @@ def _words(folded: str) -> list[str]:
                 words.append(word)
             initials = dotted
     return [
-        _EXPANDED.get(word, word) if at < len(words) - 1 else word for at, word in enumerate(words)
+        EXPANDED.get(word, word) if at < len(words) - 1 else word for at, word in enumerate(words)
     ]
 
 

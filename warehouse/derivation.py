@@ -158,12 +158,13 @@ def build_database(folder: Path) -> None:
         for row in schemas.EDITION:
             con.read_parquet(str(folder / f"{row.table}.parquet")).create(row.table)
             _comment(con, "table", row)
-        for table, column in INDEXED:
-            con.execute(f"create index {table}_{column} on {table} ({column})")
         con.execute(read_sql("views"))
         for row in schemas.VIEWS:
             _comment(con, "view", row)
         con.execute("commit")
+        # Of rows that are committed, an index takes half the time.
+        for table, column in INDEXED:
+            con.execute(f"create index {table}_{column} on {table} ({column})")
         con.execute("checkpoint")
 
 

@@ -1,23 +1,28 @@
-"""The graphs of an edition, as arrays under `graphs/`, made from its Parquet files alone."""
+"""The graphs of an edition, as arrays under `graphs/`: what its tables say, to be walked."""
 
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 import schemas
-from tasks.graphs.files import save_graph
+from tasks.graphs.files import save_graph, save_names
 from tasks.graphs.graph import Graph
-from tasks.graphs.name_keys import name_keys
-from tasks.linking.build_names import build_name_index
+from tasks.graphs.imported import ImportedGraph
+from tasks.graphs.name_keys import each_once
+from tasks.linking.build_names import build_name_index, open_table
 from tasks.linking.descriptions import build_description_index
 from warehouse.editions import Edition
 
 FOLDER = "graphs"
 NAMES = "names"  # within a graph's folder: what linking looks names up in
 TABLES = (schemas.Entity, schemas.Triple, schemas.Alias)
-BATCH = 100_000  # names hashed at a time
+SPELLED, DESCRIBED = "spelled.part", "described.part"  # until they are indexed
+CORPUS = {"graph": "corpus"}
+MOST_BYTES = 1 << 31  # that offsets of 32 bits reach
+NO_NAMES = (np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 _NODES = """
 create or replace temp table nodes as
@@ -52,53 +57,89 @@ where e.graph = $graph and e.description is not null
 """
 
 
+def lay_out(graph: ImportedGraph, edition: Path, number: int) -> None:
+    """Write an imported graph's arrays into the folder of an edition, but for its names.
+
+    `build_graphs` indexes them, once it is sure that the edition is wanted. The corpus is number 0.
+    """
+    none = pa.nulls(len(graph.values), pa.large_string())
+    values = len(graph.values)
+    folder = _folder(edition, number)
+    arrays = Graph.from_arrays(
+        graph.name,
+        graph.relations.to_pylist(),
+        _strings(graph.names, graph.values),
+        _strings(graph.ids, none),
+        np.stack([graph.heads, graph.joins, graph.tails], 1),
+        NO_NAMES,
+    )
+    save_graph(arrays, folder)
+    value_nodes = np.arange(len(graph.ids), arrays.nodes, dtype=np.int32)
+    spelled = {
+        "name": _strings(graph.aliases, graph.values),
+        "node": np.concatenate([graph.alias_nodes, value_nodes]),
+        "weight": np.concatenate([graph.alias_shares, np.ones(values)]),
+    }
+    told = np.flatnonzero(graph.descriptions.is_valid().to_numpy(zero_copy_only=False))
+    described = {"node": told.astype(np.int32), "description": graph.descriptions.take(told)}
+    _keep(folder, pa.table(spelled), pa.table(described))
+
+
 def build_graphs(edition: Path) -> None:
-    """Write one folder of arrays for each graph that the tables in a folder hold."""
+    """Write the corpus' arrays, made of an edition's tables, and index the names of all graphs."""
     config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2"}
     with duckdb.connect(":memory:", config=config) as con:
         for row in TABLES:
             con.read_parquet(str(edition / f"{row.table}.parquet")).create_view(row.table)
-        graphs = con.sql("select distinct graph from entities order by graph").fetchall()
-        for number, (graph,) in enumerate(graphs):
-            folder = edition / FOLDER / f"{number:04d}"
-            save_graph(_read_graph(con, graph), folder)
-            _index_names(con, graph, folder / NAMES)
+        if con.execute("select 1 from entities where graph = $graph limit 1", CORPUS).fetchone():
+            _lay_out_corpus(con, _folder(edition, 0))
+    for folder in sorted((edition / FOLDER).glob("[0-9]*")):
+        _index_names(folder)
 
 
-def _read_graph(con: duckdb.DuckDBPyConnection, graph: str) -> Graph:
-    told = {"graph": graph}
-    con.execute(_NODES, told)
-    con.execute(_RELATIONS, told)
+def _lay_out_corpus(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    con.execute(_NODES, CORPUS)
+    con.execute(_RELATIONS, CORPUS)
     relations = con.sql("select relation from numbered order by number").fetchall()
     labelled = con.sql("select label, id from nodes order by node").to_arrow_table()
-    columns = con.execute(_EDGES, told).fetchnumpy()
+    columns = con.execute(_EDGES, CORPUS).fetchnumpy()
     edges = np.stack([columns[name].astype(np.int32) for name in columns], 1)
-    return Graph.from_arrays(
-        graph,
-        [relation for (relation,) in relations],
-        labelled["label"].combine_chunks(),
-        labelled["id"].combine_chunks(),
-        edges,
-        _names(con),
-    )
+    names = [relation for (relation,) in relations]
+    labels, ids = (labelled[name].combine_chunks() for name in ("label", "id"))
+    save_graph(Graph.from_arrays(CORPUS["graph"], names, labels, ids, edges, NO_NAMES), folder)
+    described = con.sql(_DESCRIPTIONS, params=CORPUS).to_arrow_table()
+    _keep(folder, con.sql(_SPELLINGS).to_arrow_table(), described)
 
 
-def _index_names(con: duckdb.DuckDBPyConnection, graph: str, folder: Path) -> None:
+def _keep(folder: Path, spelled: pa.Table, described: pa.Table) -> None:
+    """Put aside what `_index_names` indexes."""
+    for name, table in ((SPELLED, spelled), (DESCRIBED, described)):
+        with pa.ipc.new_file(str(folder / name), table.schema) as writer:
+            writer.write_table(table)
+
+
+def _index_names(folder: Path) -> None:
     """Index names for look-ups that forgive, and descriptions for what names do not tell."""
-    spelled = con.sql(_SPELLINGS).to_arrow_table()
-    build_name_index(folder, spelled["name"], spelled["node"], spelled["weight"])
-    described = con.sql(_DESCRIPTIONS, params={"graph": graph}).to_arrow_table()
+    spelled, described = open_table(folder / SPELLED), open_table(folder / DESCRIBED)
+    keys, nodes = build_name_index(
+        folder / NAMES, spelled["name"], spelled["node"], spelled["weight"]
+    )
+    save_names(folder, *each_once(keys, nodes))
     if len(described):
-        build_description_index(folder, described["node"], described["description"])
+        build_description_index(folder / NAMES, described["node"], described["description"])
+    del spelled, described
+    for name in (SPELLED, DESCRIBED):
+        (folder / name).unlink()
 
 
-def _names(con: duckdb.DuckDBPyConnection) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    parts = [
-        (name_keys(batch["name"].to_pylist()), batch["node"].to_numpy(), batch["weight"].to_numpy())
-        for batch in con.sql(_SPELLINGS).to_arrow_reader(BATCH)
-    ]
-    hashes, nodes, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return hashes, nodes.astype(np.int32), weights.astype(np.float32)
+def _strings(*columns: pa.Array) -> pa.Array:
+    """Return columns one below the other, their offsets of 32 bits if that goes."""
+    whole = pa.concat_arrays(columns)
+    return whole.cast(pa.string()) if whole.nbytes < MOST_BYTES else whole
+
+
+def _folder(edition: Path, number: int) -> Path:
+    return edition / FOLDER / f"{number:04d}"
 
 
 def graph_folders(edition: Edition) -> list[Path]:

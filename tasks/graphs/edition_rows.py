@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 import schemas
 from schemas.row import Row
 from tasks.graphs.imported import RELATION, VALUE, ImportedGraph
-from tasks.graphs.row_order import row_order
 from tasks.graphs.short_ids import short_ids
 
 BATCH = 491_520  # triples in memory as text at a time: four row groups of an edition's files
@@ -28,21 +27,11 @@ def edition_rows(graph: ImportedGraph, single_valued: pa.Array) -> Iterator[Rows
 
     `single_valued` are the relations of which a head has one tail at a time.
     """
-    nodes = len(graph.ids)
-    degrees = np.bincount(graph.heads, minlength=nodes)
-    degrees += np.bincount(graph.tails[graph.tails < nodes], minlength=nodes)
-    yield schemas.Entity, _entities(graph, degrees)
-    yield schemas.Alias, _aliases(graph, degrees)
+    yield schemas.Entity, _entities(graph)
+    yield schemas.Alias, _aliases(graph)
     yield schemas.Relation, _relations(graph, single_valued)
     yield schemas.Description, _descriptions(graph)
     yield from ((schemas.Triple, table) for table in _triples(graph))
-
-
-def spellings(graph: ImportedGraph) -> tuple[pa.ChunkedArray, np.ndarray]:
-    """Return all names of entities, each a pair of name and number: their own, then aliases."""
-    names = pa.chunked_array([graph.names, graph.aliases.cast(pa.large_string())])
-    own = np.arange(len(graph.names), dtype=np.int32)
-    return names, np.concatenate([own, graph.alias_nodes])
 
 
 def _rows(row: type[Row], length: int, **columns: pa.Array | str | float) -> pa.Table:
@@ -56,7 +45,7 @@ def _rows(row: type[Row], length: int, **columns: pa.Array | str | float) -> pa.
     return pa.table(made, schema=row.arrow_schema())
 
 
-def _entities(graph: ImportedGraph, degrees: np.ndarray) -> pa.Table:
+def _entities(graph: ImportedGraph) -> pa.Table:
     return _rows(
         schemas.Entity,
         len(graph.ids),
@@ -65,33 +54,19 @@ def _entities(graph: ImportedGraph, degrees: np.ndarray) -> pa.Table:
         kind=pc.fill_null(graph.kinds, "unknown"),
         language=graph.language,
         graph=graph.name,
-        mentions=pa.array(degrees),
+        mentions=pa.array(graph.degrees),
         documents=0,
         description=graph.descriptions,
     )
 
 
-def _aliases(graph: ImportedGraph, degrees: np.ndarray) -> pa.Table:
-    names, nodes = spellings(graph)
-    coded = names.dictionary_encode().combine_chunks()
-    by_text = pc.sort_indices(coded.dictionary).to_numpy()
-    places = np.empty(len(by_text), np.int64)
-    places[by_text] = np.arange(len(by_text))
-    texts = places[coded.indices.to_numpy()]
-    order = row_order([texts, nodes], [len(by_text), len(graph.ids)])
-    texts, nodes = texts[order], nodes[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(texts) != 0) | (np.diff(nodes) != 0)
-    texts, nodes = texts[new], nodes[new]
-    # The more is known of an entity, the likelier it is meant.
-    known = degrees[nodes] + 1
-    shares = known / np.bincount(texts, known, minlength=len(by_text))[texts]
+def _aliases(graph: ImportedGraph) -> pa.Table:
     return _rows(
         schemas.Alias,
-        len(nodes),
-        alias=coded.dictionary.take(by_text[texts]),
-        entity_id=graph.ids.take(nodes),
-        weight=pa.array(shares),
+        len(graph.aliases),
+        alias=graph.aliases,
+        entity_id=graph.ids.take(graph.alias_nodes),
+        weight=pa.array(graph.alias_shares),
     )
 
 

@@ -30,6 +30,12 @@ def save_graph(graph: Graph, folder: Path) -> None:
     (folder / "graph.json").write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
 
 
+def save_names(folder: Path, keys: np.ndarray, nodes: np.ndarray) -> None:
+    """Give a graph that was saved without names its keys (uint64, sorted) and their nodes."""
+    for name, array in (("key_hashes", keys), ("key_nodes", nodes)):
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
 def open_graph(folder: Path) -> Graph:
     """Return the graph that lies in a folder; its arrays are mapped, not read."""
     about = json.loads((folder / "graph.json").read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.graphs.name_keys import by_key, name_key, name_keys
+from tasks.graphs.row_order import row_order
 
 Nodes = np.ndarray  # int32
 
@@ -95,9 +96,10 @@ class Graph:
 
         `names` are hashes (see `name_keys`), nodes and weights, (names,) each.
         """
-        edges = edges[np.lexsort((edges[:, 2], edges[:, 1], edges[:, 0]))]
-        heads, kinds, tails = (np.ascontiguousarray(edges[:, k]) for k in range(3))
-        entering = np.lexsort((heads, kinds, tails)).astype(np.int32)
+        nodes, columns = len(labels), [np.ascontiguousarray(edges[:, k]) for k in range(3)]
+        leaving = row_order(columns, [nodes, len(relations), nodes])
+        heads, kinds, tails = (column[leaving] for column in columns)
+        entering = row_order([tails, kinds, heads], [nodes, len(relations), nodes]).astype(np.int32)
         hashes, bearers = by_key(*names)
         return cls(
             name=name,
@@ -105,10 +107,10 @@ class Graph:
             labels=labels,
             ids=ids,
             heads=heads,
-            out_offsets=_offsets(heads, len(labels)),
+            out_offsets=_offsets(heads, nodes),
             out_relations=kinds,
             out_tails=tails,
-            in_offsets=_offsets(tails[entering], len(labels)),
+            in_offsets=_offsets(tails[entering], nodes),
             in_edges=entering,
             key_hashes=hashes,
             key_nodes=bearers,

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
 from schemas.row import Row
+from tasks.graphs.alias_shares import alias_shares
 from tasks.graphs.row_order import row_order
 from tasks.graphs.short_ids import short_ids
 from tasks.graphs.vocabulary import Coded, Vocabulary
@@ -46,8 +47,10 @@ class ImportedGraph:
     joins: np.ndarray  # int32 (triples,): numbers of relations
     tails: np.ndarray  # int32 (triples,)
     weights: np.ndarray  # float64 (triples,)
+    degrees: np.ndarray  # int64 (entities,): triples around each
+    aliases: pa.Array  # strings (aliases,), sorted; entities' own names are among them
     alias_nodes: np.ndarray  # int32 (aliases,)
-    aliases: pa.Array  # strings (aliases,)
+    alias_shares: np.ndarray  # float64 (aliases,)
 
 
 def current_imports(journal: Journal, upto: int | None = None) -> list[dict[str, Any]]:
@@ -95,23 +98,25 @@ class _Reading:
             vocabulary.renumber(order)
         keys = keys.take(by_id)
         triples = self._triples(parts, len(keys), len(relations), len(values))
-        alias_nodes, aliases = self._aliases(keys)
-        kinds, descriptions = (
-            self._first_told(told, n, len(keys)) for n in ("kind", "description")
-        )
+        degrees = np.bincount(triples["heads"], minlength=len(keys))
+        degrees += np.bincount(triples["tails"], minlength=len(keys))[: len(keys)]
+        names = pc.coalesce(self._first_told(told, "name", len(keys)), keys)
+        aliases, nodes, shares = alias_shares(*self._spellings(names, keys), degrees)
         return ImportedGraph(
             name=self._name,
             language=self._language,
             ids=ids.take(by_id),
             keys=keys,
-            names=pc.coalesce(self._first_told(told, "name", len(keys)), keys),
-            kinds=kinds,
-            descriptions=descriptions,
+            names=names,
+            kinds=self._first_told(told, "kind", len(keys)),
+            descriptions=self._first_told(told, "description", len(keys)),
             values=values.take(by_text),
             relations=relations.take(by_name),
             **triples,
-            alias_nodes=alias_nodes,
+            degrees=degrees,
             aliases=aliases,
+            alias_nodes=nodes,
+            alias_shares=shares,
         )
 
     def _columns(self, row: type[Row]) -> Iterator[Columns]:
@@ -168,14 +173,14 @@ class _Reading:
             texts.cast(pa.large_string()).combine_chunks().take(pa.array(places, mask=places < 0))
         )
 
-    def _aliases(self, keys: pa.Array) -> tuple[np.ndarray, pa.Array]:
-        """Return the aliases of entities that something else is said of."""
-        nodes, aliases = [], []
+    def _spellings(self, names: pa.Array, keys: pa.Array) -> tuple[pa.ChunkedArray, np.ndarray]:
+        """Return the names of all entities, and the aliases of those that more is said of."""
+        texts, nodes = [names], [np.arange(len(names), dtype=np.int32)]
         for columns in self._columns(ImportedAlias):
-            found = pc.index_in(columns["entity"].cast(pa.large_string()), value_set=keys)
+            found = pc.index_in(columns["entity"].cast(keys.type), value_set=keys)
             nodes.append(found.drop_null().to_numpy())
-            aliases.append(columns["alias"].filter(found.is_valid()))
-        return _joined(nodes), pa.chunked_array(aliases, pa.string()).combine_chunks()
+            texts.append(columns["alias"].filter(found.is_valid()).cast(keys.type))
+        return pa.chunked_array(texts), _joined(nodes)
 
 
 def _joined(parts: Any) -> np.ndarray:

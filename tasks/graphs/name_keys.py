@@ -4,31 +4,86 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from tasks.names import normalise_name
+from tasks.names import ARTICLES, EXPANDED, MAX_NAME, normalise_name
+
+# What `normalise_name` leaves as it is but for capitals: words of letters and digits that are
+# neither an initial nor begin with an article nor have a longer form.
+_PLAIN = r"\A(?:[A-Za-z0-9]{2,}|[0-9])(?: (?:[A-Za-z0-9]{2,}|[0-9]))*\z"
+_CHANGED = rf"(?i)\A(?:{'|'.join(sorted(ARTICLES))}) |(?:\A| )(?:{'|'.join(EXPANDED)}) "
+
+
+def normal_form(name: str) -> str:
+    """Return the form that names are compared in; a name of signs alone is compared as it is."""
+    return normalise_name(name) or name[:MAX_NAME]
+
+
+def normal_forms(names: pa.Array) -> pa.Array:
+    """Return the normal form of each name (strings without nulls), most of them by column."""
+    plain = pc.and_(
+        pc.match_substring_regex(names, _PLAIN),
+        pc.invert(pc.match_substring_regex(names, _CHANGED)),
+    )
+    plain = pc.and_(plain, pc.less_equal(pc.utf8_length(names), MAX_NAME))
+    lower = pc.ascii_lower(names)
+    others = [normal_form(name) for name in names.filter(pc.invert(plain)).to_pylist()]
+    if not others:
+        return lower
+    return pc.replace_with_mask(lower, pc.invert(plain), pa.array(others, names.type))
+
+
+def key_of(normal: str) -> bytes:
+    """Return the eight bytes by which a normal form is found."""
+    return blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def keys_of(normals: Iterable[str]) -> np.ndarray:
+    """Return the key of each normal form, uint64 (names,)."""
+    return np.frombuffer(b"".join(map(key_of, normals)), "<u8")
 
 
 def name_key(name: str) -> int:
-    """Return the hash of a name's normal form; a name without one is compared as it stands."""
-    normal = normalise_name(name) or name
-    digest = blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    """Return the key of a name's normal form as a number."""
+    return int.from_bytes(key_of(normal_form(name)), "little")
 
 
 def name_keys(names: Iterable[str]) -> np.ndarray:
-    """Return the hash of each name, uint64 (names,)."""
-    return np.fromiter(map(name_key, names), np.uint64)
+    """Return the key of each name, uint64 (names,)."""
+    return keys_of(map(normal_form, names))
 
 
 def by_key(
-    hashes: np.ndarray, nodes: np.ndarray, weights: np.ndarray
+    keys: np.ndarray, nodes: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return hashes (sorted) and their nodes, the weightiest first, each pair once."""
-    order = np.lexsort((nodes, -weights, hashes))
-    hashes, nodes = hashes[order], nodes[order]
+    """Return keys (sorted) and their nodes, the weightiest first, each pair once."""
+    order = key_order(keys, nodes, weights)
+    return each_once(keys[order], nodes[order])
+
+
+def key_order(keys: np.ndarray, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the order of names by key, the weightiest of one key first, then by node."""
+    order = np.argsort(keys, kind="stable")
+    places = _shared(keys[order])
+    some = order[places]
+    order[places] = some[np.lexsort((nodes[some], -weights[some], keys[some]))]
+    return order
+
+
+def each_once(keys: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of key (sorted) and node in their order, each pair once, nodes as int32."""
+    places = _shared(keys)
     # Two spellings of one normal form lead to their node once: equal pairs need not be neighbours.
-    pairs = np.lexsort((np.arange(len(nodes)), nodes, hashes))
-    same = np.zeros(len(nodes), bool)
-    same[1:] = (np.diff(hashes[pairs]) == 0) & (np.diff(nodes[pairs]) == 0)
-    kept = np.sort(pairs[~same])
-    return hashes[kept], nodes[kept].astype(np.int32)
+    pairs = places[np.lexsort((places, nodes[places], keys[places]))]
+    again = (np.diff(keys[pairs]) == 0) & (np.diff(nodes[pairs]) == 0)
+    kept = np.ones(len(keys), bool)
+    kept[pairs[1:][again]] = False
+    return keys[kept], nodes[kept].astype(np.int32)
+
+
+def _shared(keys: np.ndarray) -> np.ndarray:
+    """Return the places of sorted keys that are there more than once: few, of most graphs."""
+    same = np.zeros(len(keys) + 1, bool)
+    same[1:-1] = keys[1:] == keys[:-1]
+    return np.flatnonzero(same[1:] | same[:-1])

@@ -8,16 +8,14 @@ names.json          counts
 
 import json
 from collections.abc import Iterator
-from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tasks.linking.spellings import GRAM, han_of, padded, short_forms
-from tasks.names import MAX_NAME, normalise_name
+from tasks.graphs.name_keys import key_order, keys_of, normal_forms
+from tasks.linking.spellings import GRAM, han_of, padded, short_forms_of
 
 BATCH = 1 << 16  # names in memory at a time
 HEAP = 100_000_000  # bytes of memory for tantivy's writer
@@ -26,28 +24,21 @@ SCHEMA = pa.schema(
 )
 
 
-def normal_form(name: str) -> str:
-    """Return the form that names are compared in; a name of signs alone is compared as it is."""
-    return normalise_name(name) or name[:MAX_NAME]
-
-
-def key_of(normal: str) -> bytes:
-    """Return the eight bytes by which a normal form is found."""
-    return blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def build_name_index(folder: Path, names: Any, nodes: Any, weights: Any) -> None:
+def build_name_index(
+    folder: Path, names: Any, nodes: Any, weights: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Write the index of names (pyarrow strings) of nodes (int) into an empty or new folder.
 
     A node may have many names and a name many nodes; `weights` (0 to 1) tell a node's own name
-    from its aliases. Beside a batch of names it holds about 40 bytes for each.
+    from its aliases. Beside a batch of names it holds about 40 bytes for each. Returns the keys
+    (uint64) of names, sorted, the weightiest first, and their nodes (int32).
     """
     folder.mkdir(parents=True, exist_ok=True)
     aside = folder / "normal.part"
-    hashes = _write_normal_forms(aside, names)
+    keys = _write_normal_forms(aside, names)
     nodes = np.asarray(nodes, np.int32)
     weights = np.asarray(weights, np.float32)
-    order = np.lexsort((nodes, -weights, hashes))
+    order = key_order(keys, nodes, weights)
     normals = open_table(aside)["normal"]
     with _writer(folder / "names.arrow", SCHEMA) as writer:
         for start in range(0, len(order), BATCH):
@@ -57,11 +48,12 @@ def build_name_index(folder: Path, names: Any, nodes: Any, weights: Any) -> None
             writer.write_batch(pa.record_batch([*texts, *numbers], schema=SCHEMA))
     del normals
     aside.unlink()
-    keys = hashes[order]
+    keys, nodes = keys[order], nodes[order]
     np.save(folder / "keys.npy", keys)
     distinct = _index_spellings(folder / "words", open_table(folder / "names.arrow"), keys)
     about = {"names": len(keys), "distinct": distinct}
     (folder / "names.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    return keys, nodes
 
 
 def open_table(path: Path) -> pa.Table:
@@ -89,16 +81,15 @@ def _taken(texts: Any, rows: np.ndarray) -> pa.Array:
 
 
 def _write_normal_forms(path: Path, names: Any) -> np.ndarray:
-    """Write the normal form of each name; return their hashes."""
-    digests = []
+    """Write the normal form of each name; return their keys."""
+    keys = [np.empty(0, np.uint64)]
     schema = pa.schema({"normal": pa.string()})
     with _writer(path, schema) as writer:
         for start in range(0, len(names), BATCH):
-            batch = names.slice(start, BATCH).to_pylist()
-            normals = [normal_form(name or "") for name in batch]
-            digests.append(b"".join(map(key_of, normals)))
-            writer.write_batch(pa.record_batch([pa.array(normals, pa.string())], schema=schema))
-    return np.frombuffer(b"".join(digests), np.uint64)
+            normals = normal_forms(_taken(names, np.arange(start, min(start + BATCH, len(names)))))
+            keys.append(keys_of(normals.to_pylist()))
+            writer.write_batch(pa.record_batch([normals], schema=schema))
+    return np.concatenate(keys)
 
 
 def _index_spellings(folder: Path, table: pa.Table, keys: np.ndarray) -> int:
@@ -114,22 +105,22 @@ def _index_spellings(folder: Path, table: pa.Table, keys: np.ndarray) -> int:
     register_tokenizers(index)
     writer = index.writer(HEAP, 1)
     distinct = 0
-    for row, normal in _first_rows(table, keys):
-        document = tantivy.Document(row=row, words=normal, pieces=padded(normal))
-        if han := han_of(normal):
-            document.add_text("han", han)
-        for form in short_forms(normal):
-            document.add_text("short", form)
-        writer.add_document(document)
-        distinct += 1
+    for rows, normals in _first_rows(table, keys):
+        for row, normal, short in zip(
+            rows, normals.to_pylist(), short_forms_of(normals), strict=True
+        ):
+            han = "" if normal.isascii() else han_of(normal)
+            texts = {"words": normal, "pieces": padded(normal), "short": short}
+            writer.add_document(tantivy.Document(row=row, **texts, **({"han": han} if han else {})))
+        distinct += len(rows)
     writer.commit()
     writer.wait_merging_threads()
     return distinct
 
 
-def _first_rows(table: pa.Table, keys: np.ndarray) -> Iterator[tuple[int, str]]:
-    """Yield the first row of each key, with its normal form."""
+def _first_rows(table: pa.Table, keys: np.ndarray) -> Iterator[tuple[list[int], pa.Array]]:
+    """Yield the first row of each key with its normal form, in batches."""
     first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
-    for start, end in pairwise([*range(0, len(first), BATCH), len(first)]):
-        rows = first[start:end]
-        yield from zip(rows.tolist(), _taken(table["normal"], rows).to_pylist(), strict=True)
+    for start in range(0, len(first), BATCH):
+        rows = first[start : start + BATCH]
+        yield rows.tolist(), _taken(table["normal"], rows)

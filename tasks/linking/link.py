@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.embed import Encoder
 from tasks.graphs.graph import Graph
-from tasks.linking.build_names import normal_form
+from tasks.graphs.name_keys import normal_form
 from tasks.linking.context import Context
 from tasks.linking.descriptions import DescriptionIndex
 from tasks.linking.likeness import MEASURES, likenesses

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.linking.build_names import key_of, normal_form, open_table, register_tokenizers
+from tasks.graphs.name_keys import key_of, normal_form
+from tasks.linking.build_names import open_table, register_tokenizers
 from tasks.linking.hits import best
 from tasks.linking.spellings import han_of, han_pieces, pieces, short_forms
 from tasks.segment import HAN
