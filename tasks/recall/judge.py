@@ -1,9 +1,8 @@
 """How good a reading is, by what is known of the things that it speaks of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from tasks.knowledge_bases.protocol import EntityRef
 from tasks.reader import Asked, Reading
 from tasks.recall.records import Record
 from tasks.stems import words_of
@@ -30,11 +29,15 @@ class Judged:
 class Judge:
     """Judges the readings of one question."""
 
-    def __init__(self, asked: Asked, profiles: dict[EntityRef, frozenset[str]]) -> None:
-        """Take the words that are known of each entity."""
-        self._asked = asked
-        self._named = {node for _, bearers in asked.names for node in bearers}
-        self._profiles = {int(entity.key): words for entity, words in profiles.items()}
+    def __init__(
+        self,
+        asked: Asked,
+        profiles: Mapping[int, frozenset[str]],
+        same: Mapping[int, frozenset[int]],
+    ) -> None:
+        """Take the words that are known of each node, and the nodes that are one thing."""
+        self._asked, self._profiles, self._same = asked, profiles, same
+        self._named = self._all({node for _, bearers in asked.names for node in bearers})
 
     def judged(self, readings: Iterable[Reading]) -> list[Judged]:
         """Return readings, best first, without those that only repeat a name of the question.
@@ -73,11 +76,14 @@ class Judge:
     def _meant(self, reading: Reading) -> set[int]:
         """Return the nodes that a phrase names."""
         phrase, sentence = reading.phrase, reading.chain[0]
-        return {
+        return self._all(
             name.bearers[0].entity
             for name in sentence.names
             if name.start <= phrase.start and phrase.end <= name.end
-        }
+        )
+
+    def _all(self, nodes: Iterable[int]) -> set[int]:
+        return {one for node in nodes for one in self._same.get(node, (node,))}
 
     def _is_strange(self, reading: Reading) -> bool:
         """Tell whether a value is stated of something else than what the question names."""

@@ -1,14 +1,18 @@
 """What was looked up for one question: programs are run, what they found is kept as records."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tasks.knowledge_bases.protocol import EntityRef
+from tasks.names import normalise_name
 from tasks.programs.program_run import ProgramRun, run_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.recall.knowledge import CorpusKnowledge
 from tasks.recall.lookup_program import look_up
 from tasks.recall.records import Record, records_of
+from tasks.recall.same import same_entities
 
+PERSON = "person"
 MOST_ENTITIES = 60  # of one question
 MOST_KEPT = 2_000  # entities whose records are kept for further questions
 
@@ -23,7 +27,8 @@ class Looked:
         self.runs: list[ProgramRun] = []
         self._question, self._knowledge, self._matcher = question, knowledge, matcher
         self._asked: dict[tuple[str, str], list[EntityRef]] = {}
-        self._profiles: dict[EntityRef, frozenset[str]] = {}
+        self._profiles: dict[int, frozenset[str]] = {}
+        self._same: dict[int, frozenset[int]] | None = None
 
     def up(self, names: Iterable[str], context: str = "") -> list[EntityRef]:
         """Look up what was not yet looked up; return all that the names mean.
@@ -50,13 +55,37 @@ class Looked:
             kept[entity] = records_of(entity, self._knowledge)
         return kept[entity]
 
-    def profiles(self) -> dict[EntityRef, frozenset[str]]:
-        """Return the words that are known of each entity."""
+    def profiles(self) -> dict[int, frozenset[str]]:
+        """Return the words that are known of each node."""
         for entity, records in self.records.items():
-            if entity not in self._profiles:
+            if int(entity.key) not in self._profiles:
                 words = (record.stems | record.title_stems for record in records)
-                self._profiles[entity] = frozenset().union(*words)
+                self._profiles[int(entity.key)] = frozenset().union(*words)
         return self._profiles
+
+    def same(self) -> dict[int, frozenset[int]]:
+        """Return for each node that is others, too, all nodes of its thing."""
+        if self._same is None:
+            told = [record for records in self.records.values() for record in records]
+            persons = {
+                name.bearers[0].entity: name.text
+                for record in told
+                for name in record.names
+                if self._knowledge.kind_of(name.bearers[0].entity) == PERSON
+            }
+            infos = {int(e.key): self._knowledge.get_entity_info(e) for e in self.records}
+            self._same = same_entities(persons, infos, self._knowledge.names_in)
+        return self._same
+
+    def called(self, records: Iterable[Record]) -> list[Record]:
+        """Return records with all names of what they are about."""
+        return [self._called(record) for record in records]
+
+    def _called(self, record: Record) -> Record:
+        nodes = self.same().get(int(record.document_id), frozenset())
+        names = (self._knowledge.ref(node).name for node in nodes)
+        keys = frozenset(normalise_name(name) for name in names)
+        return replace(record, keys=keys) if keys else record
 
     def _run(self, names: list[str], context: str) -> None:
         code = look_up(names)
@@ -69,3 +98,4 @@ class Looked:
             for entity in call.entities:
                 if entity not in self.records:
                     self.records[entity] = self._records_of(entity)
+                    self._same = None

@@ -22,11 +22,17 @@ LONGEST_TEXT = 4_000  # characters of a description or an aspect
 class Record(Sentence):
     """A sentence of a message; its document is the entity that it is about.
 
-    `source` is the fact that says it, None for a description.
+    `source` is the fact that says it, None for a description; `keys` are other names of the entity
+    in their normal form.
     """
 
     source: Fact | None = None
     about: EntityRef | None = None
+    keys: frozenset[str] = frozenset()
+
+    def is_called(self, key: str) -> bool:
+        """Tell whether the entity bears a name, in its normal form."""
+        return key == self.title_key or key in self.keys
 
 
 def records_of(entity: EntityRef, knowledge: CorpusKnowledge) -> list[Record]:

@@ -103,10 +103,10 @@ def directly(
     near = _best(asked, looked.of(entities), BRIDGES)
     entities = _without_namesakes(entities + looked.up(_bridges(near)), names)
     meant = [one for one in looked.of(entities) if not _of_namesake(one, names)]
-    records = _best(asked, meant, READ)
+    records = looked.called(_best(asked, meant, READ))
     kinds = knowledge.kinds_said(records)
     asked = replace(asked, expectation=with_noun(question, expectation, kinds.__contains__))
-    judge = Judge(asked, looked.profiles())
+    judge = Judge(asked, looked.profiles(), looked.same())
     return [
         Step(
             knowledge.called(one.reading.phrase.text),
