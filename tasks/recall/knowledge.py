@@ -84,10 +84,14 @@ class CorpusKnowledge:
         """Return the names of entities in a text; their bearers are nodes."""
         return names_in(text, self._arrays)
 
-    def names_asked(self, question: str) -> list[LinkedName]:
-        """Return the names in a question, those in lower case too if there are no others."""
+    def names_asked(self, question: str, context: str = "") -> list[LinkedName]:
+        """Return the names in a question, those in lower case too if there are no others.
+
+        Of namesakes those are their bearers that fit the context, the question if none is given.
+        """
         names = names_in_question(question, self._arrays)
-        return [replace(name, bearers=self._fitting(question, name)) for name in names]
+        fits = context or question
+        return [replace(name, bearers=self._fitting(fits, name)) for name in names]
 
     def _fitting(self, question: str, name: LinkedName) -> list[Name]:
         nodes = self._meant(question, name.text)
