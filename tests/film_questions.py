@@ -1,15 +1,18 @@
 """A made-up world of films, and questions about it in other words than its relations'."""
 
-from collections.abc import Iterator
-
 from tasks.graphs.graph import Graph
+from tasks.planner.learn import Example
+from tasks.planner.paths import walk
+
+NamedPath = tuple[tuple[str, bool], ...]
+Templates = dict[str, NamedPath]
 
 FILMS = 60
 DIRECTORS = 12
 ACTORS = 20
 YEARS = 15
 
-ONE_HOP = {
+ONE_HOP: Templates = {
     "who helmed {film}": (("directed_by", False),),
     "the person behind the camera of {film} was": (("directed_by", False),),
     "in what year did {film} come out": (("release_year", False),),
@@ -17,7 +20,7 @@ ONE_HOP = {
     "whom do we see in {film}": (("starred_actors", False),),
     "what did {person} helm": (("directed_by", True),),
 }
-TWO_HOPS = {
+TWO_HOPS: Templates = {
     "which others were helmed by whoever helmed {film}": (
         ("directed_by", False),
         ("directed_by", True),
@@ -50,9 +53,18 @@ def graph() -> Graph:
     return Graph.of("films", triples())
 
 
-def asked(templates: dict[str, tuple[tuple[str, bool], ...]]) -> Iterator[tuple[str, tuple]]:
-    """Yield every question and its path, film by film."""
-    for n in range(FILMS):
-        for template, path in templates.items():
-            topic = film(n) if "{film}" in template else person(n % DIRECTORS)
-            yield template.format(film=topic, person=topic), path
+def examples(films: Graph, *templates: Templates) -> list[Example]:
+    """Return every question with its answers, film by film."""
+    return [
+        Example(template.format(film=film(n), person=person(n)), _answers(films, template, n, path))
+        for n in range(FILMS)
+        for group in templates
+        for template, path in group.items()
+        if "{film}" in template or n < DIRECTORS
+    ]
+
+
+def _answers(films: Graph, template: str, n: int, path: NamedPath) -> tuple[str, ...]:
+    topic = films.named(film(n) if "{film}" in template else person(n))
+    hops = tuple((films.relation_numbers[name], inverse) for name, inverse in path)
+    return tuple(films.label(node) for node in walk(films, topic, hops))

@@ -21,18 +21,11 @@ from tasks.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint
 from tasks.refresh import silent
-from tests.film_questions import ONE_HOP, TWO_HOPS, asked, graph
+from tests.film_questions import ONE_HOP, TWO_HOPS, examples, graph
 from tests.graph_knowledge_base import GraphKnowledgeBase
 from warehouse.home import Home
 
 TAUGHT = 0.5  # share of the questions that are learned from
-
-
-def example(films: Graph, question: str, path: tuple[tuple[str, bool], ...]) -> Example:
-    topic = topics_in(question, films)[0]
-    hops = tuple((films.relation_numbers[name], inverse) for name, inverse in path)
-    nodes = walk(films, topic.nodes, hops)
-    return Example(question, tuple(films.label(node) for node in nodes))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +35,7 @@ def films() -> Graph:
 
 @pytest.fixture(scope="module")
 def questions(films: Graph) -> list[Example]:
-    return [example(films, question, path) for question, path in asked(ONE_HOP | TWO_HOPS)]
+    return examples(films, ONE_HOP, TWO_HOPS)
 
 
 @pytest.fixture(scope="module")

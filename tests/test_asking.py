@@ -1,0 +1,195 @@
+"""Asking an edition: routes, graphs, what was learned, models, secrets, files of questions."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from flows.__main__ import main
+from schemas.errors import UsageError
+from schemas.operations import AnswerRecord
+from schemas.settings import EngineSettings, ModelSettings, Settings, load_settings
+from tasks.asking.asker import Asker
+from tasks.asking.how import Asking
+from tasks.import_graph import import_graph
+from tasks.knowledge_bases.edition_graph import edition_graphs
+from tasks.learn_planners import learn_planners
+from tasks.refresh import refresh
+from tests.film_questions import ONE_HOP, examples, film, graph, triples
+from tests.mock_endpoint import running
+from warehouse.home import Home
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+
+
+@pytest.fixture(scope="module")
+def home(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home with the tiny corpus and a graph of films."""
+    folder = tmp_path_factory.mktemp("asking")
+    shutil.copytree(small_home, folder / "home")
+    films = folder / "films.tsv"
+    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
+    place = Home(folder / "home")
+    import_graph(place, films, PLAIN, name="films")
+    return place
+
+
+@pytest.fixture(scope="module")
+def taught(home: Home, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """The same home after it learned from questions in other words."""
+    path = tmp_path_factory.mktemp("questions") / "questions.jsonl"
+    rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    [told] = learn_planners(home, path, "jsonl", PLAIN)
+    assert told["graph"] == "films" and told["explained"] == told["questions"] > 150
+    assert told["right"] == told["tried"] > 0
+    return home
+
+
+def asker(home: Home, settings: Settings = PLAIN, **how: object) -> Asker:
+    edition = home.editions.current()
+    assert edition is not None
+    return Asker(home, edition, settings, Asking(**how))  # type: ignore[arg-type]
+
+
+# -- graphs ---------------------------------------------------------------------------------------
+
+
+def test_a_graph_is_asked_in_its_relations_words(home: Home) -> None:
+    with asker(home) as open_asker:
+        answer = open_asker.answer(f"What is the release year of {film(3)}?")
+    assert (answer.answer, answer.route, answer.answerable) == ("1953", "programs", True)
+    assert "find_entity_or_value" in (answer.program or "")
+    assert [e.text for e in answer.evidence] == [f"{film(3)}, release_year: 1953"]
+    assert answer.evidence[0].graph == "films" and answer.evidence[0].kind == "triple"
+
+
+def test_what_was_learned_is_asked_in_any_words(taught: Home) -> None:
+    question = f"when could people first see {film(5)}"
+    with asker(taught) as open_asker:
+        assert open_asker.answer(question).answer == "1955"
+        several = open_asker.answer(f"whom do we see in {film(5)}")
+    assert len(several.answers) == 2 and several.answer == several.answers[0]
+
+
+def test_another_question_is_not_one_for_the_graph(taught: Home) -> None:
+    with asker(taught, graph="films") as open_asker:
+        answer = open_asker.answer(f"how many gulls nest near {film(5)}?")
+    assert (answer.answer, answer.answers, answer.route) == (None, [], "none")
+    assert not answer.answerable and answer.evidence == []
+
+
+def test_an_unknown_graph_or_route_is_a_wrong_call(home: Home) -> None:
+    with pytest.raises(UsageError, match="corpus, films"):
+        asker(home, graph="flims")
+    with pytest.raises(UsageError, match="programs"):
+        asker(home, route="paths of glory")
+
+
+# -- the corpus -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ["auto", "programs", "text"])
+def test_the_corpus_is_asked_by_every_route(taught: Home, route: str) -> None:
+    with asker(taught, route=route) as open_asker:
+        answer = open_asker.answer("Where was Ada Lovelace born?")
+    assert answer.answer == "London"
+    assert answer.route == ("text" if route == "text" else "programs")
+    place = answer.evidence[0]
+    assert place.graph == "corpus" and (place.uri or "").endswith("ada.md")
+    assert place.span_start is not None and place.span_end is not None
+
+
+def test_what_nobody_said_is_not_known(taught: Home) -> None:
+    with asker(taught) as open_asker:
+        answer = open_asker.answer("What is the name of Mallory's parrot?")
+    assert not answer.answerable and answer.route == "none"
+
+
+@pytest.mark.parametrize("question", ["x" * 5_000, "[" * 400, "\ud800?", "{0} \x00 ' \" ]]", "？"])
+def test_any_question_is_answered_or_not_known(taught: Home, question: str) -> None:
+    with asker(taught) as open_asker:
+        assert open_asker.answer(question).answerable is False
+
+
+# -- with a model ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with running(tmp_path / "calls.jsonl") as endpoint:
+        settings = ModelSettings(name="mock", base_url=endpoint.base_url)
+        engine = EngineSettings(engine="openai", encoder="none", model=settings)
+        yield Settings(engine=engine)
+
+
+def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Settings) -> None:
+    with asker(home, model) as open_asker:
+        first, again = open_asker.answer_all(["Who was Ada Lovelace?"] * 2)
+    assert "mathematician" in (first.answer or "") and first.route == "programs"
+    assert "get_entity_info" in (first.program or "")
+    assert first.usage.calls + again.usage.calls >= 2  # equal questions are asked once
+    with asker(home, model) as open_asker:
+        later = open_asker.answer("Who was Ada Lovelace?")
+    assert later.answer == first.answer
+    assert (later.usage.calls, later.usage.tokens_in) == (0, 0)
+
+
+def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path: Path) -> None:
+    home, texts = Home(tmp_path / "home"), tmp_path / "texts"
+    secret, plain = texts / "secret", texts / "plain"
+    secret.mkdir(parents=True)
+    plain.mkdir()
+    (secret / "a.md").write_text("# Ulla Stern\n\nUlla Stern was a spy. She was born in Riga.\n")
+    (plain / "b.md").write_text("# Karl Moor\n\nKarl Moor was a baker. He was born in Bonn.\n")
+    refresh(home, [str(secret)], PLAIN, sensitive=True)
+    refresh(home, [str(plain)], PLAIN)
+    edition = home.editions.current()
+    assert edition is not None
+    shown = edition_graphs(edition)["corpus"]
+    withheld = edition_graphs(edition, open_only=True)["corpus"]
+    [entity] = [c.entity for c in shown.entity_linking("q", ["Ulla Stern"])][:1]
+    assert shown.get_entity_triples(entity) and "spy" in shown.get_entity_info(entity)
+    assert withheld.get_entity_triples(entity) == [] and withheld.get_entity_info(entity) == ""
+    assert "Ulla Stern" not in [c.entity.name for c in withheld.entity_linking("q", ["Ulla Stern"])]
+    [other] = [c.entity for c in withheld.entity_linking("q", ["Karl Moor"])][:1]
+    assert "baker" in withheld.get_entity_info(other)
+    assert withheld.get_entity_triples(other) == shown.get_entity_triples(other) != []
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def test_the_commands_learn_answer_and_keep_records(
+    taught: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    rows = [{"id": "1", "question": f"who helmed {film(7)}"}, {"id": "2", "question": "why?"}]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    at = ["--home", str(taught.path)]
+    assert main([*at, "answer", str(questions), "--out", str(out), "--graph", "films"]) == 0
+    first, second = map(json.loads, out.read_text(encoding="utf-8").splitlines())
+    assert (first["id"], first["answer"], first["route"]) == ("1", "Nora Field 7", "programs")
+    assert (second["id"], second["answerable"]) == ("2", False)
+    kept = {row["question_id"]: row for row in taught.live.table(AnswerRecord).to_pylist()}
+    assert kept[first["question_id"]]["program"] == first["program"]
+    capsys.readouterr()
+    assert main([*at, "ask", f"whom do we see in {film(7)}", "--explain"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0].count(";") == 1 and "| def search():" in shown
+    assert main([*at, "ask", "who?", "--graph", "nothing"]) == 2
+
+
+def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"question": "who helmed it?"}\n')
+    with pytest.raises(UsageError, match="no question|No question"):
+        learn_planners(taught, path, "jsonl", PLAIN)
+    path.write_text('{"question": "who helmed it?", "answers": ["nobody"]}\n')
+    with pytest.raises(UsageError, match="--graph"):
+        learn_planners(taught, path, "jsonl", PLAIN)
+    assert load_settings(taught.path).engine.encoder == "none"
