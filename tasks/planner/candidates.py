@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.planner.paths import Path, follow, leads_back, onward
+from tasks.planner.paths import Path, follow, onward
 from tasks.planner.topics import Topic
 
 MOST_SHORT = 400  # paths of up to two hops from one topic
@@ -11,18 +11,15 @@ LARGEST = 2_000  # nodes of a first hop that a second is looked for from
 
 
 def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
-    """Yield the paths of one and two hops from a topic, and where they end: elsewhere."""
+    """Yield the paths of one and two hops from a topic, and where they end."""
     ways = 0
     firsts = list(onward(graph, topic.nodes, topic.nodes))
     for hop, nodes in firsts:
-        if not leads_back(topic.nodes, nodes):
-            yield (hop,), nodes
+        yield (hop,), nodes
     for first, nodes in firsts if longest > 1 else []:
         if len(nodes) > LARGEST:
             continue
         for second, reached in onward(graph, topic.nodes, nodes):
-            if leads_back(topic.nodes, reached):
-                continue
             ways += 1
             if ways > MOST_SHORT:
                 return
@@ -50,5 +47,4 @@ def longer_paths(
     """Yield paths that go on by one hop from where others end."""
     for path, nodes in paths:
         for hop, reached in onward(graph, topic.nodes, nodes):
-            if not leads_back(topic.nodes, reached):
-                yield (*path, hop), reached
+            yield (*path, hop), reached

@@ -59,8 +59,9 @@ OVERLAPS = 5
 def overlap(masked: str, relation: str) -> tuple[float, ...]:
     """Return how a question speaks of a relation, `OVERLAPS` numbers between 0 and 1.
 
-    Whether its whole name stands there; the share of its words, of its characters, of its pairs
-    of characters; and the length of the longest stretch of it, as a share.
+    Whether its whole name stands there; the share of its words, of its characters if they are
+    Chinese (most letters stand in any question), of its pairs of characters; and the length of the
+    longest stretch of it, as a share.
     """
     return _overlap(_plain(masked), relation)
 
@@ -83,7 +84,7 @@ def _overlap(question: str, relation: str) -> tuple[float, ...]:
         float(name in joined),
         sum(word in said or (bool(HAN.search(word)) and word in joined) for word in words)
         / len(words),
-        sum(character in joined for character in name) / len(name),
+        sum(character in joined for character in name) / len(name) if HAN.search(name) else 0.0,
         sum(pair in joined for pair in pairs) / len(pairs),
         longest / len(name),
     )

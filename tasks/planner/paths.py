@@ -36,11 +36,6 @@ def onward(graph: Graph, start: Nodes, nodes: Nodes) -> Iterator[tuple[Hop, Node
         yield hop, _others(reached, start)
 
 
-def leads_back(start: Nodes, nodes: Nodes) -> bool:
-    """Tell whether nodes are nothing but those a path started from, which answers nothing."""
-    return len(nodes) <= len(start) and bool(np.isin(nodes, start).all())
-
-
 def _others(reached: Nodes, start: Nodes) -> Nodes:
     """Return what was reached without the start, or that where there is nothing else."""
     known = reached == start[0] if len(start) == 1 else np.isin(reached, start)
