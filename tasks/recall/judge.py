@@ -37,6 +37,7 @@ class Judge:
     ) -> None:
         """Take the words that are known of each node, and the nodes that are one thing."""
         self._asked, self._profiles, self._same = asked, profiles, same
+        self._asks_value = asked.expectation.form in ("date", "number")
         self._named = self._all({node for _, bearers in asked.names for node in bearers})
 
     def judged(self, readings: Iterable[Reading]) -> list[Judged]:
@@ -57,16 +58,20 @@ class Judge:
             coverage=min(1.0, reading.coverage + share),
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
-        known = self._is_known(reading)
+        known = self._is_known(reading, words)
         score = reading.score - STRANGER * self._is_strange(reading)
         return Judged(reading, score, words, known, known and reading.coverage >= SURE)
 
-    def _is_known(self, reading: Reading) -> bool:
-        """Tell whether a reading is an answer: it says nearly all, or much of a long question."""
+    def _is_known(self, reading: Reading, said: frozenset[str]) -> bool:
+        """Tell whether a reading is an answer: it says nearly all, or much of a long question.
+
+        Of a long one all names have to be said where a value is asked for, which any may have.
+        """
         if reading.score >= KNOWN and reading.coverage >= COVERED:
             return True
         much = reading.coverage * len(self._asked.terms) >= MUCH
-        return much and reading.score >= MUCH_KNOWN and reading.coverage >= MUCH_COVERED
+        named = not self._asks_value or all(words <= said for words, _ in self._asked.names)
+        return named and much and reading.score >= MUCH_KNOWN and reading.coverage >= MUCH_COVERED
 
     def _repeats(self, reading: Reading) -> bool:
         """Tell whether a phrase says a name of the question again, with more words at most."""
@@ -89,5 +94,4 @@ class Judge:
         """Tell whether a value is stated of something else than what the question names."""
         first = reading.chain[0]
         about = int(first.about.key) if isinstance(first, Record) and first.about else -1
-        value = self._asked.expectation.form in ("date", "number")
-        return value and bool(self._named) and about not in self._named
+        return self._asks_value and bool(self._named) and about not in self._named
