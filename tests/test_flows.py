@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,15 @@ from prefect.testing.utilities import prefect_test_harness
 
 from flows import progress
 from flows import refresh_knowledge as story
+from flows.answer_questions import answer_questions
 from flows.evaluate_answers import evaluate_answers
+from flows.import_graph import import_graph
+from flows.learn_from_questions import learn_from_questions
 from flows.refresh_knowledge import refresh_knowledge
 from flows.runners import TaskForEachBatch
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import EngineSettings, Settings
+from tests.film_questions import ONE_HOP, examples, graph, triples
 from warehouse.home import Home
 
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=2)
@@ -91,6 +96,25 @@ def test_evaluation_is_a_flow_with_its_figures(
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
     assert any("| text | 2 |" in (artifact.data or "") for artifact in artifacts)
+
+
+def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path: Path) -> None:
+    films, questions, out = tmp_path / "f.tsv", tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
+    assert import_graph(str(films), "films", str(own_home), settings=SETTINGS)["published"]
+    rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
+    questions.write_text("\n".join(map(json.dumps, rows[:150])), encoding="utf-8")
+    [learned] = learn_from_questions(str(questions), "jsonl", str(own_home), "films", SETTINGS)
+    assert learned["explained"] == 150
+    questions.write_text(json.dumps(rows[-1]), encoding="utf-8")
+    told = answer_questions(str(questions), str(out), str(own_home), settings=SETTINGS)
+    assert told == {"questions": 1, "answered": 1, "answers": str(out)}
+    answer = json.loads(out.read_text())
+    assert set(answer["answers"]) == set(rows[-1]["answers"])
+    _, _, artifacts = asyncio.run(recorded())
+    shown = [artifact.data or "" for artifact in artifacts]
+    assert any("1 of 1 questions" in text for text in shown)
+    assert any("| films | 150 | 150 |" in text for text in shown)
 
 
 def test_failing_flow_raises_the_plain_error(server: None, tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"""Programs for knowledge bases that lie elsewhere, planned in what is around a question's names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import EngineSettings, KnowledgeBaseSettings, Settings
+from tasks.asking.asker import Asker
+from tasks.knowledge_bases.protocol import EntityRef
+from tasks.planner.neighbourhood import NeighbourhoodWriter
+from tasks.programs.search_program import Hint, ProgramSearch
+from tests import knowledge_server
+from tests.film_knowledge_base import films
+from tests.graph_knowledge_base import GraphKnowledgeBase
+from tests.knowledge_server import World
+from warehouse.home import Home
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with knowledge_server.running() as world:
+        yield world
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What is the release year of Alien?", ["1979"]),
+        ("What was Ridley Scott's date of birth?", ["30 November 1937"]),
+        ('What is the budget of the film "Titanic"?', ["200 million USD"]),
+    ],
+)
+def test_a_relation_that_the_question_says_is_asked_for(question: str, answers: list[str]) -> None:
+    found = ProgramSearch(NeighbourhoodWriter(films()), [films()]).search(question)
+    assert found.error is None and found.answers == answers
+
+
+@pytest.mark.parametrize("question", ["What is the colour of Alien?", "why?", "", "Who is Nobody?"])
+def test_what_no_relation_says_gets_no_program(question: str) -> None:
+    assert NeighbourhoodWriter(films()).write(question, Hint()) is None
+
+
+def test_only_a_few_names_are_looked_up() -> None:
+    asked: list[str] = []
+
+    class Counting(GraphKnowledgeBase):
+        def entity_linking(self, query, aliases):  # type: ignore[no-untyped-def]
+            asked.extend(aliases)
+            return super().entity_linking(query, aliases)
+
+    question = "Is " + ", ".join(f"Town{n} Hall" for n in range(30)) + " in Rome?"
+    NeighbourhoodWriter(Counting.of(("Rome", "river", "Tiber"))).write(question, Hint())
+    assert len(asked) <= 4
+    assert EntityRef("x", "1", "Rome").name == "Rome"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "base"),
+    [
+        ("What is the occupation of Mira Holt?", "composer", "wikidata"),
+        ("What is the population of Bergen?", "285601", "wikipedia"),
+        ("李明（挪威作家）的出生地是哪里？", "卑尔根", "cn-dbpedia"),
+    ],
+)
+def test_remote_knowledge_bases_are_asked_by_the_language(
+    world: World, own_home: Path, question: str, answer: str, base: str
+) -> None:
+    told = KnowledgeBaseSettings(**world.settings(), languages={"en": (base,), "zh": (base,)})
+    settings = Settings(engine=EngineSettings(encoder="none"), knowledge_bases=told)
+    home = Home(own_home)
+    edition = home.editions.current()
+    assert edition is not None
+    with Asker(home, edition, settings) as asker:
+        found = asker.answer(question)
+    assert (found.answer, found.route) == (answer, "programs")
+    assert found.evidence[0].graph == base
