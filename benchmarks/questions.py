@@ -3,14 +3,17 @@
     python -m benchmarks.questions [--home demo-home]
 
 A question is right if the answer contains one of the accepted ones, or, where the corpus has no
-answer, if none is given. `found` is the share of questions whose documents are all among the first
+answer, if none is given. `text` reads passages; `knowledge` answers from what was extracted alone:
+triples, descriptions, aspects and aliases, looked up by programs. `found` is the share of questions whose documents are all among the first
 eight that the search returns, by language: Chinese is found by its words and the graph alone unless
 a multilingual encoder is configured.
 """
 
 import argparse
 import tempfile
+import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,8 @@ from benchmarks.results_file import write_results
 from schemas.settings import Settings
 from tasks.answer import Answerer
 from tasks.embed import load_encoder
+from tasks.knowledge_bases.edition_graph import CORPUS, edition_graphs
+from tasks.recall.recall import Recall
 from tasks.refresh import refresh
 from tasks.search import Searcher
 from warehouse.editions import Edition
@@ -27,38 +32,54 @@ from warehouse.home import Home
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FIRST = 8  # documents
+Question = dict[str, Any]
 
 
 def measure(edition: Edition) -> dict[str, Any]:
-    """Return right answers by kind of question, and documents found by language."""
+    """Return right answers by route and kind of question, and documents found by language."""
     lines = (EXAMPLES / "questions.jsonl").read_bytes().splitlines()
-    answerer = Answerer(edition)
-    searcher = Searcher(edition.path, load_encoder("minilm"), None)
+    questions = [orjson.loads(line) for line in lines]
+    text = Answerer(edition)
+    recall = Recall(edition_graphs(edition)[CORPUS], edition)
+    return {
+        "questions": len(questions),
+        "text": _right(questions, lambda question: text.answer(question).answers),
+        "knowledge": _right(questions, lambda question: recall.answer(question).answers),
+        "found": _found(questions, edition),
+    }
+
+
+def _right(questions: list[Question], answers: Callable[[str], list[str]]) -> dict[str, Any]:
     right: dict[str, list[bool]] = defaultdict(list)
-    found: dict[str, list[bool]] = defaultdict(list)
     wrong = []
-    for question in map(orjson.loads, lines):
-        answer = answerer.answer(question["question"])
-        said = (answer.answer or "").casefold() if answer.answerable else ""
-        ok = any(a.casefold() in said for a in question["answers"]) or not (
-            question["answers"] or said
-        )
+    began = time.perf_counter()
+    for question in questions:
+        said = (answers(question["question"]) or [""])[0]
+        accepted = (a.casefold() in said.casefold() for a in question["answers"])
+        ok = any(accepted) if question["answers"] else not said
         right[question["task"]].append(ok)
         if not ok:
-            wrong.append(f"{question['question']} -> {answer.answer}")
+            wrong.append(f"{question['question']} -> {said or None}")
+    seconds = time.perf_counter() - began
+    return {
+        "right": {task: f"{sum(oks)} of {len(oks)}" for task, oks in right.items()},
+        "right_in_all": sum(sum(oks) for oks in right.values()),
+        "seconds_a_question": round(seconds / len(questions), 3),
+        "wrong": wrong,
+    }
+
+
+def _found(questions: list[Question], edition: Edition) -> dict[str, Any]:
+    searcher = Searcher(edition.path, load_encoder("minilm"), None)
+    found: dict[str, list[bool]] = defaultdict(list)
+    for question in questions:
         if question.get("gold"):
             hits = searcher.passages(question["question"], 5 * FIRST)
             seen = list(dict.fromkeys(hit.fields["title"] for hit in hits))[:FIRST]
             found[question["language"]].append(set(question["gold"]) <= set(seen))
     return {
-        "right": {task: f"{sum(oks)} of {len(oks)}" for task, oks in right.items()},
-        "right_in_all": sum(sum(oks) for oks in right.values()),
-        "questions": len(lines),
-        "found": {
-            language: {"share": round(sum(oks) / len(oks), 3), "questions": len(oks)}
-            for language, oks in found.items()
-        },
-        "wrong": wrong,
+        language: {"share": round(sum(oks) / len(oks), 3), "questions": len(oks)}
+        for language, oks in found.items()
     }
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from schemas.settings import Settings
-from tasks.embed import load_encoder
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
@@ -30,7 +29,7 @@ class ProgramAnswerer:
         """Open the edition's graphs."""
         self._graphs = edition_graphs(edition)
         corpus = self._graphs.get(CORPUS)
-        self._recall = corpus and Recall(corpus, edition, load_encoder(settings.engine.encoder))
+        self._recall = corpus and Recall(corpus, edition)
         self._writers = {
             name: PlannedWriter(untaught_planner(graph.arrays))
             for name, graph in self._graphs.items()
