@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from tasks.graphs.graph import Graph
-from tasks.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.knowledge_bases.protocol import Fact, KnowledgeBase
 from tasks.planner.planner import Planned
 from tasks.planner.untaught import untaught_planner
 from tasks.planner.writer import PlannedWriter
@@ -47,15 +47,13 @@ class NeighbourhoodWriter:
 
     def _around(self, question: str) -> Graph | None:
         triples: list[tuple[str, str, str]] = []
-        aliases: list[tuple[str, str]] = []
         for name in list(dict.fromkeys(_names(question)))[:MOST_NAMES]:
             candidates = self._kb.entity_linking(question, [name])
             if not candidates:
                 continue
-            entity = candidates[0].entity
-            aliases.append((name, entity.name))
-            triples += [_triple(f) for f in self._kb.get_entity_triples(entity)[:MOST_FACTS]]
-        return Graph.of(self._kb.name, triples, aliases) if triples else None
+            facts = self._kb.get_entity_triples(candidates[0].entity)
+            triples += [_triple(name, fact) for fact in facts[:MOST_FACTS]]
+        return Graph.of(self._kb.name, triples) if triples else None
 
 
 def _names(question: str) -> Iterator[str]:
@@ -72,7 +70,6 @@ def _names(question: str) -> Iterator[str]:
             yield " ".join(words).removesuffix("'s").removesuffix("’s").rstrip(".")
 
 
-def _triple(fact: Fact) -> tuple[str, str, str]:
-    ends = (fact.entity.name, fact.value.name if isinstance(fact.value, EntityRef) else fact.value)
-    head, tail = reversed(ends) if fact.inverse else ends
-    return head, fact.relation, tail
+def _triple(name: str, fact: Fact) -> tuple[str, str, str]:
+    """Return a fact of what is called so in the question: by that name it was found."""
+    return (fact.text, fact.relation, name) if fact.inverse else (name, fact.relation, fact.text)
