@@ -76,7 +76,8 @@ class CnDbpedia:
     ) -> Candidate:
         brackets = _BRACKETS.match(full)
         base, which = (brackets[1], brackets[2]) if brackets else (full, "")
-        score = likelihood(query, aliases, [full, base], place, which)
+        # The service itself says that the name means it, nicknames too.
+        score = likelihood(query, aliases, [full, base, name], place, which)
         others = tuple(dict.fromkeys(one for one in (base, name) if one != full))
         return Candidate(EntityRef(self.name, full, full), score, which, others)
 
