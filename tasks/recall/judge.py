@@ -10,6 +10,7 @@ from tasks.stems import words_of
 PROFILE_NEAR = 0.4  # how near to the answer counts what is known of it otherwise
 STRANGER = 0.08  # off the score of a value that is stated of something else
 KNOWN, COVERED = 0.53, 0.64  # below this score, or share of the question said: no answer
+RELATION = 0.3  # share of the words outside names that has to be said
 MUCH = 5.0  # words of a question; who says so many of a long one may leave more of it open,
 MUCH_KNOWN, MUCH_COVERED = 0.45, 0.42  # down to these
 SURE = 0.95  # share of the question above which nothing is left open
@@ -58,9 +59,19 @@ class Judge:
             coverage=min(1.0, reading.coverage + share),
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
-        known = self._is_known(reading, words)
+        known = self._says_relation(said) and self._is_known(reading, words)
         score = reading.score - STRANGER * self._is_strange(reading)
         return Judged(reading, score, words, known, known and reading.coverage >= SURE)
+
+    def _says_relation(self, said: frozenset[str]) -> bool:
+        """Tell whether enough is said of the words outside names, which say what is asked of them.
+
+        All that is known of somebody does not tell where he died.
+        """
+        named = frozenset().union(*(words for words, _ in self._asked.names))
+        others = {word: w for word, w in self._asked.terms.items() if word not in named}
+        weight = sum(w for word, w in others.items() if word in said)
+        return not others or weight >= RELATION * sum(others.values())
 
     def _is_known(self, reading: Reading, said: frozenset[str]) -> bool:
         """Tell whether a reading is an answer: it says nearly all, or much of a long question.

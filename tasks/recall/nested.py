@@ -72,7 +72,7 @@ class Nested:
     def outer(self, name: str) -> str:
         """Return the question with a name in place of the description."""
         gap = "" if is_chinese(name + self.after) else " "
-        return f"{self.before}{name}{gap}{self.after}".strip()
+        return " ".join(f"{self.before}{name}{gap}{self.after}".split())
 
 
 def find_nested(question: str, names: Sequence[LinkedName]) -> Nested | None:

@@ -1,0 +1,223 @@
+"""Answers from extracted knowledge alone: programs look up, what they found is read."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.expectation import Expectation, expect
+from tasks.graphs.build import build_graphs
+from tasks.graphs.graph import Graph
+from tasks.index import build_index
+from tasks.knowledge_bases.edition_graph import edition_graphs
+from tasks.recall.asked_kind import class_in, with_noun
+from tasks.recall.names import names_in, names_in_question
+from tasks.recall.nested import find_nested
+from tasks.recall.recall import Recall
+from tasks.recall.same import same_entities
+from tests.small_edition import make_edition
+
+# What follows "unsaid" stands in a passage, but nothing was extracted from it.
+TEXTS = {
+    "Marie Curie": "Marie Curie was born in Warsaw on 7 November 1867 and discovered polonium. "
+    "She married Pierre Curie. Unsaid: Marie Curie died in Passy.",
+    "Lise Meitner": "Lise Meitner was born in Vienna on 7 November 1878.",
+    "Warsaw": "Warsaw lies on the Vistula and is the capital of Poland.",
+    "Vienna": "Vienna lies on the Danube in Austria.",
+    "Danube": "The Danube is 2,850 km long.",
+    "Vistula": "The Vistula is 1,047 km long.",
+}
+ENTITIES = {
+    "Marie Curie": ("person", ["Curie"]),
+    "Pierre Curie": ("person", []),
+    "Lise Meitner": ("person", []),
+    "Warsaw": ("place", []),
+    "Vienna": ("place", []),
+    "Poland": ("place", []),
+    "Austria": ("place", []),
+    "Vistula": ("place", []),
+    "Danube": ("place", []),
+    "polonium": ("thing", []),
+}
+FACTS = [
+    ("Marie Curie", "Marie Curie", "born in", "Warsaw"),
+    ("Marie Curie", "Marie Curie", "born on", "7 November 1867"),
+    ("Marie Curie", "Marie Curie", "discovered", "polonium"),
+    ("Marie Curie", "Marie Curie", "married", "Pierre Curie"),
+    ("Lise Meitner", "Lise Meitner", "born in", "Vienna"),
+    ("Lise Meitner", "Lise Meitner", "born on", "7 November 1878"),
+    ("Warsaw", "Warsaw", "lies on", "Vistula"),
+    ("Warsaw", "Warsaw", "capital of", "Poland"),
+    ("Vienna", "Vienna", "lies on", "Danube"),
+    ("Vienna", "Vienna", "city in", "Austria"),
+    ("Danube", "Danube", "length", "2,850 km"),
+    ("Vistula", "Vistula", "length", "1,047 km"),
+]
+DESCRIPTIONS = {
+    "Marie Curie": "Marie Curie was a Polish physicist.",
+    "Lise Meitner": "Lise Meitner was an Austrian physicist.",
+    "Vistula": "The Vistula is a river in Poland.",
+    "Danube": "The Danube is a river in Europe.",
+    "Warsaw": "Warsaw is a city in Poland.",
+    "polonium": "Polonium is a chemical element.",
+}
+
+
+@pytest.fixture(scope="module")
+def recall(tmp_path_factory: pytest.TempPathFactory) -> Recall:
+    folder: Path = tmp_path_factory.mktemp("edition")
+    edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
+    build_index(folder, None)
+    build_graphs(folder)
+    return Recall(edition_graphs(edition)["corpus"], edition)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where was Marie Curie born?", "Warsaw"),
+        ("When was Marie Curie born?", "7 November 1867"),
+        ("Who discovered polonium?", "Marie Curie"),
+        ("Where was the physicist born who discovered polonium?", "Warsaw"),
+        ("When was the physicist born who married Pierre Curie?", "7 November 1867"),
+        ("On which river does the city lie where Marie Curie was born?", "Vistula"),
+        ("On which river does the city lie where Marie Curie, who discovered polonium, was born?",
+         "Vistula"),
+        ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
+        ("Which river is longer, the Vistula or the Danube?", "the Danube"),
+        ("Were Marie Curie and Lise Meitner born in the same city?", "no"),
+    ],
+)  # fmt: skip
+def test_answers_come_from_what_was_extracted(recall: Recall, question: str, answer: str) -> None:
+    found = recall.answer(question)
+    assert found.answers[:1] == [answer]
+    assert found.evidence
+    assert any("get_entity_info(" in program for program in found.programs)
+    assert all(run.error is None for run in found.runs)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where did Marie Curie die?",  # a passage says it, no fact does
+        "What was the name of Marie Curie's dog?",
+        "When was Emmy Noether born?",
+        "Who was born earlier, Emmy Noether or Marie Curie?",
+        "Where was the physicist born who discovered radium?",
+        "",
+        "?",
+    ],
+)
+def test_what_was_not_extracted_is_not_known(recall: Recall, question: str) -> None:
+    assert not recall.answer(question).answerable
+
+
+def test_evidence_says_where_a_document_states_it(recall: Recall) -> None:
+    evidence = recall.answer("Where was Marie Curie born?").evidence[0]
+    assert (evidence.kind, evidence.graph, evidence.uri) == ("triple", "corpus", "test/Marie Curie")
+    assert evidence.span_start == TEXTS["Marie Curie"].index("Warsaw")
+
+
+def test_one_question_leaves_nothing_behind(recall: Recall) -> None:
+    first = recall.answer("Where was Marie Curie born?")
+    recall.answer("Where was Lise Meitner born?")
+    again = recall.answer("Where was Marie Curie born?")
+    assert again.answers == first.answers
+    assert again.evidence == first.evidence
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_question(recall: Recall, question: str) -> None:
+    assert isinstance(recall.answer(question).answers, list)
+
+
+@pytest.mark.parametrize(
+    ("question", "described", "outer"),
+    [
+        ("Where was the physicist born who won the prize?", "Which physicist won the prize?",
+         "Where was X born ?"),
+        ("When did the astronomer die whom Haydn visited?", "Which astronomer Haydn visited?",
+         "When did X die ?"),
+        ("Where did the woman who wrote the notes die?", "Who wrote the notes?",
+         "Where did X die ?"),
+        ("Who directed the film in which Jung made his debut?",
+         "Which film in Jung made his debut?", "Who directed X ?"),
+        ("Who was the DJ of the album produced by an English cricketer born in Leeds?",
+         "Which English cricketer born in Leeds?", "Who was the DJ of the album produced by X ?"),
+        ("再别康桥的作者出生于哪里？", "再别康桥的作者是什么？", "X出生于哪里？"),
+    ],
+)  # fmt: skip
+def test_a_description_is_a_question_of_its_own(question: str, described: str, outer: str) -> None:
+    nested = find_nested(question, [])
+    assert nested is not None
+    assert (nested.described, nested.outer("X")) == (described, outer)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who founded Amazon?",
+        "What is an American company that makes rifles?",
+        "Which of the two is older?",
+        "鲁迅的原名是什么？",
+        "The show ended. Which actor who played in it died?",
+    ],
+)
+def test_a_question_without_more_to_ask_is_left_whole(question: str) -> None:
+    assert find_nested(question, []) is None
+
+
+@given(st.text(max_size=200))
+def test_any_text_may_describe(text: str) -> None:
+    nested = find_nested(text, [])
+    assert nested is None or len(nested.described) < len(text) + 40
+
+
+def test_what_a_name_has_is_asked_first_where_more_is_asked() -> None:
+    graph = Graph.of("corpus", [("Ada", "child of", "Byron")])
+    question = "Where did the father of Ada die?"
+    nested = find_nested(question, names_in_question(question, graph))
+    assert nested is not None
+    assert (nested.described, nested.outer("Byron")) == (
+        "What is the father of Ada?",
+        "Where did Byron die?",
+    )
+    alone = "Who is the father of Ada?"
+    assert find_nested(alone, names_in_question(alone, graph)) is None
+
+
+def test_names_in_a_text_are_those_that_look_like_names() -> None:
+    triples = [("Ada Lovelace", "wrote", "Note G"), ("King", "r", "engine"), ("长江", "r", "东海")]
+    graph = Graph.of("corpus", triples)
+    found = names_in("In Note G Ada Lovelace, wife of King, explained an engine.", graph)
+    assert {name.text for name in found} == {"Note G", "Ada Lovelace", "King"}
+    assert {name.text for name in names_in("长江注入东海。", graph)} == {"长江", "东海"}
+    assert [name.text for name in names_in_question("of which engine?", graph)] == ["engine"]
+
+
+def test_one_thing_may_be_several_nodes() -> None:
+    graph = Graph.of("corpus", [("ASAP Rocky", "r", "Rakim Mayers")])
+    persons = {20: "Sandra Oh", 21: "Sandra Miju Oh", 22: "Neve Oh", 23: "Sandra Oh III"}
+    told = {11: "Rakim Mayers, better known by his stage name ASAP Rocky, is a rapper."}
+    rocky = int(graph.named("ASAP Rocky")[0])
+    same = same_entities(persons, told, lambda text: names_in(text, graph))
+    assert same[20] == same[21] == {20, 21}
+    assert same[11] == {11, rocky}
+    assert not same.keys() & {22, 23}
+
+
+def test_the_noun_asked_for_is_one_that_things_are_said_to_be() -> None:
+    kinds = {"band", "rapper", "charact"}
+    named = Expectation("name")
+    assert with_noun("Which pop band founded by Sen?", named, kinds.__contains__).noun == "band"
+    question = "What recurring character makes his debut?"
+    assert with_noun(question, named, kinds.__contains__).noun == "charact"
+    assert with_noun("Who sang?", expect("Who sang?"), kinds.__contains__).noun == ""
+    assert class_in("Kimber is an American company that makes rifles.") == "American company"
+    assert class_in("the planet Uranus") == ""
+
+
+def test_a_participle_is_no_noun_that_is_asked_for() -> None:
+    assert expect("What film directed by Lee won?").kinds == frozenset()
+    assert expect("Which director won?").kinds == frozenset({"person"})
