@@ -71,8 +71,9 @@ def measure(path: Path, format: str, limit: int | None, answers: Path | None) ->
     how = Measurement(limit=limit, zero_shot=True, answers=answers)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="almanac-answers-") as folder:
-        system = system_for("programs", settings)
-        found = evaluate(Home(Path(folder)), path, format, system, settings, how, _told)
+        home = Home(Path(folder))
+        system = system_for("programs", settings, home)
+        found = evaluate(home, path, format, system, settings, how, _told)
     taken = time.perf_counter() - began
     return {
         "learned_from": found["learned_from"],

@@ -35,8 +35,9 @@ def measure(path: Path, limit: int | None) -> Figures:
     with tempfile.TemporaryDirectory(prefix="almanac-memory-") as folder:
         answers = Path(folder) / "answers.jsonl"
         how = Measurement(limit=limit, learn=False, answers=answers)
-        system = system_for("programs", settings)
-        found = evaluate(Home(Path(folder) / "home"), path, "hotpotqa", system, settings, how)
+        home = Home(Path(folder) / "home")
+        system = system_for("programs", settings, home)
+        found = evaluate(home, path, "hotpotqa", system, settings, how)
         rows = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
     knowledge = _kept(found)
     return {

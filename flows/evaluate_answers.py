@@ -47,7 +47,7 @@ def evaluate_answers(
         baselines=BASELINES if baselines is None else baselines,
     )
     report = progress.listener() or log_progress()
-    system = system_for(route, settings)
+    system = system_for(route, settings, place, learned=not learn)
     found = evaluate(place, Path(questions), format, system, settings, how, report)
     create_markdown_artifact(
         key="evaluate-answers", markdown=as_markdown(found), description="What was measured"

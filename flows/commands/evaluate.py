@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
         baselines=_baselines(arguments.baselines),
         answers=Path(arguments.out) if arguments.out else None,
     )
-    system = system_for(arguments.route, settings)
+    system = system_for(arguments.route, settings, home, learned=arguments.no_learn)
     with progress.shown() as report:
         questions = Path(arguments.questions)
         found = evaluate(home, questions, arguments.format, system, settings, how, report)

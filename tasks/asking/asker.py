@@ -17,7 +17,6 @@ from tasks.asking.found import Found
 from tasks.asking.how import ROUTES, Asking
 from tasks.asking.model_programs import ModelPrograms
 from tasks.asking.planned_programs import FITS, NAMED_FITS, PlannedPrograms
-from tasks.embed import load_encoder
 from tasks.knowledge_bases.choose import knowledge_bases_for, open_web
 from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
 from tasks.knowledge_bases.protocol import KnowledgeBase
@@ -160,8 +159,7 @@ class Asker:
             name: planner_for(self.home, self._graphs[name].arrays) for name in self._planned_names
         }
         corpus = self._graphs.get(CORPUS)
-        encoder = load_encoder(self.settings.engine.encoder) if corpus else None
-        recall = Recall(corpus, self.edition, encoder) if corpus else None
+        recall = Recall(corpus, self.edition) if corpus else None
         return PlannedPrograms(self._graphs, planners, recall)
 
     @cached_property

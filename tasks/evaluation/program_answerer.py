@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from schemas.settings import Settings
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
 from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
 from tasks.planner.learn import Example, learn
 from tasks.planner.planner import Planner
+from tasks.planner.store import planner_for
 from tasks.planner.untaught import untaught_planner
 from tasks.planner.writer import PlannedWriter
 from tasks.programs.choices import chosen
@@ -18,6 +18,7 @@ from tasks.programs.search_program import ProgramSearch
 from tasks.recall.recall import Recall
 from tasks.refresh import silent
 from warehouse.editions import Edition
+from warehouse.home import Home
 
 
 class ProgramAnswerer:
@@ -25,13 +26,15 @@ class ProgramAnswerer:
 
     name = "programs"
 
-    def __init__(self, edition: Edition, settings: Settings) -> None:
-        """Open the edition's graphs."""
+    def __init__(self, edition: Edition, home: Home | None = None) -> None:
+        """Open the edition's graphs; what the home learned about them counts."""
         self._graphs = edition_graphs(edition)
         corpus = self._graphs.get(CORPUS)
         self._recall = corpus and Recall(corpus, edition)
         self._writers = {
-            name: PlannedWriter(untaught_planner(graph.arrays))
+            name: PlannedWriter(
+                planner_for(home, graph.arrays) if home else untaught_planner(graph.arrays)
+            )
             for name, graph in self._graphs.items()
         }
         self._matcher = RelationMatcher()
