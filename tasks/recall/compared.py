@@ -25,6 +25,7 @@ _BOTH = re.compile(r"\b(?:both|either|same|too|also|of|the|a|an|and)\b", re.I)
 _OR = re.compile(
     r"^(?P<before>.*?)[,:]?\s*(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^?]+?)\s*\??$", re.I
 )
+_WHICH = re.compile(r"\bwhich\b[^,?]+(?=\s*\?)", re.I)
 _COUNTRY = "countri"
 
 
@@ -43,7 +44,7 @@ def compare(question: str, looked: Looked, knowledge: CorpusKnowledge) -> Compar
     Of the answer nothing is left to guess: who compares needs something about both.
     """
     names = knowledge.names_asked(question)
-    comparison = find_comparison(question, names)
+    comparison = _comparison(question, names)
     if comparison:
         return _by_value(comparison, looked, knowledge)
     options = _options(question)
@@ -55,7 +56,21 @@ def compare(question: str, looked: Looked, knowledge: CorpusKnowledge) -> Compar
 def is_comparison(question: str, knowledge: CorpusKnowledge) -> bool:
     """Tell whether a question is about two things that it names."""
     names = knowledge.names_asked(question)
-    return bool(find_comparison(question, names) or _options(question) or _pair(question, names))
+    return bool(_comparison(question, names) or _options(question) or _pair(question, names))
+
+
+def _comparison(question: str, names: Sequence[LinkedName]) -> Comparison | None:
+    """Return what is compared: `…, A or B?`, or `A and B … . Which … first?`"""
+    ordered = sorted(names, key=lambda name: name.start)
+    found = find_comparison(question, ordered)
+    which = _WHICH.search(question)
+    if found or not which:
+        return found
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        between = question[one.end : other.start]
+        if other.end <= which.start() and _AND.fullmatch(between):
+            return find_comparison(f"{which[0]}, {one.text} or {other.text}?", [])
+    return None
 
 
 def _by_value(

@@ -78,7 +78,7 @@ def _records(
     said = [name.text for name in names]
     entities = looked.up([*said, question, *(f"about {name}" for name in said)])
     near = _best(asked, looked.of(entities), BRIDGES)
-    entities += looked.up(_bridges(near))
+    entities += looked.up(_bridges(near, knowledge))
     others = {b.entity for n in _with_same(names, looked) for b in n.bearers}
     others -= {b.entity for n in names for b in n.bearers}
     entities += looked.up(knowledge.ref(node).name for node in others)
@@ -133,9 +133,15 @@ def _of_namesake(record: Record, names: Sequence[LinkedName]) -> bool:
     )
 
 
-def _bridges(records: Sequence[Record]) -> list[str]:
-    names = (name.text for record in records for name in record.names)
-    return list(dict.fromkeys(names))[:MOST_BRIDGES]
+def _bridges(records: Sequence[Record], knowledge: CorpusKnowledge) -> list[str]:
+    """Return the names in some records, without what has too much around it to lead on."""
+    named = dict.fromkeys(
+        name.text
+        for record in records
+        for name in record.names
+        if not knowledge.is_hub(name.bearers[0].entity)
+    )
+    return list(named)[:MOST_BRIDGES]
 
 
 def _best(asked: Asked, records: Sequence[Record], most: int) -> list[Record]:

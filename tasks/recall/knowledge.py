@@ -21,6 +21,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_DESCRIBED = 8  # entities that a description may mean
 READ = 200  # characters of a description that say what a thing is
+MOST_EDGES = 400  # around a node that leads on to others
 NOTES = 16  # of which these are taken
 _KINDS = "select entity_id, kind from entities where list_contains($ids, entity_id)"
 
@@ -102,6 +103,14 @@ class CorpusKnowledge:
         nodes = entities_named(self._arrays, text)
         full = self._arrays.label(nodes[0]) if len(nodes) == 1 else ""
         return full if words_of(text) < words_of(full) else text
+
+    def is_hub(self, node: int) -> bool:
+        """Tell whether so much is known around a node that it leads nowhere in particular."""
+        edges = sum(
+            int(offsets[node + 1] - offsets[node])
+            for offsets in (self._arrays.out_offsets, self._arrays.in_offsets)
+        )
+        return edges > MOST_EDGES
 
     def kind_of(self, row: int) -> str:
         """Return the kind of a node."""

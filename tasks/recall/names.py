@@ -12,6 +12,7 @@ from tasks.word_search import Name
 
 LONGEST = 12  # words
 LONGEST_CHINESE = 12  # characters
+MOST_BEARERS = 30  # of one name
 LONGEST_TEXT = 2_000  # characters looked at
 _TOKEN = re.compile(r"[^\s,;:!?()\[\]“”\"—]+")
 _EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』（）()"
@@ -37,7 +38,8 @@ def names_in_question(question: str, graph: Graph) -> list[LinkedName]:
 
 def entities_named(graph: Graph, name: str) -> list[int]:
     """Return the nodes of a name that are entities, not values such as years."""
-    return [int(node) for node in bearers(graph, name) if graph.ids[int(node)].is_valid]
+    nodes = map(int, bearers(graph, name)[:MOST_BEARERS])
+    return [node for node in nodes if graph.ids[node].is_valid]
 
 
 def _linked(text: str, spans: Iterable[Span], graph: Graph) -> list[LinkedName]:

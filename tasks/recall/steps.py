@@ -9,6 +9,7 @@ from tasks.recall.direct import Step, directly
 from tasks.recall.knowledge import CorpusKnowledge
 from tasks.recall.look import Looked
 from tasks.recall.nested import Nested, find_nested
+from tasks.segment import is_chinese
 from tasks.stems import stem
 
 DEEPEST = 4  # descriptions within one another
@@ -47,7 +48,9 @@ def _things(nested: Nested, looked: Looked, knowledge: CorpusKnowledge, depth: i
     """Return what a description may mean."""
     noun = stem(nested.noun.split()[-1])
     expected = expect(nested.described)
-    if not nested.described.startswith("Who"):
+    if is_chinese(nested.noun):  # mostly a relation, `作者`, that nobody is described by
+        expected = Expectation("name")
+    elif not nested.described.startswith("Who"):
         expected = Expectation("name", expect(f"Which {nested.noun}?").kinds, noun)
     found = solve(nested.described, looked, knowledge, expected, depth + 1)
     if not nested.clause:  # its noun is the relation, which has to be said
