@@ -14,6 +14,7 @@ from tasks.recall.judge import Judge
 from tasks.recall.knowledge import CorpusKnowledge
 from tasks.recall.look import Looked
 from tasks.recall.records import Record
+from tasks.recall.related import relations_asked, with_synonyms
 from tasks.stems import stem, words_of
 from tasks.word_search import Name
 
@@ -84,7 +85,10 @@ def _records(
     entities += looked.up(knowledge.ref(node).name for node in others)
     entities = _without_namesakes(entities, names)
     meant = [one for one in looked.of(entities) if not _of_namesake(one, names)]
-    return looked.called(_best(asked, meant, READ))
+    relations = relations_asked(question, names)
+    facts = looked.related(said, relations)
+    records = with_synonyms(meant, facts, relations) if facts else meant
+    return looked.called(_best(asked, records, READ))
 
 
 def _without_kinds(question: str, knowledge: CorpusKnowledge) -> str:

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from tasks.knowledge_bases.protocol import EntityRef
 from tasks.names import normalise_name
+from tasks.programs.calls import Call
 from tasks.programs.program_run import ProgramRun, run_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.recall.knowledge import CorpusKnowledge
-from tasks.recall.lookup_program import look_up
+from tasks.recall.lookup_program import look_related, look_up
 from tasks.recall.records import Record, records_of
 from tasks.recall.same import same_entities
 
@@ -41,6 +42,14 @@ class Looked:
             self._run(new, context)
         meant = (e for name in names for e in self._asked.get((name, context), ()))
         return list(dict.fromkeys(meant))
+
+    def related(self, names: Sequence[str], relations: Sequence[str]) -> frozenset[str]:
+        """Return the ids of the facts that some relations, in any words, lead to from names."""
+        if not names or not relations:
+            return frozenset()
+        code = look_related(names, relations)
+        calls = self._run_program(code, self._question)
+        return frozenset(fact.fact_id for call in calls for fact in call.facts if fact.fact_id)
 
     def of(self, entities: Sequence[EntityRef]) -> list[Record]:
         """Return the records of some entities."""
@@ -87,12 +96,14 @@ class Looked:
         keys = frozenset(normalise_name(name) for name in names)
         return replace(record, keys=keys) if keys else record
 
-    def _run(self, names: list[str], context: str) -> None:
-        code = look_up(names)
+    def _run_program(self, code: str, context: str) -> list[Call]:
         run = run_program(code, self._knowledge, context, matcher=self._matcher)
         self.programs.append(code)
         self.runs.append(run)
-        for call in run.calls:
+        return run.calls
+
+    def _run(self, names: list[str], context: str) -> None:
+        for call in self._run_program(look_up(names), context):
             for name in call.aliases:
                 self._asked[name, context] = list(call.entities)
             for entity in call.entities:

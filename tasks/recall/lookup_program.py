@@ -9,8 +9,20 @@ _LOOK_UP = """def search():
         messages.append(message)
     return "\\n".join(messages)
 """
+_RELATED = """def search():
+    messages = []
+    for name in {names}:
+        found, message = find_entity_or_value(entity_aliases=[name], relation_aliases={relations})
+        messages.append(message)
+    return "\\n".join(messages)
+"""
 
 
 def look_up(names: Sequence[str]) -> str:
     """Return the program that asks what is known of some entities."""
     return _LOOK_UP.format(names=list(names))
+
+
+def look_related(names: Sequence[str], relations: Sequence[str]) -> str:
+    """Return the program that asks what some relations lead to from each of some entities."""
+    return _RELATED.format(names=list(names), relations=list(relations))
