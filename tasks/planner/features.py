@@ -72,7 +72,6 @@ def _overlap(question: str, relation: str) -> tuple[float, ...]:
     name = "".join(words)
     if not name:
         return (0.0,) * OVERLAPS
-    said = set(question.split())
     joined = question.replace(" ", "")
     pairs = [name[i : i + 2] for i in range(len(name) - 1)] or [name]
     longest = next(
@@ -82,12 +81,24 @@ def _overlap(question: str, relation: str) -> tuple[float, ...]:
     )
     return (
         float(name in joined),
-        sum(word in said or (bool(HAN.search(word)) and word in joined) for word in words)
-        / len(words),
+        _share_of(words, question),
         sum(character in joined for character in name) / len(name) if HAN.search(name) else 0.0,
         sum(pair in joined for pair in pairs) / len(pairs),
         longest / len(name),
     )
+
+
+def said_share(masked: str, relation: str) -> float:
+    """Return the share of a relation's words that a question says, mere grammar left out."""
+    words = relation_words(relation)
+    telling = tuple(word for word in words if word not in FUNCTION_WORDS) or words
+    return _share_of(telling, _plain(masked)) if telling else 0.0
+
+
+def _share_of(words: tuple[str, ...], question: str) -> float:
+    said, joined = set(question.split()), question.replace(" ", "")
+    found = (word in said or (bool(HAN.search(word)) and word in joined) for word in words)
+    return sum(found) / len(words)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.planner.candidates import LARGEST, known_paths, longer_paths, short_paths
-from tasks.planner.features import overlap
+from tasks.planner.features import said_share
 from tasks.planner.path_model import LONGEST, Candidate, Encoding, PathModel, one_thread
 from tasks.planner.paths import Path
 from tasks.planner.topics import Topic, topics_in
@@ -65,7 +65,7 @@ class Planner:
         relations: the share of their words, of the least said one.
         """
         relations = [self.graph.relations[relation] for relation, _ in planned.path]
-        said = min(overlap(planned.topic.masked, relation)[1] for relation in relations)
+        said = min(said_share(planned.topic.masked, relation) for relation in relations)
         return max(said, self.model.familiar(planned.topic.masked))
 
     def _candidates(self, question: str) -> Found:
