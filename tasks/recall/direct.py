@@ -85,7 +85,7 @@ def _records(
     entities += looked.up(knowledge.ref(node).name for node in others)
     entities = _without_namesakes(entities, names)
     meant = [one for one in looked.of(entities) if not _of_namesake(one, names)]
-    relations = relations_asked(question, names)
+    relations = relations_asked(asked, names)
     facts = looked.related(said, relations)
     records = with_synonyms(meant, facts, relations) if facts else meant
     return looked.called(_best(asked, records, READ))

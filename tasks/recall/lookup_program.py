@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from tasks.programs.relation_matching import INVERSE_OF
+
 _LOOK_UP = """def search():
     messages = []
     for name in {names}:
@@ -12,8 +14,9 @@ _LOOK_UP = """def search():
 _RELATED = """def search():
     messages = []
     for name in {names}:
-        found, message = find_entity_or_value(entity_aliases=[name], relation_aliases={relations})
-        messages.append(message)
+        for relations in {relations}:
+            found, message = find_entity_or_value(entity_aliases=[name], relation_aliases=relations)
+            messages.append(message)
     return "\\n".join(messages)
 """
 
@@ -24,5 +27,6 @@ def look_up(names: Sequence[str]) -> str:
 
 
 def look_related(names: Sequence[str], relations: Sequence[str]) -> str:
-    """Return the program that asks what some relations lead to from each of some entities."""
-    return _RELATED.format(names=list(names), relations=list(relations))
+    """Return the program that asks what some relations lead to from entities, and from where."""
+    both = [list(relations), [f"{INVERSE_OF}{relation}" for relation in relations]]
+    return _RELATED.format(names=list(names), relations=both)

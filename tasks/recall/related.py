@@ -5,19 +5,21 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.programs.relation_matching import PERSONAL_THRESHOLD, lexical_similarity
-from tasks.question import FUNCTION_WORDS, LinkedName
+from tasks.question import LinkedName
+from tasks.reader import Asked
 from tasks.recall.records import Record
 from tasks.stems import stems_of
 
 MOST = 12  # words and pairs of words of a question that may be relations
 
 
-def relations_asked(question: str, names: Sequence[LinkedName]) -> list[str]:
+def relations_asked(asked: Asked, names: Sequence[LinkedName]) -> list[str]:
     """Return the words of a question that may be relations, and pairs of neighbours among them."""
+    question = asked.text
     spans = [
         (start, end)
-        for start, end, _ in stems_of(question)
-        if question[start:end].lower() not in FUNCTION_WORDS
+        for start, end, word in stems_of(question)
+        if word in asked.terms
         and not any(name.start <= start and end <= name.end for name in names)
     ]
     words = [question[start:end] for start, end in spans]
