@@ -3,7 +3,7 @@
 An entity's key is its node's number, which holds within one edition.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -25,18 +25,25 @@ MOST_CANDIDATES = 10
 SURE = 1.0  # of the only node that bears a name letter for letter
 
 _TRIPLES = """
-select t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confidence, t.document_id,
-       d.uri, t.span_start, t.span_end
-from triples t left join documents d using (document_id)
-where t.graph = $graph and (t.head_id = $entity or t.tail_id = $entity)
-  and ($all or t.sensitivity = 'normal')
+with asked as (select unnest($entities) as id),
+around as (
+    select asked.id, t.* from triples t join asked on t.head_id = asked.id
+    union all
+    select asked.id, t.* from triples t join asked on t.tail_id = asked.id
+    where t.head_id is distinct from asked.id
+)
+select t.id, t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confidence,
+       t.document_id, d.uri, t.span_start, t.span_end
+from around t left join documents d using (document_id)
+where t.graph = $graph and ($all or t.sensitivity = 'normal')
 order by t.support desc, t.confidence desc, t.triple_id
 """
 _ASPECTS = """
-select a.aspect_id, a.aspect, a.text, a.confidence, a.question, a.document_id, d.uri, a.span_start,
-       a.span_end
-from aspects a left join documents d using (document_id)
-where a.entity_id = $entity and ($all or a.sensitivity = 'normal')
+with asked as (select unnest($entities) as id)
+select asked.id, a.aspect_id, a.aspect, a.text, a.confidence, a.question, a.document_id, d.uri,
+       a.span_start, a.span_end
+from aspects a join asked on a.entity_id = asked.id left join documents d using (document_id)
+where $all or a.sensitivity = 'normal'
 order by a.document_id, a.span_start
 """
 _DESCRIBED_OPENLY = """
@@ -89,13 +96,22 @@ class EditionGraph:
         Those of the corpus come from the database, with the places that state them; those of an
         imported graph, which has none, from the arrays.
         """
-        entity_id = self.arrays.ids[int(entity.key)].as_py()
-        if self.personal and entity_id is not None:
-            return [*self._stated(entity, entity_id), *self._aspects(entity, entity_id)]
-        if self._withholds:
-            return []  # a value without an id: where it was said is not known here
-        around = chain(self._leaving(entity), self._entering(entity))
-        return list(islice(around, MOST_FACTS))
+        return self.facts_around([entity])[entity]
+
+    def facts_around(self, entities: Sequence[EntityRef]) -> dict[EntityRef, list[Fact]]:
+        """Return the facts around each of some entities, read together."""
+        found: dict[EntityRef, list[Fact]] = {entity: [] for entity in entities}
+        asked: dict[str, EntityRef] = {}
+        for entity in found:
+            entity_id = self.arrays.ids[int(entity.key)].as_py()
+            if self.personal and entity_id is not None:
+                asked[entity_id] = entity
+            elif not self._withholds:  # of a value without an id it is not known who said it
+                around = chain(self._leaving(entity), self._entering(entity))
+                found[entity] = list(islice(around, MOST_FACTS))
+        for fact in chain(self._stated(asked), self._aspects(asked)) if asked else ():
+            found[fact.entity].append(fact)
+        return found
 
     def _may_show(self, node: int) -> bool:
         """Tell whether anything that is not withheld speaks of a node."""
@@ -117,22 +133,22 @@ class EditionGraph:
             relation = self.arrays.relations[edge.relation]
             yield Fact(entity, relation, self._ref(edge.head), inverse=True)
 
-    def _stated(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
-        told = {"graph": self.graph, "entity": entity_id, "all": not self._withholds}
+    def _stated(self, asked: Mapping[str, EntityRef]) -> Iterator[Fact]:
+        told = {"graph": self.graph, "entities": list(asked), "all": not self._withholds}
         for row in self._read(_TRIPLES, **told):
-            triple_id, head_id, head, relation, tail_id, tail, confidence, *place = row
+            entity_id, triple_id, head_id, head, relation, tail_id, tail, confidence, *place = row
             inverse = head_id != entity_id
             value = (head_id, head) if inverse else (tail_id, tail)
             yield Fact(
-                entity, relation, self._value(*value), inverse, "triple", triple_id, confidence,
-                place=_place(*place),
+                asked[entity_id], relation, self._value(*value), inverse, "triple", triple_id,
+                confidence, place=_place(*place),
             )  # fmt: skip
 
-    def _aspects(self, entity: EntityRef, entity_id: str) -> Iterator[Fact]:
-        for row in self._read(_ASPECTS, entity=entity_id, all=not self._withholds):
-            aspect_id, aspect, text, confidence, question, *place = row
+    def _aspects(self, asked: Mapping[str, EntityRef]) -> Iterator[Fact]:
+        for row in self._read(_ASPECTS, entities=list(asked), all=not self._withholds):
+            entity_id, aspect_id, aspect, text, confidence, question, *place = row
             yield Fact(
-                entity, aspect, text, False, "aspect", aspect_id, confidence, question,
+                asked[entity_id], aspect, text, False, "aspect", aspect_id, confidence, question,
                 place=_place(*place),
             )  # fmt: skip
 

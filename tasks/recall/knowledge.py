@@ -1,6 +1,6 @@
 """The corpus of an edition as a knowledge base that finds entities by name and by description."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 MOST_DESCRIBED = 8  # entities that a description may mean
 READ = 200  # characters of a description that say what a thing is
 MOST_EDGES = 400  # around a node that leads on to others
+MOST_KEPT = 2_000  # entities whose facts are kept for further questions
 NOTES = 16  # of which these are taken
 _KINDS = "select entity_id, kind from entities where list_contains($ids, entity_id)"
 
@@ -66,14 +67,24 @@ class CorpusKnowledge:
     def get_entity_info(self, entity: EntityRef) -> str:
         """Return the entity's description, empty if there is none."""
         if entity not in self._infos:
+            if len(self._infos) >= MOST_KEPT:
+                self._infos.clear()
             self._infos[entity] = self._base.get_entity_info(entity)
         return self._infos[entity]
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
         """Return the facts around an entity, aspects among them."""
-        if entity not in self._facts:
-            self._facts[entity] = self._base.get_entity_triples(entity)
+        self.read_ahead([entity])
         return self._facts[entity]
+
+    def read_ahead(self, entities: Sequence[EntityRef]) -> None:
+        """Read the facts around many entities at once."""
+        new = [entity for entity in dict.fromkeys(entities) if entity not in self._facts]
+        if len(self._facts) + len(new) > MOST_KEPT:
+            self._facts.clear()
+            new = list(dict.fromkeys(entities))
+        if new:
+            self._facts.update(self._base.facts_around(new))
 
     # -- what is known of names -------------------------------------------------------------------
 

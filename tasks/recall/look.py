@@ -103,6 +103,8 @@ class Looked:
         return run.calls
 
     def _run(self, names: list[str], context: str) -> None:
+        linked = (self._knowledge.entity_linking(context, [name]) for name in names)
+        self._knowledge.read_ahead([c.entity for found in linked for c in found])
         for call in self._run_program(look_up(names), context):
             for name in call.aliases:
                 self._asked[name, context] = list(call.entities)
