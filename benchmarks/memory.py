@@ -6,10 +6,12 @@ What `almanac evaluate --format hotpotqa --route programs` does: ten paragraphs 
 personal knowledge base of their own (KnowledGPT, section 4.4), which is asked by programs; passages
 are not looked at. Beside it the route of text over the same editions. A question is right if the
 answer contains the gold one. Every other question, by id, was looked at while the route was made:
-`seen` and `unseen` are the two halves.
+`seen` and `unseen` are the two halves. Then all is done again without the paragraphs that answer:
+`refused` is the share of questions that are not answered from the other eight.
 """
 
 import argparse
+import gzip
 import json
 import os
 import tempfile
@@ -31,22 +33,43 @@ Figures = dict[str, Any]
 
 def measure(path: Path, limit: int | None) -> Figures:
     """Return the figures of extracted knowledge and of passages."""
-    settings = Settings()
     with tempfile.TemporaryDirectory(prefix="almanac-memory-") as folder:
-        answers = Path(folder) / "answers.jsonl"
-        how = Measurement(limit=limit, learn=False, answers=answers)
-        home = Home(Path(folder) / "home")
-        system = system_for("programs", settings, home)
-        found = evaluate(home, path, "hotpotqa", system, settings, how)
-        rows = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
-    knowledge = _kept(found)
+        found, rows = _asked(path, Path(folder), limit)
+        without = Path(folder) / "hotpotqa.json"
+        without.write_bytes(_without_gold(path))
+        _, blind = _asked(without, Path(folder), limit)
+    parts = [found, *found["baselines"]]
     return {
         "questions": found["items"],
-        "extracted knowledge": knowledge,
-        **{_called(one): _kept(one) for one in found["baselines"]},
+        **{_called(one): _kept(one) for one in parts},
         "right by half": _halves([row for row in rows if row["system"] == found["system"]]),
-        "reached": knowledge["right"] >= WANTED,
+        "refused": {_called(one): _refused(blind, one["system"]) for one in parts},
+        "reached": found["metrics"]["right"] >= WANTED,
     }
+
+
+def _asked(path: Path, folder: Path, limit: int | None) -> tuple[Figures, list[Figures]]:
+    """Return the figures of a file of questions, and every answer."""
+    answers = folder / "answers.jsonl"
+    how, settings = Measurement(limit=limit, learn=False, answers=answers), Settings()
+    home = Home(folder / "home")
+    system = system_for("programs", settings, home)
+    found = evaluate(home, path, "hotpotqa", system, settings, how)
+    return found, [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+
+
+def _without_gold(path: Path) -> bytes:
+    """Return the questions without the paragraphs that hold their supporting facts."""
+    items = orjson.loads(gzip.decompress(path.read_bytes()))
+    for item in items:
+        gold = {title for title, _ in item["supporting_facts"]}
+        item["context"] = [one for one in item["context"] if one[0] not in gold]
+    return orjson.dumps(items)
+
+
+def _refused(rows: list[Figures], system: str) -> float:
+    own = [row for row in rows if row["system"] == system]
+    return round(sum(not row["answers"] for row in own) / max(len(own), 1), 3)
 
 
 def _kept(found: Figures) -> Figures:
@@ -63,7 +86,7 @@ def _kept(found: Figures) -> Figures:
 
 
 def _called(found: Figures) -> str:
-    return "passages" if found["system"] == "text" else str(found["system"])
+    return "passages" if found["system"] == "text" else "extracted knowledge"
 
 
 def _halves(rows: list[Figures]) -> Figures:
