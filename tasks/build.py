@@ -22,7 +22,7 @@ from schemas.observations import (
     Read,
 )
 from schemas.row import Row
-from tasks.graphs.build import lay_out
+from tasks.graphs.build import GraphFolders
 from tasks.graphs.edition_rows import edition_rows
 from tasks.graphs.imported import imported_graphs
 from tasks.reading import near_duplicates
@@ -87,17 +87,20 @@ def build(
     building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
     resolution = _derive(derivation, home, recipe, building, encode, report)
-    derivation.write(building.folder, _imported(home, position, building.folder))
-    derivation.close()
-    tables = describe_tables(building.folder)
-    if parent and whole and same_content(tables, parent.manifest["tables"]):
-        home.editions.discard(building)
-        return None
-    report("build", 3, 4)
-    with ThreadPoolExecutor(1) as beside:  # the one hardly holds up the other
-        database = beside.submit(build_database, building.folder)
-        index(building.folder)
-        database.result()
+    with GraphFolders(building.folder, parent.path if parent else None) as graphs:
+        derivation.write(building.folder, _imported(home, position, graphs))
+        derivation.close()
+        tables = describe_tables(building.folder)
+        if parent and whole and same_content(tables, parent.manifest["tables"]):
+            graphs.stop()
+            home.editions.discard(building)
+            return None
+        report("build", 3, 4)
+        with ThreadPoolExecutor(1) as beside:  # the one hardly holds up the other
+            database = beside.submit(build_database, building.folder)
+            index(building.folder)
+            graphs.finish()
+            database.result()
     report("build", 4, 4)
     _keep_ids(home, building, resolution)
     facts = {
@@ -153,11 +156,13 @@ def _derive(
     return resolution
 
 
-def _imported(home: Home, position: int, folder: Path) -> Iterator[tuple[type[Row], pa.Table]]:
-    """Yield the rows of imported graphs, and lay out their arrays."""
+def _imported(
+    home: Home, position: int, graphs: GraphFolders
+) -> Iterator[tuple[type[Row], pa.Table]]:
+    """Yield the rows of imported graphs, whose arrays are written on the way."""
     single_valued = read_single_valued()["relation"].combine_chunks()
-    for number, graph in enumerate(imported_graphs(home.journal, position), 1):
-        lay_out(graph, folder, number)
+    for graph in imported_graphs(home.journal, position):
+        graphs.add(graph)
         yield from edition_rows(graph, single_valued)
 
 

@@ -1,7 +1,6 @@
 """From journal to published edition: built, checked by the gates, made current."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import schemas
@@ -12,7 +11,6 @@ from tasks.embed import load_encoder
 from tasks.engine_choice import identity
 from tasks.extract_pending import Report
 from tasks.gates import failed_gates
-from tasks.graphs.build import build_graphs
 from tasks.index import build_index
 from tasks.run_record import RunReport, timed
 from tasks.split import splitter_version
@@ -51,7 +49,7 @@ def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Ed
         home,
         recipe(settings, " + ".join(names) or None),
         encoder.encode if encoder else None,
-        lambda folder: _index(folder, encoder, chinese),
+        lambda folder: build_index(folder, encoder, chinese),
         report,
     )
     run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}
@@ -59,11 +57,6 @@ def _build(home: Home, settings: Settings, run: RunReport, report: Report) -> Ed
         run.counts["edition"] = {row.table: edition.rows(row) for row in schemas.EDITION}
         run.edition = edition.id
     return edition
-
-
-def _index(folder: Path, encoder: VectorStore | None, chinese: VectorStore | None) -> None:
-    build_index(folder, encoder, chinese)
-    build_graphs(folder)
 
 
 def _encoder(home: Home, name: str, report: Report) -> VectorStore | None:

@@ -5,6 +5,7 @@ tables it hands over. The result is a pure function of the journal up to a posit
 """
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
@@ -45,11 +46,8 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
 }
-INDEXED = (
-    ("triples", "head_id"),
+INDEXED = (  # what is looked up and not sorted: where a column is sorted, DuckDB skips the rest
     ("triples", "tail_id"),
-    ("entities", "entity_id"),
-    ("aliases", "alias"),
     ("documents", "document_id"),
     ("mentions", "fact_id"),
 )
@@ -113,9 +111,14 @@ class Derivation:
             for row in WRITTEN:
                 for batch in self._corpus(row):
                     writers[row].write_batch(batch)
-            for row, table in imported:
-                columns = table.select(writers[row].schema.names).cast(writers[row].schema)
-                writers[row].write_table(columns, row_group_size=ROW_GROUP)
+            with ThreadPoolExecutor(1) as beside:  # rows are made while others are written
+                rows = iter(imported)
+                following = beside.submit(next, rows, None)
+                while made := following.result():
+                    following = beside.submit(next, rows, None)
+                    row, table = made
+                    columns = table.select(writers[row].schema.names).cast(writers[row].schema)
+                    writers[row].write_table(columns, row_group_size=ROW_GROUP)
 
     def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
         """Yield the corpus' rows of a table in their order."""

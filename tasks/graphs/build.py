@@ -1,5 +1,7 @@
 """The graphs of an edition, as arrays under `graphs/`: what its tables say, to be walked."""
 
+import shutil
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +10,26 @@ import numpy as np
 import pyarrow as pa
 
 import schemas
-from tasks.graphs.files import save_graph, save_names
+from tasks.graphs.files import KEYS, save_graph, save_names
 from tasks.graphs.graph import Graph
 from tasks.graphs.imported import ImportedGraph
 from tasks.graphs.name_keys import each_once
 from tasks.linking.build_names import build_name_index, open_table
 from tasks.linking.descriptions import build_description_index
+from tasks.version import code_version
+from warehouse.durable import sha256_file
 from warehouse.editions import Edition
 
 FOLDER = "graphs"
 NAMES = "names"  # within a graph's folder: what linking looks names up in
 TABLES = (schemas.Entity, schemas.Triple, schemas.Alias)
+MADE_OF = "made-of.txt"  # within the names: the program and the names
 SPELLED, DESCRIBED = "spelled.part", "described.part"  # until they are indexed
 CORPUS = {"graph": "corpus"}
 MOST_BYTES = 1 << 31  # that offsets of 32 bits reach
 NO_NAMES = (np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.float32))
 
+_ANY = "select 1 from entities where graph = $graph limit 1"
 _NODES = """
 create or replace temp table nodes as
 select row_number() over (order by id nulls last, label) - 1 as node, id, label from (
@@ -57,14 +63,58 @@ where e.graph = $graph and e.description is not null
 """
 
 
-def lay_out(graph: ImportedGraph, edition: Path, number: int) -> None:
-    """Write an imported graph's arrays into the folder of an edition, but for its names.
+class GraphFolders:
+    """The folders of an edition's graphs, in the making; a thread beside indexes their names."""
 
-    `build_graphs` indexes them, once it is sure that the edition is wanted. The corpus is number 0.
-    """
+    def __init__(self, edition: Path, parent: Path | None) -> None:
+        """Write into an edition's folder, copying from its parent's the indexes of equal names."""
+        self._edition, self._number = edition, 0
+        self._beside = ThreadPoolExecutor(1)
+        self._indexing: list[Future[None]] = []
+        folders = sorted((parent / FOLDER).glob("[0-9]*")) if parent else []
+        self._earlier = {_made_of(folder): folder for folder in folders}
+
+    def __enter__(self) -> "GraphFolders":
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop."""
+        self.stop()
+
+    def add(self, graph: ImportedGraph) -> None:
+        """Write an imported graph's arrays; its names follow."""
+        self._number += 1
+        _lay_out(graph, self._folder(self._number))
+        self._index(self._folder(self._number))
+
+    def finish(self) -> None:
+        """Write the corpus' graph, made from the edition's tables, and wait for all names."""
+        config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2"}
+        with duckdb.connect(":memory:", config=config) as con:
+            for row in TABLES:
+                con.read_parquet(str(self._edition / f"{row.table}.parquet")).create_view(row.table)
+            if con.execute(_ANY, CORPUS).fetchone():
+                _lay_out_corpus(con, self._folder(0))
+                self._index(self._folder(0))
+        for indexing in self._indexing:
+            indexing.result()
+
+    def stop(self) -> None:
+        """Wait for what is under way and leave out the rest."""
+        self._beside.shutdown(cancel_futures=True)
+
+    def _index(self, folder: Path) -> None:
+        self._indexing.append(self._beside.submit(_index_names, folder, self._earlier))
+
+    def _folder(self, number: int) -> Path:
+        return self._edition / FOLDER / f"{number:04d}"
+
+
+def _lay_out(graph: ImportedGraph, folder: Path) -> None:
+    """Write an imported graph's arrays, and aside what there is to index."""
     none = pa.nulls(len(graph.values), pa.large_string())
     values = len(graph.values)
-    folder = _folder(edition, number)
     arrays = Graph.from_arrays(
         graph.name,
         graph.relations.to_pylist(),
@@ -83,18 +133,6 @@ def lay_out(graph: ImportedGraph, edition: Path, number: int) -> None:
     told = np.flatnonzero(graph.descriptions.is_valid().to_numpy(zero_copy_only=False))
     described = {"node": told.astype(np.int32), "description": graph.descriptions.take(told)}
     _keep(folder, pa.table(spelled), pa.table(described))
-
-
-def build_graphs(edition: Path) -> None:
-    """Write the corpus' arrays, made of an edition's tables, and index the names of all graphs."""
-    config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2"}
-    with duckdb.connect(":memory:", config=config) as con:
-        for row in TABLES:
-            con.read_parquet(str(edition / f"{row.table}.parquet")).create_view(row.table)
-        if con.execute("select 1 from entities where graph = $graph limit 1", CORPUS).fetchone():
-            _lay_out_corpus(con, _folder(edition, 0))
-    for folder in sorted((edition / FOLDER).glob("[0-9]*")):
-        _index_names(folder)
 
 
 def _lay_out_corpus(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
@@ -118,8 +156,25 @@ def _keep(folder: Path, spelled: pa.Table, described: pa.Table) -> None:
             writer.write_table(table)
 
 
-def _index_names(folder: Path) -> None:
-    """Index names for look-ups that forgive, and descriptions for what names do not tell."""
+def _index_names(folder: Path, earlier: dict[str, Path]) -> None:
+    """Index names for look-ups that forgive, and descriptions for what names do not tell.
+
+    `earlier` has the folders of indexes that can be copied, by what they were made of.
+    """
+    sums = [sha256_file(folder / name) for name in (SPELLED, DESCRIBED)]
+    made_of = " ".join([code_version(), *sums])
+    if made_of in earlier:
+        shutil.copytree(earlier[made_of] / NAMES, folder / NAMES)
+        for name in KEYS:
+            shutil.copy(earlier[made_of] / name, folder)
+    else:
+        _index_anew(folder)
+        (folder / NAMES / MADE_OF).write_text(made_of, encoding="utf-8")
+    for name in (SPELLED, DESCRIBED):
+        (folder / name).unlink()
+
+
+def _index_anew(folder: Path) -> None:
     spelled, described = open_table(folder / SPELLED), open_table(folder / DESCRIBED)
     keys, nodes = build_name_index(
         folder / NAMES, spelled["name"], spelled["node"], spelled["weight"]
@@ -127,19 +182,18 @@ def _index_names(folder: Path) -> None:
     save_names(folder, *each_once(keys, nodes))
     if len(described):
         build_description_index(folder / NAMES, described["node"], described["description"])
-    del spelled, described
-    for name in (SPELLED, DESCRIBED):
-        (folder / name).unlink()
+
+
+def _made_of(folder: Path) -> str:
+    """Return what the names of a graph's folder were made of, empty if nobody knows."""
+    path = folder / NAMES / MADE_OF
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _strings(*columns: pa.Array) -> pa.Array:
     """Return columns one below the other, their offsets of 32 bits if that goes."""
     whole = pa.concat_arrays(columns)
     return whole.cast(pa.string()) if whole.nbytes < MOST_BYTES else whole
-
-
-def _folder(edition: Path, number: int) -> Path:
-    return edition / FOLDER / f"{number:04d}"
 
 
 def graph_folders(edition: Edition) -> list[Path]:

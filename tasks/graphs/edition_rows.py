@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import schemas
 from schemas.row import Row
 from tasks.graphs.imported import RELATION, VALUE, ImportedGraph
-from tasks.graphs.short_ids import short_ids
+from tasks.graphs.short_ids import as_ids, digests, joined
 
 BATCH = 491_520  # triples in memory as text at a time: four row groups of an edition's files
 VALUE_TYPES = pa.array(["entity", "text", "number", "date", "year"])
@@ -95,7 +95,7 @@ def _descriptions(graph: ImportedGraph) -> pa.Table:
     return _rows(
         schemas.Description,
         len(ids),
-        description_id=short_ids(ids.cast(texts.type), texts),
+        description_id=as_ids(digests(ids, texts)),
         entity_id=ids,
         entity=graph.names.filter(told),
         text=texts,
@@ -114,23 +114,21 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
     types, numbers = _types_of(written, nodes), _numbers_of(written)
     of_years = pc.match_substring_regex(graph.relations, _OF_YEARS).to_numpy(zero_copy_only=False)
     years = pc.match_substring_regex(written, _YEAR).to_numpy(zero_copy_only=False)
-    value_ids = short_ids(graph.name + VALUE, graph.values)
-    tail_ids = pa.chunked_array([graph.ids, value_ids]).combine_chunks()
-    relation_ids = short_ids(graph.name + RELATION, graph.relations)
+    ends = np.concatenate([graph.digests, digests(graph.name + VALUE, graph.values)])
+    kinds = digests(graph.name + RELATION, graph.relations)
     for start in range(0, len(graph.heads), BATCH):
         part = slice(start, start + BATCH)
         heads, joins, tails = graph.heads[part], graph.joins[part], graph.tails[part]
         type_ = np.where(years[tails] & of_years[joins], YEAR, types[tails])
-        head_ids, ends = graph.ids.take(heads), tail_ids.take(tails)
         yield _rows(
             schemas.Triple,
             len(heads),
-            triple_id=short_ids(head_ids, relation_ids.take(joins), ends),
+            triple_id=as_ids(joined([graph.digests[heads], kinds[joins], ends[tails]])),
             graph=graph.name,
-            head_id=head_ids,
+            head_id=graph.ids.take(heads),
             head=graph.names.take(heads),
             relation=graph.relations.take(joins),
-            tail_id=pc.if_else(pa.array(tails < nodes), ends, None),
+            tail_id=graph.ids.take(pa.array(tails, mask=tails >= nodes)),
             tail=labels.take(tails),
             value_type=VALUE_TYPES.take(type_),
             number=numbers.take(tails),

@@ -16,6 +16,8 @@ from tasks.graphs.graph import Graph
 
 ARRAYS = tuple(field.name for field in fields(Graph) if field.type is np.ndarray)
 
+KEYS = ("key_hashes.npy", "key_nodes.npy")
+
 
 def save_graph(graph: Graph, folder: Path) -> None:
     """Write a graph into a folder, which must not hold one yet."""
@@ -32,8 +34,8 @@ def save_graph(graph: Graph, folder: Path) -> None:
 
 def save_names(folder: Path, keys: np.ndarray, nodes: np.ndarray) -> None:
     """Give a graph that was saved without names its keys (uint64, sorted) and their nodes."""
-    for name, array in (("key_hashes", keys), ("key_nodes", nodes)):
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    for name, array in zip(KEYS, (keys, nodes), strict=True):
+        np.save(folder / name, array, allow_pickle=False)
 
 
 def open_graph(folder: Path) -> Graph:

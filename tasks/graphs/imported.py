@@ -5,7 +5,9 @@ graph's different names and values, and a few numbers for each triple.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, Imported
 from schemas.row import Row
 from tasks.graphs.alias_shares import alias_shares
 from tasks.graphs.row_order import row_order
-from tasks.graphs.short_ids import short_ids
+from tasks.graphs.short_ids import as_ids, digests
 from tasks.graphs.vocabulary import Coded, Vocabulary
 from warehouse.journal import Journal
 
@@ -37,6 +39,7 @@ class ImportedGraph:
     name: str
     language: str
     ids: pa.Array  # strings (entities,), sorted
+    digests: np.ndarray  # uint64 (entities, 2), of which the ids are made
     keys: pa.Array  # strings (entities,)
     names: pa.Array  # strings (entities,)
     kinds: pa.Array  # strings (entities,)
@@ -86,10 +89,17 @@ class _Reading:
         self._keys, self._joins, self._values = Vocabulary(), Vocabulary(), Vocabulary()
 
     def graph(self) -> ImportedGraph:
-        parts = [self._part(columns) for columns in self._columns(ImportedTriple)]
-        told = [(self._keys.add(c["entity"]), c) for c in self._columns(ImportedEntity)]
+        with ThreadPoolExecutor(2) as pool:
+            paths = self._paths(ImportedTriple)
+            encoded = pool.map(lambda path: _encoded(self._read(ImportedTriple, path)), paths)
+            parts = [self._part(columns) for columns in encoded if len(columns["head"])]
+        told = [
+            (self._keys.add(c["entity"].dictionary_encode()), c)
+            for c in self._columns(ImportedEntity)
+        ]
         keys, relations, values = (v.settle() for v in (self._keys, self._joins, self._values))
-        ids = short_ids(self._name + ENTITY, keys)
+        sums = digests(self._name + ENTITY, keys)
+        ids = as_ids(sums)
         by_id, by_text = (pc.sort_indices(column).to_numpy() for column in (ids, values))
         by_name = pc.sort_indices(relations).to_numpy()
         for vocabulary, order in (
@@ -106,6 +116,7 @@ class _Reading:
             name=self._name,
             language=self._language,
             ids=ids.take(by_id),
+            digests=sums[by_id],
             keys=keys,
             names=names,
             kinds=self._first_told(told, "kind", len(keys)),
@@ -119,25 +130,31 @@ class _Reading:
             alias_shares=shares,
         )
 
+    def _paths(self, row: type[Row]) -> list[Path]:
+        parts = self._journal.parts(row, upto=self._upto)
+        return [self._journal.path(part) for part in parts]
+
     def _columns(self, row: type[Row]) -> Iterator[Columns]:
         """Yield the columns of this import's rows, part by part, in the order of the journal."""
+        for path in self._paths(row):
+            columns = self._read(row, path)
+            if len(next(iter(columns.values()))):
+                yield columns
+
+    def _read(self, row: type[Row], path: Path) -> Columns:
         schema = row.arrow_schema()
-        for part in self._journal.parts(row, upto=self._upto):
-            path = self._journal.path(part)
-            mine = pc.field("import_id") == self._id
-            names = [name for name in schema.names if name != "import_id"]
-            table = pq.read_table(path, columns=names, filters=mine, schema=schema)
-            if len(table):
-                yield {name: table[name].combine_chunks() for name in names}
+        names = [name for name in schema.names if name != "import_id"]
+        mine = pc.field("import_id") == self._id
+        table = pq.read_table(path, columns=names, filters=mine, schema=schema)
+        return {name: table[name].combine_chunks() for name in names}
 
     def _part(self, columns: Columns) -> _Part:
-        is_value, tails = columns["is_value"], columns["tail"]
         return _Part(
             heads=self._keys.add(columns["head"]),
             joins=self._joins.add(columns["relation"]),
-            tails=self._keys.add(tails.filter(pc.invert(is_value))),
-            values=self._values.add(tails.filter(is_value)),
-            is_value=is_value.to_numpy(zero_copy_only=False),
+            tails=self._keys.add(columns["entity"]),
+            values=self._values.add(columns["value"]),
+            is_value=columns["is_value"].to_numpy(zero_copy_only=False),
             weights=columns["weight"].to_numpy(zero_copy_only=False),
         )
 
@@ -181,6 +198,14 @@ class _Reading:
             nodes.append(found.drop_null().to_numpy())
             texts.append(columns["alias"].filter(found.is_valid()).cast(keys.type))
         return pa.chunked_array(texts), _joined(nodes)
+
+
+def _encoded(columns: Columns) -> Columns:
+    """Return a part's columns of strings with each different string once; tails are parted."""
+    is_value, tails = columns["is_value"], columns["tail"]
+    parted = {"entity": tails.filter(pc.invert(is_value)), "value": tails.filter(is_value)}
+    texts = {"head": columns["head"], "relation": columns["relation"], **parted}
+    return {**columns, **{name: column.dictionary_encode() for name, column in texts.items()}}
 
 
 def _joined(parts: Any) -> np.ndarray:

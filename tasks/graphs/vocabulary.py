@@ -22,9 +22,8 @@ class Vocabulary:
         self._pieces: list[pa.Array] = []
         self._numbers: list[np.ndarray] = []
 
-    def add(self, column: pa.Array) -> Coded:
-        """Take in a column of strings without nulls."""
-        coded = column.dictionary_encode()
+    def add(self, coded: pa.DictionaryArray) -> Coded:
+        """Take in a dictionary-encoded column of strings without nulls."""
         # Offsets of 64 bits: all strings together may have more than two gigabytes.
         self._pieces.append(coded.dictionary.cast(pa.large_string()))
         return Coded(len(self._pieces) - 1, coded.indices.to_numpy())
