@@ -77,6 +77,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Recall:
     ("question", "answer"),
     [
         ("Where was Marie Curie born?", "Warsaw"),
+        ("Who was Marie Curie?", "Marie Curie was a Polish physicist."),
         ("When was Marie Curie born?", "7 November 1867"),
         ("Who discovered polonium?", "Marie Curie"),
         ("Where was the physicist born who discovered polonium?", "Warsaw"),

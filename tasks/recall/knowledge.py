@@ -9,7 +9,7 @@ import duckdb
 from tasks.embed import Encoder
 from tasks.evidence import Sentence
 from tasks.knowledge_bases.edition_graph import EditionGraph
-from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact
+from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
 from tasks.phrases import beside_name
 from tasks.question import LinkedName, content_words
 from tasks.recall.asked_kind import class_in
@@ -24,6 +24,13 @@ READ = 200  # characters of a description that say what a thing is
 MOST_EDGES = 400  # around a node that leads on to others
 MOST_KEPT = 2_000  # entities whose facts are kept for further questions
 NOTES = 16  # of which these are taken
+_PLACES = """
+select d.document_id, c.uri, d.span_start, d.span_end
+from descriptions d left join documents c using (document_id)
+where d.entity_id = $entity and contains(d.text, $text)
+order by d.confidence desc, d.description_id
+limit 1
+"""
 _KINDS = "select entity_id, kind from entities where list_contains($ids, entity_id)"
 
 
@@ -76,6 +83,14 @@ class CorpusKnowledge:
         """Return the facts around an entity, aspects among them."""
         self.read_ahead([entity])
         return self._facts[entity]
+
+    def place_of(self, entity: EntityRef | None, text: str) -> Place | None:
+        """Return where a document says a sentence of an entity's description."""
+        if entity is None:
+            return None
+        entity_id = self._arrays.ids[int(entity.key)].as_py()
+        rows = self._con.execute(_PLACES, {"entity": entity_id, "text": text}).fetchall()
+        return Place(*rows[0]) if rows else None
 
     def read_ahead(self, entities: Sequence[EntityRef]) -> None:
         """Read the facts around many entities at once."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 from tasks.graphs.graph import Graph
 from tasks.names import MINOR_WORDS
-from tasks.planner.topics import bearers
 from tasks.question import FUNCTION_WORDS, LinkedName
 from tasks.segment import HAN, is_chinese
 from tasks.word_search import Name
@@ -37,9 +36,11 @@ def names_in_question(question: str, graph: Graph) -> list[LinkedName]:
 
 
 def entities_named(graph: Graph, name: str) -> list[int]:
-    """Return the nodes of a name that are entities, not values such as years."""
-    nodes = map(int, bearers(graph, name)[:MOST_BEARERS])
-    return [node for node in nodes if graph.ids[node].is_valid]
+    """Return the entities of a name, not values such as years; those called just so, if any are."""
+    nodes = [int(node) for node in graph.named(name)[:MOST_BEARERS]]
+    entities = [node for node in nodes if graph.ids[node].is_valid]
+    exact = [node for node in entities if graph.label(node) == name]
+    return sorted(exact or entities)
 
 
 def _linked(text: str, spans: Iterable[Span], graph: Graph) -> list[LinkedName]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from schemas.answers import Evidence
+from tasks.definition import asks_what_it_is
 from tasks.embed import Encoder
 from tasks.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.program_run import ProgramRun
@@ -47,6 +48,11 @@ class Recall:
         """Look up what the question speaks of, and read the answer from what came back."""
         question = question[:MAX_QUESTION]
         looked = Looked(question, self._knowledge, self._matcher)
+        defined = asks_what_it_is(question, self._knowledge.names_asked(question))
+        told = looked.of(looked.up([defined.text])) if defined else []
+        described = [record for record in told if record.source is None]
+        if described:
+            return self._recalled([described[0].text], described[:1], 1.0, looked)
         if is_comparison(question, self._knowledge):
             compared = compare(question, looked, self._knowledge)
             if compared is None:
@@ -68,7 +74,7 @@ class Recall:
 
     def _evidence(self, record: Record, score: float) -> Evidence:
         fact = record.source
-        place = fact.place if fact else None
+        place = fact.place if fact else self._knowledge.place_of(record.about, record.text)
         return Evidence(
             text=record.text,
             kind=fact.kind if fact else "description",
