@@ -1,5 +1,6 @@
 """The embedded planner as a writer of programs for one graph (see `tasks.programs`)."""
 
+from tasks.planner.endings import find_ending
 from tasks.planner.planner import Planned, Planner
 from tasks.planner.program_text import write_program
 from tasks.programs.code_text import readable_code
@@ -37,6 +38,7 @@ class PlannedWriter:
         return Program(need_knowledge="yes", thought="", code=codes[0], introspection="", ok="yes")
 
     def _code(self, plan: Planned) -> str:
-        relations = self.planner.graph.relations
-        path = [(relations[relation], inverse) for relation, inverse in plan.path]
-        return readable_code(write_program(plan.topic.name, path))
+        graph = self.planner.graph
+        path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
+        ending = find_ending(plan.topic.masked, plan.path, plan.nodes, graph)
+        return readable_code(write_program(plan.topic.name, path, ending))

@@ -1,0 +1,96 @@
+"""What questions want of the things that a path leads to: how many, which one, how much."""
+
+import pytest
+
+from tasks.graphs.graph import Graph
+from tasks.planner.endings import Ending, find_ending
+from tasks.planner.untaught import untaught_planner
+from tasks.planner.writer import PlannedWriter
+from tasks.programs.search_program import ProgramSearch
+from tests.graph_knowledge_base import GraphKnowledgeBase
+
+LAKES = {
+    # name: country, area, date of first map
+    "Lake Varn": ("Norlund", "120 square kilometres", "3 May 1790"),
+    "Lake Ost": ("Norlund", "80 square kilometres", "1850"),
+    "Lake Tarn": ("Norlund", "80 square kilometres", "July 1812"),
+    "Lake Mire": ("Sudland", "900 square kilometres", "1700"),
+}
+TRIPLES = [
+    row
+    for lake, (country, area, mapped) in LAKES.items()
+    for row in ((lake, "country", country), (lake, "area", area), (lake, "mapped_on", mapped))
+] + [
+    ("丙国", "河流", "甲河"),
+    ("丙国", "河流", "乙河"),
+    ("甲河", "长度", "300公里"),
+    ("乙河", "长度", "1200公里"),
+]
+
+
+@pytest.fixture(scope="module")
+def lakes() -> Graph:
+    return Graph.of("lakes", TRIPLES)
+
+
+def answers(lakes: Graph, question: str) -> list[str]:
+    writer = PlannedWriter(untaught_planner(lakes))
+    found = ProgramSearch(writer, [GraphKnowledgeBase.of(*TRIPLES)]).search(question)
+    assert found.error is None
+    return found.answers
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many lakes have Norlund as their country?", ["3"]),
+        ("What is the total area of lakes with the country Norlund?", ["280 km²"]),
+        ("What is the largest area of lakes with the country Norlund?", ["120 square kilometres"]),
+        ("Which lake with the country Norlund has the largest area?", ["Lake Varn"]),
+        ("Which lakes with the country Norlund have the smallest area?", ["Lake Ost", "Lake Tarn"]),
+        ("Which lake with the country Norlund was mapped_on first?", ["Lake Varn"]),
+        ("What is the area of Lake Mire?", ["900 square kilometres"]),
+        ("丙国有几条河流？", ["2"]),
+        ("丙国的河流中哪条长度最长？", ["乙河"]),
+    ],
+)
+def test_the_program_does_what_the_question_wants(
+    lakes: Graph, question: str, expected: list[str]
+) -> None:
+    assert sorted(answers(lakes, question)) == sorted(expected)
+
+
+def ending(lakes: Graph, masked: str, start: str, *path: tuple[str, bool]) -> Ending | None:
+    hops = tuple((lakes.relation_numbers[name], inverse) for name, inverse in path)
+    nodes = lakes.named(start)
+    for relation, inverse in hops:
+        nodes = lakes.step(nodes, relation, inverse=inverse)
+    return find_ending(masked, hops, nodes, lakes)
+
+
+def test_a_value_is_not_counted_and_one_thing_is_no_extreme(lakes: Graph) -> None:
+    assert ending(lakes, "how many square kilometres", "Lake Mire", ("area", False)) is None
+    assert ending(lakes, "which is the largest", "Sudland", ("country", True)) is None
+
+
+def test_what_is_compared_has_to_be_plain(lakes: Graph) -> None:
+    in_norlund = ("country", True)
+    assert ending(lakes, "the oldest lake of ␞", "Norlund", in_norlund) == Ending(
+        "least", "mapped_on"
+    )
+    assert ending(lakes, "the lake of ␞ of the largest area", "Norlund", in_norlund) == Ending(
+        "greatest", "area"
+    )
+    assert ending(lakes, "the best lake of ␞", "Norlund", in_norlund) is None
+
+
+def test_a_word_of_a_relation_asks_for_no_extreme() -> None:
+    records = Graph.of(
+        "g", [("a", "first album", "x"), ("a", "first album", "y"), ("x", "year", "1990")]
+    )
+    assert (
+        find_ending(
+            "the first album of ␞", ((0, False),), records.step(records.named("a"), 0), records
+        )
+        is None
+    )
