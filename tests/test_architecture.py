@@ -94,7 +94,8 @@ def test_deployments_lead_to_flows() -> None:
         flow = getattr(importlib.import_module(module), name)
         assert isinstance(flow, Flow)
         assert set(deployment["parameters"]) <= set(flow.parameters.properties)
-        assert deployment["schedules"] or deployment["name"] == "import-graph"
+        missing = set(flow.parameters.required or []) - set(deployment["parameters"])
+        assert bool(deployment["schedules"]) != bool(missing), "what can run by itself is scheduled"
 
 
 def test_constraints_hold_names_and_versions_only() -> None:
