@@ -28,6 +28,7 @@ CORPUS = "corpus"
 ENOUGH = 200  # questions, of which some are kept apart
 APART = 16  # one in so many
 TRIED = 500  # at most
+LEAST_EXPLAINED = 0.1  # share of questions below which they are not about this graph
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def learn_planners(
 ) -> list[dict[str, Any]]:
     """Learn a planner for each graph that the questions are asked of, and keep it in the home.
 
+    It takes the place of what was learned for the graph before.
     An empty home gets the graphs that lie beside the questions. `graph` names the one that all
     are asked of; without it, and without a word on it in the file, a home's only imported graph
     is meant, else its corpus. Raises UsageError if it is not plain which is meant, or if there is
@@ -96,10 +98,10 @@ def _learn(
     kept = {id(question) for question in apart}
     examples = [Example(q.question, q.answers) for q in questions if id(q) not in kept]
     learned = learn(graph, examples, report)
-    if not learned.explained:
+    if learned.explained < LEAST_EXPLAINED * len(examples):
         raise UsageError(
-            f"No path in the graph {graph.name} leads from what the questions name to their "
-            "answers. Are they asked of another graph (--graph)?"
+            f"Of {len(examples)} questions only {learned.explained} are answered by a path in the "
+            f"graph {graph.name}, so nothing was learned. Are they asked of another (--graph)?"
         )
     right = _right(Planner(graph, learned.model, learned.paths), apart)
     save_planner(home, graph, learned)

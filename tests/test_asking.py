@@ -189,7 +189,11 @@ def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> 
     path.write_text('{"question": "who helmed it?"}\n')
     with pytest.raises(UsageError, match="no question|No question"):
         learn_planners(taught, path, "jsonl", PLAIN)
-    path.write_text('{"question": "who helmed it?", "answers": ["nobody"]}\n')
-    with pytest.raises(UsageError, match="--graph"):
+    kept = sorted(taught.path.glob("learned/planner/films/*"))
+    foreign = [f'{{"question": "who sank {n}?", "answers": ["nobody"]}}' for n in range(20)]
+    own = json.dumps({"question": f"who helmed {film(7)}", "answers": ["Nora Field 7"]})
+    path.write_text("\n".join([own, *foreign]))
+    with pytest.raises(UsageError, match="Of 21 questions only 1 .*--graph"):
         learn_planners(taught, path, "jsonl", PLAIN)
+    assert sorted(taught.path.glob("learned/planner/films/*")) == kept
     assert load_settings(taught.path).engine.encoder == "none"

@@ -52,7 +52,11 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
 def learn(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     """Add the command that learns from questions with answers."""
     p = command(
-        commands, shared, "learn", module, "Learn from questions with answers how to search."
+        commands,
+        shared,
+        "learn",
+        module,
+        "Learn from questions with answers how to search; replaces what was learned.",
     )
     p.add_argument("questions", metavar="QUESTIONS", help="a file or all of a folder's")
     p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
