@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 from tasks.evidence import Sentence
 from tasks.expectation import Expectation
 from tasks.names import is_pronoun
-from tasks.question import LinkedName
+from tasks.question import FUNCTION_WORDS, LinkedName
 from tasks.stems import words_of
 
 MAX_PHRASE = 120  # characters
@@ -107,9 +108,11 @@ def _names(sentence: Sentence, expectation: Expectation, entities: Entities) -> 
 
 def beside_name(sentence: Sentence, name: LinkedName) -> list[str]:
     """Return the words right before a name, `pop band Euphoria`, and the one right after it."""
-    before = [word for _, end, word in sentence.words if end <= name.start]
-    after = [word for start, _, word in sentence.words if start >= name.end]
-    return [*before[-BEFORE:], *after[:1]]
+    before = [word for _, end, word in sentence.words if end <= name.start][-BEFORE:]
+    after = [word for start, _, word in sentence.words if start >= name.end][:1]
+    # `a country in the Caucasus` does not say what the Caucasus is.
+    said = list(takewhile(lambda word: word not in FUNCTION_WORDS, reversed(before)))
+    return [*said, *after]
 
 
 def _name_fit(

@@ -25,10 +25,12 @@ TITLE_NEAR = 0.7  # how near the words of its document's title count to stand
 PRONOUN_NEAR = 0.4  # the same where a sentence of the document speaks of its subject unnamed
 # Near what fits the questions of examples/ and of HotpotQA best, by which phrase ranks first.
 WEIGHTS = (0.2, 0.22, 0.1, 0.14, 0.12, 0.22)
+KIND_KNOWN = 0.7  # fit below which a name is of another kind than is asked for
 SAID = 0.15  # how near a word must stand at least, hops counted in, to have been said
 NOUN = 0.5  # how much less the noun asked for counts: the kind of name found says it already
 FOCUS = 2.0  # how much more the words count that say what is asked
 _OWNS = re.compile(r"\w{0,2}(?:['’]s?\s|的)|['’]?s\s")
+_RELATION = re.compile(r"\b(?:what|who|which)\s+(?:is|was|are|were)\b|'s\s", re.I)
 _FIGURE = re.compile(r"\d+")
 _CHINESE_ASKING = re.compile("是?(?:谁|哪|什么|多少|何时|何地|何处|几)")
 
@@ -51,6 +53,11 @@ class Asked:
     owned: dict[str, frozenset[str]]
     figures: frozenset[str]
     chain: int
+
+    @property
+    def asks_relation(self) -> bool:
+        """Whether its noun is a relation, `what is the capital`, not a kind, `which country`."""
+        return bool(_RELATION.search(self.text))
 
     @property
     def weight(self) -> float:
@@ -287,13 +294,16 @@ def _cohesion(asked: Asked, sentence: Sentence) -> float:
 def _stated(asked: Asked, sentence: Sentence, phrase: Phrase) -> float:
     best = 0.0
     key = normalise_name(phrase.text)
+    noun = asked.expectation.noun if asked.expectation.noun in asked.terms else ""
+    if noun and not asked.asks_relation and phrase.fit < KIND_KNOWN:
+        return 0.0
     for fact in sentence.facts:
         for mine, other in (("tail", "head"), ("head", "tail")):
             if phrase.text in fact[mine] or normalise_name(fact[mine]) == key:
                 if not words_of(fact[other]) & asked.terms.keys():
                     continue
                 said = words_of(f"{fact[other]} {fact['relation']}")
-                if asked.expectation.noun in asked.terms and asked.expectation.noun not in said:
+                if noun and asked.asks_relation and noun not in said:
                     continue
                 weight = sum(asked.terms[word] for word in said if word in asked.terms)
                 best = max(best, weight / asked.weight)

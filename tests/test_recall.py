@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.expectation import Expectation, expect
-from tasks.graphs.build import build_graphs
+from tasks.graphs.build import GraphFolders
 from tasks.graphs.graph import Graph
 from tasks.index import build_index
 from tasks.knowledge_bases.edition_graph import edition_graphs
@@ -20,7 +20,8 @@ from tests.small_edition import make_edition
 
 # What follows "unsaid" stands in a passage, but nothing was extracted from it.
 TEXTS = {
-    "Marie Curie": "Marie Curie was born in Warsaw on 7 November 1867 and discovered polonium. "
+    "Marie Curie": "Marie Curie was born in Warsaw on 7 November 1867 and discovered polonium "
+    "and radium. "
     "She married Pierre Curie. Unsaid: Marie Curie died in Passy.",
     "Lise Meitner": "Lise Meitner was born in Vienna on 7 November 1878.",
     "Warsaw": "Warsaw lies on the Vistula and is the capital of Poland.",
@@ -39,11 +40,13 @@ ENTITIES = {
     "Vistula": ("place", []),
     "Danube": ("place", []),
     "polonium": ("thing", []),
+    "radium": ("thing", []),
 }
 FACTS = [
     ("Marie Curie", "Marie Curie", "born in", "Warsaw"),
     ("Marie Curie", "Marie Curie", "born on", "7 November 1867"),
     ("Marie Curie", "Marie Curie", "discovered", "polonium"),
+    ("Marie Curie", "Marie Curie", "discovered", "radium"),
     ("Marie Curie", "Marie Curie", "married", "Pierre Curie"),
     ("Lise Meitner", "Lise Meitner", "born in", "Vienna"),
     ("Lise Meitner", "Lise Meitner", "born on", "7 November 1878"),
@@ -69,7 +72,8 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Recall:
     folder: Path = tmp_path_factory.mktemp("edition")
     edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
     build_index(folder, None)
-    build_graphs(folder)
+    with GraphFolders(folder, None) as graphs:
+        graphs.finish()
     return Recall(edition_graphs(edition)["corpus"], edition)
 
 
@@ -105,13 +109,17 @@ def test_answers_come_from_what_was_extracted(recall: Recall, question: str, ans
         "What was the name of Marie Curie's dog?",
         "When was Emmy Noether born?",
         "Who was born earlier, Emmy Noether or Marie Curie?",
-        "Where was the physicist born who discovered radium?",
+        "Where was the physicist born who discovered gallium?",
         "",
         "?",
     ],
 )
 def test_what_was_not_extracted_is_not_known(recall: Recall, question: str) -> None:
     assert not recall.answer(question).answerable
+
+
+def test_all_that_one_relation_leads_to_is_the_answer(recall: Recall) -> None:
+    assert recall.answer("What did Marie Curie discover?").answers == ["polonium", "radium"]
 
 
 def test_evidence_says_where_a_document_states_it(recall: Recall) -> None:

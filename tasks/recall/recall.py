@@ -12,13 +12,14 @@ from tasks.programs.relation_matching import RelationMatcher
 from tasks.question import MAX_QUESTION
 from tasks.reader import Reading
 from tasks.recall.compared import compare, is_comparison
+from tasks.recall.direct import Step
 from tasks.recall.knowledge import CorpusKnowledge
 from tasks.recall.look import Looked
 from tasks.recall.records import Record
 from tasks.recall.steps import solve
 from warehouse.editions import Edition
 
-NEARLY = 0.9  # other answers have at least this share of the best one's score
+NEARLY = 0.8  # other answers have at least this share of the best one's score
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,8 @@ class Recall:
         steps = [step for step in solve(question, looked, self._knowledge) if step.known]
         if not steps:
             return Recalled(programs=looked.programs, runs=looked.runs)
-        answers = [step.text for step in steps if step.score >= NEARLY * steps[0].score]
         told = _records(steps[0].readings)
-        return self._recalled(list(dict.fromkeys(answers)), told, steps[0].score, looked)
+        return self._recalled(_answers(steps), told, steps[0].score, looked)
 
     def _recalled(
         self, answers: list[str], told: list[Record], score: float, looked: Looked
@@ -85,6 +85,26 @@ class Recall:
             span_end=place.span_end if place else None,
             score=round(min(score, 1.0), 4),
         )
+
+
+def _answers(steps: list[Step]) -> list[str]:
+    """Return the best answer, and those that the same relation leads to from the same thing."""
+    best = steps[0]
+    same = (
+        step
+        for step in steps
+        if step.score >= NEARLY * best.score and _relation(step) == _relation(best) is not None
+    )
+    return list(dict.fromkeys([best.text, *(step.text for step in same)]))
+
+
+def _relation(step: Step) -> tuple[str, str, bool] | None:
+    """Return the thing and the relation that an answer stands beside, and on which side."""
+    first = step.readings[-1].chain[0]
+    fact = first.source if isinstance(first, Record) else None
+    if fact is None or fact.kind != "triple":
+        return None
+    return first.document_id, fact.relation, step.text in fact.text
 
 
 def _records(readings: Iterable[Reading]) -> list[Record]:
