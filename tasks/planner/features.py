@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -89,10 +90,21 @@ def _overlap(question: str, relation: str) -> tuple[float, ...]:
 
 
 def said_share(masked: str, relation: str) -> float:
-    """Return the share of a relation's words that a question says, mere grammar left out."""
+    """Return the share of a relation's words that a question says, mere grammar left out.
+
+    Of a Chinese relation, which is one word, its pairs of characters count: of `最喜欢的运动` a
+    question may say `喜欢` and `运动`.
+    """
     words = relation_words(relation)
     telling = tuple(word for word in words if word not in FUNCTION_WORDS) or words
-    return _share_of(telling, _plain(masked)) if telling else 0.0
+    if not telling:
+        return 0.0
+    question = _plain(masked)
+    pairs = [a + b for a, b in pairwise(relation) if HAN.match(a) and HAN.match(b)]
+    pairs = [pair for pair in pairs if "的" not in pair]
+    joined = question.replace(" ", "")
+    by_pairs = sum(pair in joined for pair in pairs) / len(pairs) if pairs else 0.0
+    return max(_share_of(telling, question), by_pairs)
 
 
 def _share_of(words: tuple[str, ...], question: str) -> float:
