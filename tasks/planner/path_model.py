@@ -196,13 +196,18 @@ class PathModel:
     `known` holds the n-grams of the questions that were learned from, int64, sorted.
     """
 
-    def __init__(self, seed: int = 0) -> None:
-        """Begin with small random vectors: only names that are said in the question count yet."""
+    def __init__(self, seed: int | None = 0) -> None:
+        """Begin with small random vectors, or, without a seed, with none.
+
+        Only names that are said in the question count yet.
+        """
         import torch
 
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed or 0)
 
         def small(*shape: int, scale: float = 0.1) -> Any:
+            if seed is None:
+                return torch.zeros(*shape)
             return (torch.randn(*shape, generator=generator) * scale).requires_grad_()
 
         self.known = np.zeros(0, np.int64)
@@ -221,12 +226,7 @@ class PathModel:
     @classmethod
     def untaught(cls) -> "PathModel":
         """Return a model that counts nothing but the words that question and relation share."""
-        import torch
-
-        model = cls()
-        for name in (*TABLES, "length"):
-            model.weights[name] = torch.zeros_like(model.weights[name])
-        return model
+        return cls(seed=None)
 
     def scores(self, batch: Batch) -> Any:
         """Return the score of each candidate as a tensor (candidates,)."""
