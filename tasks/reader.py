@@ -25,6 +25,7 @@ TITLE_NEAR = 0.7  # how near the words of its document's title count to stand
 PRONOUN_NEAR = 0.4  # the same where a sentence of the document speaks of its subject unnamed
 # Near what fits the questions of examples/ and of HotpotQA best, by which phrase ranks first.
 WEIGHTS = (0.2, 0.22, 0.1, 0.14, 0.12, 0.22)
+ROUNDING = 1e-6  # sums that differ by less are equal
 KIND_KNOWN = 0.7  # fit below which a name is of another kind than is asked for
 SAID = 0.15  # how near a word must stand at least, hops counted in, to have been said
 NOUN = 0.5  # how much less the noun asked for counts: the kind of name found says it already
@@ -167,9 +168,10 @@ def read(asked: Asked, found: list[Sentence], entities: Entities, limit: int = 2
                 continue
             reading = _reading(sight, sentence, phrase, found)
             key = normalise_name(phrase.text)
-            if key not in best or reading.score > best[key].score:
+            if key not in best or reading.score > best[key].score + ROUNDING:
                 best[key] = reading
-    return sorted(best.values(), key=lambda r: (-r.score, r.phrase.text))[:limit]
+    # Equal ones in the order found, however their sums were rounded.
+    return sorted(best.values(), key=lambda r: -round(r.score, 6))[:limit]
 
 
 class _Sight:
@@ -237,7 +239,7 @@ def _best_helper(
                 if value > max(helped.get(word, 0.0), more.get(word, 0.0)):
                     more[word] = value
         gain = sum(sight.asked.terms[w] * (v - helped.get(w, 0.0)) for w, v in more.items())
-        if gain > best[0]:
+        if gain > best[0] + ROUNDING:
             best = (gain, sentence, more)
     return best
 

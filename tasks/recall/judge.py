@@ -47,7 +47,7 @@ class Judge:
         What is known of an answer counts as said of it, wherever it was said.
         """
         found = [self._judged(reading) for reading in readings if not self._repeats(reading)]
-        return sorted(found, key=lambda one: (-one.score, one.reading.phrase.text))
+        return sorted(found, key=lambda one: -round(one.score, 6))
 
     def _judged(self, reading: Reading) -> Judged:
         said = frozenset().union(*(one.stems | one.title_stems for one in reading.chain))
