@@ -5,7 +5,8 @@
 Names and relations are drawn with skew: a few have very many triples. Almanac reads TSV into its
 journal and publishes an edition, without vectors; pyoxigraph loads the same triples as N-Triples
 into a store on disk. Each runs in a process of its own, whose peak memory is taken. Of the other
-formats a tenth of the triples is read into the journal alone. `pip install pyoxigraph` first.
+formats a tenth of the triples is read into the journal alone. After each turn both are asked
+(`benchmarks.graph_lookup`). `pip install pyoxigraph` first.
 """
 
 import argparse
@@ -112,12 +113,20 @@ def in_a_process(what: str, source: Path, target: Path) -> dict[str, Any]:
     return {**json.loads(done.stdout.splitlines()[-1]), "seconds": round(seconds, 1)}
 
 
+def look_ups(system: str, folder: Path, number: int) -> dict[str, Any]:
+    """Return what `benchmarks.graph_lookup` measures."""
+    command = [sys.executable, "-m", "benchmarks.graph_lookup", system, str(folder), str(number)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
 def run_only(what: str, source: Path, target: Path) -> None:
     """Do one thing and print its stages and peak memory."""
     stages = load_it(source, target) if what == "pyoxigraph" else {}
     stages = stages or import_it(source, target, publish=what == "almanac")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps({"stages": stages, "peak_mb": peak}))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = round(used.ru_utime + used.ru_stime, 1)
+    print(json.dumps({"stages": stages, "cpu_seconds": cpu, "peak_mb": used.ru_maxrss // 1024}))
 
 
 def write_all(folder: Path, number: int) -> None:
@@ -159,6 +168,10 @@ def main() -> None:
                 work = sum(system["stages"].values())
                 system["triples_per_second"] = round(arguments.triples / work)
             figures["turns"].append(measured)
+            figures["look_ups"] = {
+                "almanac": look_ups("almanac", folder / f"home{turn}", arguments.triples),
+                "pyoxigraph": look_ups("pyoxigraph", folder / f"store{turn}", arguments.triples),
+            }
             print(json.dumps(measured, indent=1))
         for path in sorted(folder.glob("small.*")):
             alone = in_a_process("journal", path, folder / f"home-{path.suffix[1:]}")

@@ -147,6 +147,19 @@ class Graph:
         for edge in self.in_edges[self.in_offsets[node] : self.in_offsets[node + 1]]:
             yield Edge(int(self.heads[edge]), int(self.out_relations[edge]), node)
 
+    def edges_around(
+        self, node: int, most: int
+    ) -> tuple[tuple[np.ndarray, Nodes], tuple[np.ndarray, Nodes]]:
+        """Return relations and ends of the edges that leave a node, and of those that enter it.
+
+        `most` of all of them, those that leave first.
+        """
+        leaving = slice(self.out_offsets[node], self.out_offsets[node + 1])
+        relations, tails = self.out_relations[leaving][:most], self.out_tails[leaving][:most]
+        edges = self.in_edges[self.in_offsets[node] : self.in_offsets[node + 1]]
+        edges = edges[: most - len(tails)]
+        return (relations, tails), (self.out_relations[edges], self.heads[edges])
+
     def step(self, nodes: Nodes, relation: int, *, inverse: bool = False) -> Nodes:
         """Return the nodes that a relation leads to from any of the given ones, sorted, once each.
 

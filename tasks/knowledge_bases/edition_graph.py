@@ -5,15 +5,16 @@ An entity's key is its node's number, which holds within one edition.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from tasks.graphs.build import FOLDER, NAMES, graph_folders
 from tasks.graphs.files import open_graph
-from tasks.graphs.graph import Graph
+from tasks.graphs.graph import Graph, Nodes
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
 from tasks.linking.link import Linker
 from tasks.planner.topics import bearers
@@ -107,8 +108,7 @@ class EditionGraph:
             if self.personal and entity_id is not None:
                 asked[entity_id] = entity
             elif not self._withholds:  # of a value without an id it is not known who said it
-                around = chain(self._leaving(entity), self._entering(entity))
-                found[entity] = list(islice(around, MOST_FACTS))
+                found[entity] = self._walked(entity)
         for fact in chain(self._stated(asked), self._aspects(asked)) if asked else ():
             found[fact.entity].append(fact)
         return found
@@ -124,14 +124,20 @@ class EditionGraph:
         rows = self._read(_DESCRIBED_OPENLY, entity=entity_id) if entity_id is not None else []
         return bool(rows) and bool(rows[0][0])
 
-    def _leaving(self, entity: EntityRef) -> Iterator[Fact]:
-        for edge in self.arrays.leaving(int(entity.key)):
-            yield Fact(entity, self.arrays.relations[edge.relation], self._ref(edge.tail))
+    def _walked(self, entity: EntityRef) -> list[Fact]:
+        """Return the facts that the arrays have of an entity: as head, then as tail."""
+        leaving, entering = self.arrays.edges_around(int(entity.key), MOST_FACTS)
+        names = self.arrays.relations
+        return [
+            Fact(entity, names[relation], ref, inverse)
+            for inverse, (relations, ends) in ((False, leaving), (True, entering))
+            for relation, ref in zip(relations.tolist(), self._refs(ends), strict=True)
+        ]
 
-    def _entering(self, entity: EntityRef) -> Iterator[Fact]:
-        for edge in self.arrays.entering(int(entity.key)):
-            relation = self.arrays.relations[edge.relation]
-            yield Fact(entity, relation, self._ref(edge.head), inverse=True)
+    def _refs(self, nodes: Nodes) -> list[EntityRef]:
+        labels = self.arrays.labels.take(pa.array(nodes)).to_pylist()
+        numbers = map(str, nodes.tolist())
+        return [EntityRef(self.name, *told) for told in zip(numbers, labels, strict=True)]
 
     def _stated(self, asked: Mapping[str, EntityRef]) -> Iterator[Fact]:
         told = {"graph": self.graph, "entities": list(asked), "all": not self._withholds}

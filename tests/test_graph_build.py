@@ -1,0 +1,264 @@
+"""Imported graphs in editions: tables and arrays say the same; graphs keep apart and leave whole.
+
+The journal's rows become tables (`edition_rows`), arrays and an index of names (`GraphFolders`).
+"""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import schemas
+from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
+from schemas.settings import EngineSettings, PublishSettings, Settings
+from tasks.gates import failed_gates
+from tasks.graphs.build import NAMES, graph_folders
+from tasks.graphs.edition_rows import edition_rows
+from tasks.graphs.files import open_graph
+from tasks.graphs.graph import Graph
+from tasks.graphs.imported import ImportedGraph, imported_graphs
+from tasks.import_graph import import_graph, remove_graph
+from warehouse.derivation import read_single_valued
+from warehouse.editions import Edition
+from warehouse.home import Home
+from warehouse.journal import Journal
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+GOLDEN: list[dict[str, Any]] = [
+    {"head": "Q1", "relation": "born in", "tail": "Q2"},
+    {"head": "Q1", "relation": "born in", "tail": "Q2", "weight": 0.5},
+    {"head": "Q1", "relation": "birth year", "tail": "1815", "is_value": True},
+    {"head": "Q1", "relation": "code", "tail": "1815", "is_value": True},
+    {"head": "Q1", "relation": "died", "tail": "1852-11-27", "is_value": True},
+    {"head": "Q2", "relation": "motto", "tail": "Q1", "is_value": True},
+    {"entity": "Q1", "name": "Ada Lovelace", "kind": "person", "aliases": ["Ada", "A. Lovelace"]},
+    {"entity": "Q1", "name": "Somebody else", "description": "A mathematician."},
+    {"entity": "Q2", "name": "London", "aliases": ["Ada"]},
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def imported(home: Home, rows: list[dict[str, Any]], name: str = "g") -> Edition:
+    path = home.path.parent / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    import_graph(home, path, PLAIN, name=name)
+    return current(home)
+
+
+def current(home: Home) -> Edition:
+    edition = home.editions.current()
+    assert edition is not None
+    return edition
+
+
+def graphs(edition: Edition) -> dict[str, Graph]:
+    return {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
+
+
+def triples_of(graph: Graph) -> set[tuple[str, str, str]]:
+    return {
+        (graph.label(node), graph.relations[edge.relation], graph.label(edge.tail))
+        for node in range(graph.nodes)
+        for edge in graph.leaving(node)
+    }
+
+
+def test_the_tables_of_a_golden_graph(home: Home) -> None:
+    edition = imported(home, GOLDEN)
+    rows = {row: edition.table(row).to_pylist() for row in (schemas.Triple, schemas.Entity)}
+    told = {(t["relation"], t["tail"], t["value_type"], t["number"], t["date"]) for t in
+            rows[schemas.Triple]}  # fmt: skip
+    assert told == {
+        ("born in", "London", "entity", None, None),
+        ("birth year", "1815", "year", 1815.0, "1815"),
+        ("code", "1815", "number", 1815.0, None),
+        ("died", "1852-11-27", "date", None, "1852-11-27"),
+        ("motto", "Q1", "text", None, None),
+    }
+    born = next(t for t in rows[schemas.Triple] if t["relation"] == "born in")
+    assert (born["head"], born["confidence"], born["graph"]) == ("Ada Lovelace", 0.5, "g")
+    entities = {e["entity_id"]: e for e in rows[schemas.Entity]}
+    ada, london = entities[born["head_id"]], entities[born["tail_id"]]
+    assert (ada["name"], ada["kind"], ada["mentions"]) == ("Ada Lovelace", "person", 4)
+    assert ada["description"] == "A mathematician."
+    assert (london["kind"], london["mentions"]) == ("unknown", 2)
+    aliases = {
+        (a["alias"], entities[a["entity_id"]]["name"]): a["weight"]
+        for a in edition.table(schemas.Alias).to_pylist()
+    }
+    assert aliases[("Ada", "Ada Lovelace")] == pytest.approx(5 / 8)
+    assert aliases[("Ada", "London")] == pytest.approx(3 / 8)
+    assert aliases[("London", "London")] == 1.0
+    (description,) = edition.table(schemas.Description).to_pylist()
+    assert (description["entity"], description["text"]) == ("Ada Lovelace", "A mathematician.")
+    relations = {r["relation"]: r for r in edition.table(schemas.Relation).to_pylist()}
+    assert relations["code"]["example"] == "Ada Lovelace | code | 1815"
+    assert {r: row["triples"] for r, row in relations.items()} == dict.fromkeys(relations, 1)
+
+
+def test_arrays_say_what_the_tables_say(home: Home) -> None:
+    edition = imported(home, GOLDEN)
+    graph = graphs(edition)["g"]
+    rows = edition.table(schemas.Triple).to_pylist()
+    assert triples_of(graph) == {(t["head"], t["relation"], t["tail"]) for t in rows}
+    ids = [i for i in graph.ids.to_pylist() if i is not None]
+    assert ids == edition.table(schemas.Entity)["entity_id"].to_pylist()
+    assert [graph.label(node) for node in graph.named("ada")] == ["Ada Lovelace", "London"]
+    (value,) = graph.named("q1")  # the motto: the entity of that key has a name of its own
+    assert graph.ids[int(value)].as_py() is None
+    assert not list(edition.path.rglob("*.part"))
+    with duckdb.connect(str(edition.database), read_only=True) as con:
+        stored = con.execute("select head, relation, tail from triples").fetchall()
+    assert set(stored) == triples_of(graph)
+
+
+def test_tables_are_in_their_order_and_built_the_same_again(home: Home, tmp_path: Path) -> None:
+    rows = [{"head": f"h{n % 7}", "relation": f"r{n % 3}", "tail": f"t{n}"} for n in range(60)]
+    edition = imported(home, rows)
+    other = imported(Home(tmp_path / "other"), rows[::-1])
+    for row, order in (
+        (schemas.Triple, ("graph", "head_id", "relation")),
+        (schemas.Entity, ("graph", "entity_id")),
+        (schemas.Alias, ("alias", "entity_id")),
+    ):
+        table = edition.table(row)
+        keys = list(zip(*(table[name].to_pylist() for name in order), strict=True))
+        assert keys == sorted(keys)
+        assert edition.manifest["tables"][row.table] == other.manifest["tables"][row.table]
+
+
+def test_names_that_did_not_change_are_not_indexed_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.graphs import build
+
+    imported(home, GOLDEN)
+    indexed: list[Path] = []
+    anew = build._index_anew
+
+    def noting(folder: Path) -> None:
+        indexed.append(folder)
+        anew(folder)
+
+    monkeypatch.setattr(build, "_index_anew", noting)
+    first = graphs(current(home))["g"]
+    edition = imported(home, [{"head": "x", "relation": "r", "tail": "y"}], "a")
+    assert len(indexed) == 1
+    again = graphs(edition)["g"]
+    assert list(again.named("ada")) == list(first.named("ada"))
+    assert all((folder / NAMES / "names.json").exists() for folder in graph_folders(edition))
+
+
+def test_graphs_with_the_same_keys_stay_apart(home: Home) -> None:
+    imported(home, [{"head": "Paris", "relation": "in", "tail": "France"}], "cities")
+    edition = imported(home, [{"head": "Paris", "relation": "kind", "tail": "France"}], "heroes")
+    entities = edition.table(schemas.Entity).to_pylist()
+    assert len({e["entity_id"] for e in entities}) == 4
+    ids = {
+        graph: {e["entity_id"] for e in entities if e["graph"] == graph}
+        for graph in ("cities", "heroes")
+    }
+    for triple in edition.table(schemas.Triple).to_pylist():
+        assert {triple["head_id"], triple["tail_id"]} == ids[triple["graph"]]
+    found = graphs(edition)
+    assert triples_of(found["cities"]) == {("Paris", "in", "France")}
+    assert triples_of(found["heroes"]) == {("Paris", "kind", "France")}
+
+
+def test_removal_leaves_nothing(home: Home) -> None:
+    imported(home, GOLDEN, "g")
+    imported(home, GOLDEN[:1], "other")
+    remove_graph(home, "g", PLAIN)
+    edition = current(home)
+    for row in (schemas.Triple, schemas.Entity, schemas.Relation, schemas.Description):
+        assert set(edition.table(row)["graph"].to_pylist()) <= {"other"}
+    left = set(edition.table(schemas.Entity)["entity_id"].to_pylist())
+    assert set(edition.table(schemas.Alias)["entity_id"].to_pylist()) == left
+    assert list(graphs(edition)) == ["other"]
+    remove_graph(home, "other", PLAIN)
+    assert graph_folders(current(home)) == []
+    assert all(current(home).rows(row) == 0 for row in (schemas.Triple, schemas.Alias))
+
+
+def test_imports_are_no_changes_of_the_corpus_and_pass_its_gates(own_home: Path) -> None:
+    home = Home(own_home)
+    before = current(home)
+    rows = [{"head": f"h{n}", "relation": "r", "tail": f"t{n}"} for n in range(300)]
+    with_graph = imported(home, rows)
+    assert with_graph.rows(schemas.Triple) == before.rows(schemas.Triple) + 300
+    assert with_graph.table(schemas.Change).to_pylist() == []
+    remove_graph(home, "g", PLAIN)
+    without = current(home)
+    assert without.table(schemas.Change).to_pylist() == []
+    reasons = failed_gates(
+        without,
+        with_graph,
+        PublishSettings(),
+        max_delete=0.0,
+        failed_share=0.0,
+        golden=own_home / "absent.jsonl",
+        ask=lambda edition, question: {},
+    )
+    assert reasons == []
+
+
+def journal_of(folder: Path, rows: list[tuple[str, str, str, bool]]) -> Journal:
+    """Return a journal with one import, in two parts."""
+    journal = Journal(folder)
+    for part in (rows[::2], rows[1::2]):
+        triples = [
+            ImportedTriple(import_id="i", head=h, relation=r, tail=t, is_value=value)
+            for h, r, t, value in part
+        ]
+        journal.append({ImportedTriple: ImportedTriple.to_table(triples)})
+    entity = ImportedEntity(import_id="i", entity="alone", name="Alone")
+    alias = ImportedAlias(import_id="i", entity="nobody", alias="No")
+    row = GraphImport(
+        import_id="i",
+        graph="g",
+        action="import",
+        source="s",
+        format="f",
+        language="en",
+        triples=len(rows),
+        rejected=0,
+        run_id="r",
+        imported_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    tables = {type(one): type(one).to_table([one]) for one in (entity, alias, row)}
+    journal.append(tables)
+    return journal
+
+
+odd = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+few = st.sampled_from(["a", "b", "A", "\x1f", "é", "中"]) | odd
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(few, few, few, st.booleans()), max_size=25))
+def test_rows_of_any_graph_are_its_triples_once(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str, bool]]
+) -> None:
+    journal = journal_of(tmp_path_factory.mktemp("journal"), rows)
+    (graph,) = imported_graphs(journal, journal.position)
+    assert isinstance(graph, ImportedGraph)
+    tables: dict[Any, list[dict[str, Any]]] = {}
+    for row, table in edition_rows(graph, read_single_valued()["relation"].combine_chunks()):
+        tables.setdefault(row, []).extend(table.to_pylist())
+    triples = tables.get(schemas.Triple, [])
+    told = [(t["head"], t["relation"], t["tail"], t["tail_id"] is None) for t in triples]
+    assert sorted(told) == sorted(set(rows))
+    assert len({t["triple_id"] for t in triples}) == len(triples)
+    entities = {h for h, *_ in rows} | {t for _, _, t, value in rows if not value} | {"Alone"}
+    assert {e["name"] for e in tables[schemas.Entity]} == entities
+    assert {a["alias"] for a in tables[schemas.Alias]} == entities
+    assert sum(r["triples"] for r in tables[schemas.Relation]) == len(triples)
