@@ -7,7 +7,8 @@ of the data set. The planner learns from the half of the questions whose topics,
 entities, are not in the measured half (of MidtermQA from the fifteen demonstrations); `zero-shot`
 is the same without having learned. `--limit` takes the first of a seeded shuffle of the questions.
 The embedding baseline is English: over Chinese graphs it says little unless a Chinese encoder is
-set. `reached` compares the figures with what the project wants to reach.
+set. `reached` compares the figures with what the project wants to reach. Seconds are what they
+were on the machine, whatever else it did; processor seconds count both cores' work.
 """
 
 import argparse
@@ -37,8 +38,6 @@ RUNS: dict[str, dict[str, str]] = {
     "pathquestion": {
         "PQ-2H": "pathquestion/PQ-2H.txt.gz",
         "PQ-3H": "pathquestion/PQ-3H.txt.gz",
-        "World Cup": "pathquestion/WC-P2.txt.gz",
-        "World Cup, conjunctions": "pathquestion/WC-C.txt.gz",
     },
     "nlpcc": {"nlpcc": "nlpcc"},
     "nlpcc-mh": {"nlpcc-mh": "nlpcc/mh"},
@@ -69,7 +68,7 @@ def measure(path: Path, format: str, limit: int | None, answers: Path | None) ->
     """Return the figures of the programs and of all that they are compared with."""
     settings = Settings()
     how = Measurement(limit=limit, zero_shot=True, answers=answers)
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory(prefix="almanac-answers-") as folder:
         home = Home(Path(folder))
         system = system_for("programs", settings, home)
@@ -80,6 +79,7 @@ def measure(path: Path, format: str, limit: int | None, answers: Path | None) ->
         **_kept(found),
         "beside": {one["system"]: _kept(one) for one in found["baselines"]},
         "seconds_in_all": round(taken, 1),
+        "processor_seconds_in_all": round(time.process_time() - worked, 1),
     }
 
 

@@ -27,7 +27,9 @@ from tasks.planner.path_model import (
 from tasks.planner.paths import Path, paths_from, walk
 from tasks.planner.topics import Topic, bearers, topics_in
 
-EPOCHS = 6
+EPOCHS = (3, 6)  # times that all examples are seen; a held-out part of them decides which
+HELD = 10  # of so many examples one is held out
+ENOUGH = 200  # examples below which none is
 BATCH = 32
 RATE = 0.01
 SEARCHED = 800  # questions whose paths of three hops are all looked at; then those found are
@@ -36,7 +38,7 @@ NEARLY = 0.7  # a path with so much of the best one's fit may be what is meant
 POORLY = 0.9  # fit of short paths below which longer ones are looked for
 LEAST = 0.1  # F1 of answers below which a path explains nothing
 GOING_ON = 2  # paths of two hops that wrong third hops are taken from
-MOST = 5_000  # examples that are learned from
+MOST = 8_000  # examples that are learned from
 WRONG = 100  # wrong candidates of a question that a step looks at
 Report = Callable[[str, int, int], None]
 
@@ -88,9 +90,10 @@ def learn(graph: Graph, examples: Sequence[Example], report: Report, seed: int =
     explained, paths = _explain(graph, examples, report)
     model = PathModel(seed)
     if explained:
-        model.known = np.unique(np.concatenate([bag for one in explained for bag in one.read()]))
         with one_thread():
-            _fit(model, graph, explained, report, seed)
+            epochs = _epochs(graph, explained, report, seed)
+            model = _fit(graph, explained, epochs, report, seed)
+        model.known = np.unique(np.concatenate([bag for one in explained for bag in one.read()]))
     return Learned(model, paths, len(examples), len(explained))
 
 
@@ -192,20 +195,56 @@ def _best(scored: Sequence[tuple[Topic, Path, float]]) -> float:
     return max((score for _, _, score in scored), default=0.0)
 
 
-def _fit(
-    model: PathModel, graph: Graph, explained: list[_Explained], report: Report, seed: int
-) -> None:
+def _epochs(graph: Graph, explained: list[_Explained], report: Report, seed: int) -> int:
+    """Return how often to see the examples: as often as makes a held-out part the likeliest.
+
+    Where wordings are many and rare, what is seen often is learned by heart.
+    """
+    if len(explained) < ENOUGH:
+        return EPOCHS[-1]
+    order = np.random.default_rng(seed).permutation(len(explained))
+    held = [explained[n] for n in order[::HELD]]
+    rest = [explained[n] for n in np.delete(order, np.s_[::HELD])]
+    losses = [
+        _mean_loss(_fit(graph, rest, epochs, report, seed, "choose how long"), graph, held)
+        for epochs in EPOCHS
+    ]
+    return EPOCHS[int(np.argmin(losses))]
+
+
+def _mean_loss(model: PathModel, graph: Graph, explained: list[_Explained]) -> float:
     import torch
 
-    encoding = Encoding(graph)
+    encoding, total = Encoding(graph), 0.0
+    for start in range(0, len(explained), BATCH):
+        chosen = explained[start : start + BATCH]
+        fit = torch.from_numpy(np.concatenate([one.fit for one in chosen]))
+        with torch.no_grad():
+            loss = _loss(model, encoding.batch([one.rows for one in chosen]), fit)
+        total += float(loss) * len(chosen)
+    return total / len(explained)
+
+
+def _fit(
+    graph: Graph,
+    explained: list[_Explained],
+    epochs: int,
+    report: Report,
+    seed: int,
+    stage: str = "learn paths",
+) -> PathModel:
+    """Return a model that is fitted to examples, all of which are seen so many times."""
+    import torch
+
+    model, encoding = PathModel(seed), Encoding(graph)
     tables = [weights for name, weights in model.weights.items() if name in TABLES]
     others = [weights for name, weights in model.weights.items() if name not in TABLES]
     optimizers = [torch.optim.SparseAdam(tables, RATE), torch.optim.Adam(others, RATE)]
     random = np.random.default_rng(seed)
-    steps = -(-len(explained) // BATCH) * EPOCHS
+    steps = -(-len(explained) // BATCH) * epochs
     schedules = [torch.optim.lr_scheduler.LinearLR(one, 1.0, 0.05, steps) for one in optimizers]
     done = 0
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         order = random.permutation(len(explained))
         for start in range(0, len(order), BATCH):
             chosen = [explained[n].sample(random) for n in order[start : start + BATCH]]
@@ -218,7 +257,8 @@ def _fit(
                 optimizer.step()
                 schedule.step()
             done += 1
-            report("learn paths", done, steps)
+            report(stage, done, steps)
+    return model
 
 
 def _loss(model: PathModel, batch: Batch, fit: Any) -> Any:
