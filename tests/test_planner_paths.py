@@ -1,4 +1,4 @@
-"""Paths: every hop from some nodes at once is what each hop gives alone."""
+"""Paths: every hop at once is what each gives alone; learning in one thread, as long as helps."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph
+from tasks.planner import learn as learning
 from tasks.planner.path_model import one_thread
 from tasks.planner.paths import follow, onward, paths_from, walk
+from tests.film_questions import ONE_HOP, examples, graph
 
 NAMES = st.sampled_from("abcdefg")
 TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("rst"), NAMES), min_size=1, max_size=30)
@@ -45,3 +47,24 @@ def test_threads_are_given_back_after_a_failure() -> None:
         assert torch.get_num_threads() == 1
         raise ValueError("stop")
     assert torch.get_num_threads() == before
+
+
+def test_a_held_out_part_decides_how_often_examples_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    films = graph()
+    asked = examples(films, ONE_HOP)[:60]
+    stages: dict[str, int] = {}
+
+    def hear(stage: str, done: int, total: int) -> None:
+        assert done <= total
+        stages[stage] = stages.get(stage, 0) + 1
+
+    learning.learn(films, asked, hear)
+    assert "choose how long" not in stages
+    stages.clear()
+    monkeypatch.setattr(learning, "ENOUGH", 20)
+    one, two = (learning.learn(films, asked, hear) for _ in range(2))
+    assert stages["choose how long"] > 0
+    assert stages["learn paths"] % (2 * -(-one.explained // learning.BATCH)) == 0
+    assert torch.equal(one.model.weights["shared"], two.model.weights["shared"])
