@@ -63,6 +63,9 @@ DESCRIPTIONS = {
     "Vistula": "The Vistula is a river in Poland.",
     "Danube": "The Danube is a river in Europe.",
     "Warsaw": "Warsaw is a city in Poland.",
+    "Vienna": "Vienna is a city in Austria.",
+    "Poland": "Poland is a country.",
+    "Austria": "Austria is a republic.",
     "polonium": "Polonium is a chemical element.",
 }
 
@@ -92,6 +95,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Recall:
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
         ("Were Marie Curie and Lise Meitner born in the same city?", "no"),
+        ("Were Marie Curie and Lise Meitner born in the same country?", "no"),
     ],
 )  # fmt: skip
 def test_answers_come_from_what_was_extracted(recall: Recall, question: str, answer: str) -> None:
@@ -109,6 +113,7 @@ def test_answers_come_from_what_was_extracted(recall: Recall, question: str, ans
         "What was the name of Marie Curie's dog?",
         "When was Emmy Noether born?",
         "Who was born earlier, Emmy Noether or Marie Curie?",
+        "Were Pierre Curie and Lise Meitner born in the same country?",
         "Where was the physicist born who discovered gallium?",
         "",
         "?",

@@ -1,7 +1,7 @@
 """Questions about two things at once: which has more of something, or whether both are alike."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tasks.comparison import Comparison, find_comparison, winner
@@ -26,7 +26,9 @@ _OR = re.compile(
     r"^(?P<before>.*?)[,:]?\s*(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^?]+?)\s*\??$", re.I
 )
 _WHICH = re.compile(r"\bwhich\b[^,?]+(?=\s*\?)", re.I)
+_LIES = ("is", "in", "country", "city", "capital")  # how relations between places begin
 _COUNTRY = "countri"
+_COUNTRIES = frozenset(map(stem, ("country", "kingdom", "republic", "nation", "empire")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,24 +198,28 @@ def _same(
     kinds = expect(f"Which {noun}").kinds or frozenset({"place"})
     found: list[tuple[dict[str, None], Record]] = []
     for option in options:
-        best = _best_record(said, option, kinds, looked, knowledge)
-        if best is None:
+        best = _best_records(said, option, kinds, looked, knowledge)
+        if not best:
             return None
-        found.append((_values(best, noun, kinds, looked, knowledge), best))
+        values = (_values(record, noun, kinds, looked, knowledge) for record in best)
+        found.append((dict.fromkeys(key for one in values for key in one), best[0]))
     shared = found[0][0].keys() & found[1][0].keys()
+    wide = stem(noun) != _COUNTRY or all(_has_country(v, looked, knowledge) for v, _ in found)
+    if not shared and not wide:  # two villages may lie in one country
+        return None
     if stem(noun) != _COUNTRY and all(shared <= {list(values)[-1]} for values, _ in found):
         # Lists of places go from small to large: what only their ends share is too large.
         shared = shared if any(len(values) == 1 for values, _ in found) else set()
     return Compared("yes" if shared else "no", records=(found[0][1], found[1][1]))
 
 
-def _best_record(
+def _best_records(
     said: str, option: str, kinds: frozenset[str], looked: Looked, knowledge: CorpusKnowledge
-) -> Record | None:
-    """Return the record of a thing that says most of a text and names something of the kinds."""
+) -> list[Record]:
+    """Return the records of a thing that say most of a text and name something of the kinds."""
     own = words_of(option)
     asked = prepare(said, Expectation("name", kinds), [], knowledge.rarity, 1)
-    best: tuple[float, Record] | None = None
+    best: tuple[float, list[Record]] = (0.0, [])
     for record in _about(option, looked, knowledge):
         named = [
             name
@@ -223,9 +229,11 @@ def _best_record(
         if not named:
             continue
         share = sum(asked.terms[word] for word in asked.terms if word in record.stems)
-        if best is None or share > best[0]:
-            best = (share, record)
-    return best[1] if best else None
+        if share > best[0]:
+            best = (share, [])
+        if share == best[0]:
+            best[1].append(record)
+    return best[1]
 
 
 def _values(
@@ -252,6 +260,11 @@ def _is_called(name: LinkedName, noun: str, record: Record, knowledge: CorpusKno
     return stem(noun) in words_of(beside) | words_of(described)
 
 
+def _has_country(values: Iterable[str], looked: Looked, knowledge: CorpusKnowledge) -> bool:
+    described = (knowledge.description_of(int(e.key)) for e in looked.up(values))
+    return any(_COUNTRIES & words_of(told) for told in described)
+
+
 def _surroundings(
     names: Sequence[LinkedName],
     kinds: frozenset[str],
@@ -263,7 +276,7 @@ def _surroundings(
     return {
         normalise_name(name.text)
         for record in looked.of(entities)
-        if record.source is None or record.source.relation.startswith(("is", "country", "in"))
+        if record.source is None or record.source.relation.startswith(_LIES)
         for name in record.names
         if knowledge.kind_of(name.bearers[0].entity) in kinds
     }
