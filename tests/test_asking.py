@@ -103,9 +103,13 @@ def test_the_corpus_is_asked_by_every_route(taught: Home, route: str) -> None:
     assert place.span_start is not None and place.span_end is not None
 
 
-def test_what_nobody_said_is_not_known(taught: Home) -> None:
+@pytest.mark.parametrize(
+    "question",
+    ["What is the name of Mallory's parrot?", "李明的出生地是哪里？", "Who wrote Faust?"],
+)
+def test_what_nobody_said_is_not_known(taught: Home, question: str) -> None:
     with asker(taught) as open_asker:
-        answer = open_asker.answer("What is the name of Mallory's parrot?")
+        answer = open_asker.answer(question)
     assert not answer.answerable and answer.route == "none"
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from tasks.reader import Asked, Reading
 from tasks.recall.records import Record
+from tasks.segment import HAN
 from tasks.stems import words_of
 
 PROFILE_NEAR = 0.4  # how near to the answer counts what is known of it otherwise
@@ -13,6 +14,7 @@ KNOWN, COVERED = 0.53, 0.64  # below this score, or share of the question said: 
 RELATION = 0.3  # share of the words outside names that has to be said
 MUCH = 5.0  # words of a question; who says so many of a long one may leave more of it open,
 MUCH_KNOWN, MUCH_COVERED = 0.45, 0.42  # down to these
+STRETCHES = 0.6  # share of the stretches of a Chinese question without names
 SURE = 0.95  # share of the question above which nothing is left open
 
 
@@ -60,6 +62,7 @@ class Judge:
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
         known = self._says_relation(said) and self._is_known(reading, words)
+        known = known and (bool(self._asked.names) or self._says_stretches(words))
         score = reading.score - STRANGER * self._is_strange(reading)
         return Judged(reading, score, words, known, known and reading.coverage >= SURE)
 
@@ -72,6 +75,17 @@ class Judge:
         others = {word: w for word, w in self._asked.terms.items() if word not in named}
         weight = sum(w for word, w in others.items() if word in said)
         return not others or weight >= RELATION * sum(others.values())
+
+    def _says_stretches(self, said: frozenset[str]) -> bool:
+        """Tell whether enough of a Chinese question is said, each stretch of it counted once.
+
+        Its words overlap: three of four in `李明的出生地` are parts of `出生地`, and the fourth is
+        whom it asks about, whom nobody need know.
+        """
+        terms = [word for word in self._asked.terms if HAN.search(word)]
+        whole = [one for one in terms if not any(one in other for other in terms if other != one)]
+        heard = [any(part in said for part in terms if part in one) for one in whole]
+        return sum(heard) >= STRETCHES * len(whole)
 
     def _is_known(self, reading: Reading, said: frozenset[str]) -> bool:
         """Tell whether a reading is an answer: it says nearly all, or much of a long question.
