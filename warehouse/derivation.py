@@ -47,7 +47,6 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
 }
 INDEXED = (  # what is looked up and not sorted: where a column is sorted, DuckDB skips the rest
-    ("triples", "tail_id"),
     ("documents", "document_id"),
     ("mentions", "fact_id"),
 )
