@@ -20,7 +20,6 @@ from tasks.graphs.graph import Graph
 from tasks.planner.learn import Example, learn
 from tasks.planner.planner import Planner
 from tasks.planner.store import save_planner
-from tasks.planner.topics import bearers
 from tasks.refresh import Report, silent
 from warehouse.home import Home
 
@@ -120,7 +119,7 @@ def _right(planner: Planner, questions: Sequence[BenchmarkQuestion]) -> int:
     right = 0
     plans = planner.plan([question.question for question in questions])
     for question, planned in zip(questions, plans, strict=True):
-        gold = {int(node) for answer in question.answers for node in bearers(planner.graph, answer)}
+        gold = {int(node) for answer in question.answers for node in planner.graph.bearers(answer)}
         right += bool(planned) and int(planned[0].nodes[0]) in gold
     return right
 

@@ -137,6 +137,12 @@ class Graph:
         high = np.searchsorted(self.key_hashes, key, "right")
         return self.key_nodes[low:high]
 
+    def bearers(self, name: str) -> Nodes:
+        """Return the nodes of a name, sorted: those that bear it letter for letter if any do."""
+        nodes = self.named(name)
+        exact = [node for node in nodes if self.label(node) == name]
+        return np.sort(np.array(exact or nodes, np.int32))
+
     def leaving(self, node: int) -> Iterator[Edge]:
         """Yield the edges of which a node is the head."""
         for edge in range(self.out_offsets[node], self.out_offsets[node + 1]):

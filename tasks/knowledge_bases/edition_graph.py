@@ -17,7 +17,6 @@ from tasks.graphs.files import open_graph
 from tasks.graphs.graph import Graph, Nodes
 from tasks.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
 from tasks.linking.link import Linker
-from tasks.planner.topics import bearers
 from warehouse.editions import DUCKDB_FILE, Edition
 
 CORPUS = "corpus"
@@ -76,7 +75,7 @@ class EditionGraph:
     def entity_linking(self, query: str, aliases: list[str]) -> list[Candidate]:
         """Return the nodes that the aliases may mean, likeliest first."""
         for alias in aliases:
-            nodes = bearers(self.arrays, alias)
+            nodes = self.arrays.bearers(alias)
             if len(nodes) == 1 and self._may_show(int(nodes[0])):
                 return [self._candidate(int(nodes[0]), SURE)]
         links = self._linker.link(query, aliases, MOST_CANDIDATES)

@@ -25,7 +25,7 @@ from tasks.planner.path_model import (
     one_thread,
 )
 from tasks.planner.paths import Path, paths_from, walk
-from tasks.planner.topics import Topic, bearers, topics_in
+from tasks.planner.topics import Topic, topics_in
 
 EPOCHS = (3, 6)  # times that all examples are seen; a held-out part of them decides which
 HELD = 10  # of so many examples one is held out
@@ -178,7 +178,7 @@ def _going_on(
 
 
 def _nodes_of(graph: Graph, answers: Sequence[str]) -> Nodes:
-    nodes = [bearers(graph, answer) for answer in answers]
+    nodes = [graph.bearers(answer) for answer in answers]
     return np.unique(np.concatenate(nodes)) if nodes else np.zeros(0, np.int32)
 
 

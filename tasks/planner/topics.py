@@ -47,7 +47,7 @@ def topics_in(question: str, graph: Graph) -> list[Topic]:
     is looked at only in Chinese, where words have no edges.
     """
     question = question[:MAX_QUESTION]
-    marked = [m for m in _MARKED.finditer(question) if len(bearers(graph, m.group(1)))]
+    marked = [m for m in _MARKED.finditer(question) if len(graph.bearers(m.group(1)))]
     if marked:
         return [_topic(question, m.span(), m.group(1), graph, marked=True) for m in marked]
     chinese = is_chinese(question)
@@ -55,18 +55,11 @@ def topics_in(question: str, graph: Graph) -> list[Topic]:
     for start, end in _chinese_stretches(question) if chinese else _stretches(question):
         if not chinese and any(start >= a and end <= b for a, b in found):
             continue
-        if len(bearers(graph, question[start:end])):
+        if len(graph.bearers(question[start:end])):
             found.append((start, end) if chinese else _shortest(question, start, end, graph))
             if len(found) == MOST_TOPICS:
                 break
     return [_topic(question, span, question[slice(*span)], graph) for span in found]
-
-
-def bearers(graph: Graph, name: str) -> Nodes:
-    """Return the nodes of a name: those that bear it letter for letter if there are any."""
-    nodes = graph.named(name)
-    exact = [node for node in nodes if graph.label(node) == name]
-    return np.sort(np.array(exact or nodes, np.int32))
 
 
 def _shortest(question: str, start: int, end: int, graph: Graph) -> tuple[int, int]:
@@ -74,13 +67,13 @@ def _shortest(question: str, start: int, end: int, graph: Graph) -> tuple[int, i
 
     What a node is called letter for letter is left whole: `The Kid`.
     """
-    nodes = bearers(graph, question[start:end])
+    nodes = graph.bearers(question[start:end])
     if graph.label(nodes[0]) == question[start:end]:
         return start, end
     for shorter in _LEADING.sub("", question[start:end]), _TRAILING.sub("", question[start:end]):
         if shorter != question[start:end] and shorter.strip():
             at = question.index(shorter, start)
-            if np.array_equal(bearers(graph, shorter), nodes):
+            if np.array_equal(graph.bearers(shorter), nodes):
                 return _shortest(question, at, at + len(shorter), graph)
     return start, end
 
@@ -89,7 +82,7 @@ def _topic(
     question: str, span: tuple[int, int], said: str, graph: Graph, *, marked: bool = False
 ) -> Topic:
     start, end = span
-    nodes = bearers(graph, said)
+    nodes = graph.bearers(said)
     labels = {graph.label(node) for node in nodes}
     return Topic(
         name=labels.pop() if len(labels) == 1 else said,
