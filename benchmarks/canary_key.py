@@ -69,6 +69,7 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 def _sqlite(path: Path) -> bytes:
     con = sqlite3.connect(path)
     names = con.execute("select name from sqlite_master where type = 'table'").fetchall()
+    # A table's name takes no parameter; these are what the database itself calls its tables.
     rows = [con.execute(f'select * from "{name}"').fetchall() for (name,) in names]
     con.close()
     return str(rows).encode(errors="replace")

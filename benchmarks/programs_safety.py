@@ -5,14 +5,14 @@
 Every program of `hostile/escape_programs.jsonl` in three forms: as it is, with the names of its
 target bound to our functions, and inside a `search()`. Counted are canary files, secrets in
 anything that comes back, connections to a socket of ours, changes to this process, and programs
-that are not back within their limit and a second. Then the same programs under plain `exec` in a
-process that only the operating system's wall surrounds, and the ordinary programs of the tests.
+that are not back within their limit and a second. Then six probes of our own as scripts of a Python
+that only the operating system's wall surrounds, and of one without, to see that the traps notice;
+no program of the file ever runs outside of the sandbox. Last, the ordinary programs of the tests.
 """
 
 import argparse
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -39,24 +39,18 @@ from tests.test_programs_ordinary import ordinary_programs, run_ordinary, what_c
 PROGRAMS = "hostile/escape_programs.jsonl"
 SECRET, TOKEN = "SECRET-0x51CE", "TOKEN-0x7A11"
 LIMITS = Limits(seconds=0.4, memory=128 << 20, calls=200, output=50_000)
+PROBE_SECONDS = 10.0
 BOUND = "lookup = get_entity_info\nent = find_entity_or_value\nrows = ['a']\n"
-# What runs a program by plain exec: all that it knows is here, and nothing of ours.
-PLAIN = (
-    "import sys\ncode = sys.stdin.read()\nspace = {'rows': ['a']}\n{host}"
-    "try:\n    exec(code, space)\nexcept BaseException as why:\n    space['result'] = repr(why)\n"
-    "sys.stdout.write(str(space.get('result'))[:10000])\n"
-)
-# What a careless host would hold: a function and an object with a secret within reach.
-HOST = f"""
-secret = {SECRET!r}
-class Entity:
-    _secret = secret
-    name = 'entity'
-    def __init__(self): self.kept = secret
-    def rows(self): yield secret
-def lookup(question, kept=[secret]): return [(question, kept)]
-space.update(lookup=lookup, ent=Entity())
-"""
+# What the system's wall must stop: each tries one thing, on our own files and socket only.
+PROBES = {
+    "write": "open('{CANARY}', 'w').write('x')",
+    "read": "result = open('{SECRET_FILE}').read()",
+    "net": "import _socket\ns = _socket.socket()\ns.connect(('127.0.0.1', {PORT}))",
+    "fork": "import posix\nresult = posix.fork() and 'child'",
+    "run": "import posix\nposix.system('touch {CANARY}')",
+    "leak": "import posix\nresult = str(posix.environ)",
+}
+ENDED = "the script ended"
 
 
 @dataclass
@@ -167,44 +161,39 @@ def run_hostile(
     }
 
 
-def run_plain(traps: Traps, rows: list[dict[str, Any]], *, confined: bool) -> dict[str, Any]:
-    """Run the programs by plain exec in a process each, with or without the system's wall."""
-    harm, killed = [], 0
-    for row in rows:
-        said, ended = _by_exec(traps.aimed(row["code"]), confined=confined)
-        killed += not ended
-        if found := traps.harm(said):
-            harm.append((row["id"], found))
-    return {"programs": len(rows), "harmful": harm, "killed_at_their_limit": killed}
+def run_probes(traps: Traps, *, confined: bool) -> dict[str, Any]:
+    """Run the probes and a script that tries nothing, with or without the system's wall."""
+    harmful = [
+        name
+        for name, code in PROBES.items()
+        if traps.harm(_as_script(traps.aimed(code), confined=confined))
+    ]
+    runs = ENDED in _as_script("result = 1", confined=confined)
+    return {"probes": len(PROBES), "harmful": harmful, "a_plain_script_runs": runs}
 
 
-def _by_exec(code: str, *, confined: bool) -> tuple[str, bool]:
+def _as_script(code: str, *, confined: bool) -> str:
+    """Return what a script prints that a Python of its own reads from its standard input."""
     environment = {} if confined else {"HOST_TOKEN": TOKEN, "PATH": os.environ["PATH"]}
     started = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", PLAIN.replace("{host}", "" if confined else HOST)],
+        [sys.executable, "-I", "-S", "-"],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=None if confined else _spare_the_machine,
     )
     if confined:
-        time.sleep(0.05)  # the interpreter has started and waits for the program
+        time.sleep(0.2)  # the interpreter has started and waits for the script
         confine(started.pid, LIMITS)
+    script = f"result = None\n{code}\nprint(result, {ENDED!r})\n"
     try:
-        said, _ = started.communicate(code.encode("utf-8", "surrogatepass"), LIMITS.seconds)
-        return said.decode("utf-8", "replace")[:100_000], True
+        said, _ = started.communicate(script.encode(), PROBE_SECONDS)
+        return said.decode("utf-8", "replace")[:100_000]
     except subprocess.TimeoutExpired:
         os.killpg(started.pid, signal.SIGKILL)
         started.communicate()
-        return "", False
-
-
-def _spare_the_machine() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-    resource.setrlimit(resource.RLIMIT_NPROC, (4_000, 4_000))
-    resource.setrlimit(resource.RLIMIT_CPU, (3, 3))
+        return ""
 
 
 def run_all_ordinary() -> dict[str, Any]:
@@ -232,16 +221,12 @@ def main() -> int:
     rows = escape_programs()
     with tempfile.TemporaryDirectory() as folder, Traps(Path(folder)) as traps:
         sandbox = run_hostile(traps, rows)
-        wall = run_plain(traps, rows, confined=True)
-        control = run_plain(traps, rows, confined=False)
+        wall = run_probes(traps, confined=True)
+        control = run_probes(traps, confined=False)
     figures = {
         "sandbox": sandbox,
-        "wall_of_the_system_alone": {**wall, "harmful": len(wall["harmful"])},
-        "control_plain_exec": {
-            **control,
-            "harmful": len(control["harmful"]),
-            "effective": len(control["harmful"]) + control["killed_at_their_limit"],
-        },
+        "wall_of_the_system_alone": wall,
+        "without_it": control,
         "ordinary": run_all_ordinary(),
     }
     print(json.dumps(figures, indent=2))

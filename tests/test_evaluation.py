@@ -13,18 +13,7 @@ from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion
 from tasks.evaluation.splits import keyed_by_component, sample, split
 from tasks.graphs.graph import Graph
-
-FILMS = [
-    ("The Long Ferry", "directed_by", "Ida Berg"),
-    ("The Long Ferry", "starred_actors", "Tom Vale"),
-    ("The Long Ferry", "release_year", "1931"),
-    ("Cold Harbour", "directed_by", "Ida Berg"),
-    ("Cold Harbour", "starred_actors", "Una Reed"),
-    ("Cold Harbour", "release_year", "1934"),
-    ("Green Hill", "directed_by", "Max Oster"),
-    ("Green Hill", "starred_actors", "Una Reed"),
-    ("Green Hill", "release_year", "1940"),
-]
+from tests.measured_films import FILMS
 
 
 def write(path: Path, text: str) -> Path:

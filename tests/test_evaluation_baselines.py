@@ -12,18 +12,7 @@ from tasks.evaluation.baselines.spe import SPEAnswerer, grams_of
 from tasks.evaluation.baselines.words import relation_phrase, relation_words, words
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.graphs.graph import Graph
-
-FILMS = [
-    ("The Long Ferry", "directed_by", "Ida Berg"),
-    ("The Long Ferry", "starred_actors", "Tom Vale"),
-    ("The Long Ferry", "release_year", "1931"),
-    ("Cold Harbour", "directed_by", "Ida Berg"),
-    ("Cold Harbour", "starred_actors", "Una Reed"),
-    ("Cold Harbour", "release_year", "1934"),
-    ("Green Hill", "directed_by", "Max Oster"),
-    ("Green Hill", "starred_actors", "Una Reed"),
-    ("Green Hill", "release_year", "1940"),
-]
+from tests.measured_films import FILMS
 
 
 class Letters:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_plain
+from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_probes
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
 from tasks.programs.sandbox import shared_sandbox
@@ -36,24 +36,11 @@ def test_no_escape_program_gets_out(almanac_data: Path, tmp_path: Path) -> None:
 
 
 def test_the_operating_system_stops_what_the_interpreter_would_not(tmp_path: Path) -> None:
-    codes = {
-        "write": "open('{CANARY}', 'w').write('x')",
-        "read": "result = open('{SECRET_FILE}').read()",
-        "net": "import _socket\ns = _socket.socket()\ns.connect(('127.0.0.1', {PORT}))",
-        "fork": "import posix\nresult = posix.fork() and 'child'",
-        "run": "import posix\nposix.system('touch {CANARY}')",
-        "leak": "import posix\nresult = str(posix.environ)",
-    }
-    rows = [{"id": name, "code": code} for name, code in codes.items()]
     with Traps(tmp_path) as traps:
-        assert run_plain(traps, rows, confined=True)["harmful"] == []
-        assert {name for name, _ in run_plain(traps, rows, confined=False)["harmful"]} >= {
-            "write",
-            "read",
-            "net",
-            "run",
-            "leak",
-        }
+        behind = run_probes(traps, confined=True)
+        without = run_probes(traps, confined=False)
+    assert behind["harmful"] == [] and behind["a_plain_script_runs"]
+    assert set(without["harmful"]) >= {"write", "read", "net", "run", "leak"}
 
 
 def test_a_limit_ends_the_worker_and_the_next_program_has_a_fresh_one() -> None:

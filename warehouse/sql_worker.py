@@ -110,6 +110,7 @@ def add_live_table(connection: duckdb.DuckDBPyConnection, name: str, live: dict[
 
     Of the rows with one key the last one written counts; parts come in the order of writing.
     """
+    # Names take no parameters; these are of the classes in `schemas`, never of an input.
     columns = ", ".join(f'"{column}" {kind}' for column, kind in live["columns"].items())
     connection.execute(f'create table memory.main."{name}" ({columns})')
     if live["paths"]:

@@ -37,8 +37,8 @@ class IriNames:
         }
         self._con = duckdb.connect(str(Path(self._folder.name) / "names.duckdb"), config=config)
         self._con.execute("create table iris (iri varchar)")
-        for table in ("names", "descriptions"):
-            self._con.execute(f"create table {table} (iri varchar, text varchar, place bigint)")
+        self._con.execute("create table names (iri varchar, text varchar, place bigint)")
+        self._con.execute("create table descriptions (iri varchar, text varchar, place bigint)")
 
     def add_iris(self, *columns: pa.Array) -> None:
         """Note the addresses that occur."""
@@ -67,9 +67,7 @@ class IriNames:
         self._folder.cleanup()
 
     def _insert(self, table: str, rows: pa.Table) -> None:
-        self._con.register("added", rows)
-        self._con.execute(f"insert into {table} select * from added")
-        self._con.unregister("added")
+        self._con.from_arrow(rows).insert_into(table)
 
 
 def last_part(iris: pa.Array) -> pa.Array:
