@@ -1,0 +1,48 @@
+"""Questions in columns: all that a gate may look at before it decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+DUMMY = "all"  # the class of tasks without classes (Thrust, section 3)
+
+
+@dataclass(frozen=True)
+class GateQuestions:
+    """`n` questions; a column is None where nobody knows it.
+
+    `labels` are the classes of seeds, one dummy class where the task has none. `vectors` is float64
+    (n, h), of one encoder. `popularity` (n,) is how well known a question's subject is, NaN where
+    unknown. `uncertainty` (n,) is the entropy of the model's own answer, nats a token.
+    """
+
+    texts: list[str]
+    labels: list[str] = field(default_factory=list)
+    vectors: np.ndarray | None = None
+    popularity: np.ndarray | None = None
+    uncertainty: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        """Give unlabelled questions the dummy class; ValueError for columns of other lengths."""
+        if not self.labels:
+            object.__setattr__(self, "labels", [DUMMY] * len(self.texts))
+        for column in (self.labels, self.vectors, self.popularity, self.uncertainty):
+            if column is not None and len(column) != len(self.texts):
+                raise ValueError(f"{len(column)} values for {len(self.texts)} questions")
+
+    def __len__(self) -> int:
+        """Return how many questions there are."""
+        return len(self.texts)
+
+    def take(self, places: Sequence[int] | np.ndarray) -> "GateQuestions":
+        """Return the questions at these places, in this order."""
+        chosen = np.asarray(places, np.int64)
+        return GateQuestions(
+            [self.texts[place] for place in chosen],
+            [self.labels[place] for place in chosen],
+            *(
+                None if column is None else column[chosen]
+                for column in (self.vectors, self.popularity, self.uncertainty)
+            ),
+        )
