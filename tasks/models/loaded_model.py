@@ -28,23 +28,26 @@ class LoadedModel:
     control: re.Pattern[str] | None  # words that would be read as control tokens
 
     def prompt(self, messages: list[Message]) -> list[int]:
-        """Return the tokens of a conversation, up to where the reply begins.
-
-        A model without a chat template gets `Instructions:`, `Task:` and `Reply:`, each followed by
-        the message on a line of its own.
-        """
-        said = [{**one, "content": self._harmless(one["content"])} for one in messages]
-        if self.tokenizer.chat_template:
-            text, add_special = _by_template(self.tokenizer, said), False
-        else:
-            parts = [f"{_SPEAKERS[one['role']]}:\n{one['content']}" for one in said]
-            text, add_special = "\n\n".join([*parts, "Reply:\n"]), True
+        """Return the tokens of a conversation, up to where the reply begins."""
+        text, add_special = self.prompt_text(messages)
         ids = self.tokenizer(
             text, add_special_tokens=add_special, truncation=False, padding=False, verbose=False
         )
         return list(ids["input_ids"])
 
-    def _harmless(self, text: str) -> str:
+    def prompt_text(self, messages: list[Message]) -> tuple[str, bool]:
+        """Return the text of a conversation, and whether special tokens must be added to it.
+
+        A model without a chat template gets `Instructions:`, `Task:` and `Reply:`, each followed by
+        the message on a line of its own.
+        """
+        said = [{**one, "content": self.harmless(one["content"])} for one in messages]
+        if self.tokenizer.chat_template:
+            return _by_template(self.tokenizer, said), False
+        parts = [f"{_SPEAKERS[one['role']]}:\n{one['content']}" for one in said]
+        return "\n\n".join([*parts, "Reply:\n"]), True
+
+    def harmless(self, text: str) -> str:
         """Part the words that the tokenizer would read as tokens that steer the conversation."""
         if self.control is None:
             return text

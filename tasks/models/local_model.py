@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import Constraint, Grammars, Row
 from tasks.models.loaded_model import LoadedModel, load_model
+from tasks.models.plain_answers import padded
 
 GATHER_SECONDS = 0.02  # how long a batch that is not full waits for more
 
@@ -169,7 +169,7 @@ class LocalModel:
 
         loaded, grammars = self._ready()
         prompts = [one.prompt or [] for one in batch]
-        ids, mask = _padded(prompts, loaded)
+        ids, mask = padded(prompts, loaded)
         until = time.monotonic() + self._settings.deadline_seconds
         with torch.inference_mode():
             written = loaded.model.generate(
@@ -248,20 +248,6 @@ def _matcher(grammars: Grammars, sent: Sent) -> Any:
     except ValueError as error:
         words = f"the schema of {sent.schema_name} is no grammar: {error}"
         raise CallError(Outcome.INVALID, words) from None
-
-
-def _padded(prompts: Sequence[list[int]], loaded: LoadedModel) -> tuple[Any, Any]:
-    """Return prompts and mask as tensors; what goes on writing is padded on the left."""
-    import torch
-
-    longest = max(map(len, prompts))
-    ids = torch.full((len(prompts), longest), loaded.padding)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        first = 0 if loaded.sequence_to_sequence else longest - len(prompt)
-        ids[row, first : first + len(prompt)] = torch.tensor(prompt)
-        mask[row, first : first + len(prompt)] = 1
-    return ids.to(loaded.device), mask.to(loaded.device)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -1,0 +1,121 @@
+"""Short plain answers of a loaded model: greedy, one line, with what each token cost it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.models.loaded_model import LoadedModel
+
+ROOM = 30  # tokens of an answer (Thrust, section 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer; the token that ended it counts, so that there is always one.
+
+    `entropies` are of the distributions that the tokens were chosen from, `log_probabilities` of
+    the tokens chosen, both float64 in nats.
+    """
+
+    text: str
+    finish: str  # stop or length
+    log_probabilities: np.ndarray
+    entropies: np.ndarray
+
+    @property
+    def tokens(self) -> int:
+        """Return how many tokens were written, the last one included."""
+        return len(self.entropies)
+
+
+def write_plainly(
+    loaded: LoadedModel,
+    prompts: Sequence[Sequence[int]],
+    room: int = ROOM,
+    is_over: Callable[[], bool] = lambda: False,
+) -> list[Written]:
+    """Return one answer for each prompt, all worked on as one batch.
+
+    An answer ends with the model's end token, at the first line break after a word, with its room,
+    or when `is_over` says so.
+    """
+    import torch
+    from transformers import LogitsProcessorList, StoppingCriteriaList
+
+    ids, mask = padded(prompts, loaded)
+    watch = _Watch(loaded, len(prompts), 1 if loaded.sequence_to_sequence else ids.shape[1])
+    with torch.inference_mode():
+        written = loaded.model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            max_new_tokens=room,
+            logits_processor=LogitsProcessorList([watch.measure]),
+            stopping_criteria=StoppingCriteriaList(
+                [lambda ids, scores, **_: watch.stops(ids, is_over())]
+            ),
+        )
+    return watch.answers(written)
+
+
+class _Watch:
+    """What one batch has written so far: the measures of each token, and where answers end."""
+
+    def __init__(self, loaded: LoadedModel, rows: int, begin: int) -> None:
+        self._loaded, self._begin = loaded, begin
+        self._ends: list[int | None] = [None] * rows  # tokens of the answer, once it has ended
+        self._entropies: list[np.ndarray] = []
+        self._highest: list[np.ndarray] = []
+
+    def measure(self, input_ids: Any, scores: Any) -> Any:
+        """Note entropy and highest log-probability of each row, and leave the scores alone."""
+        import torch
+
+        logs = torch.log_softmax(scores.float(), dim=-1)
+        self._entropies.append(torch.special.entr(logs.exp()).sum(-1).double().cpu().numpy())
+        self._highest.append(logs.amax(-1).double().cpu().numpy())
+        return scores
+
+    def stops(self, ids: Any, is_over: bool) -> Any:
+        """Return for each row whether its answer has ended."""
+        import torch
+
+        for row, tokens in enumerate(ids[:, self._begin :].tolist()):
+            if self._ends[row] is None and tokens and self._has_ended(tokens):
+                self._ends[row] = len(tokens)
+        ended = [is_over or end is not None for end in self._ends]
+        return torch.tensor(ended, dtype=torch.bool, device=ids.device)
+
+    def _has_ended(self, tokens: list[int]) -> bool:
+        return tokens[-1] in self._loaded.ends or "\n" in self._text(tokens).lstrip()
+
+    def _text(self, tokens: list[int]) -> str:
+        return str(self._loaded.tokenizer.decode(tokens, skip_special_tokens=True))
+
+    def answers(self, written: Any) -> list[Written]:
+        """Return the answers in what the model wrote."""
+        entropies, highest = np.array(self._entropies), np.array(self._highest)
+        found = []
+        for row, tokens in enumerate(written[:, self._begin :].tolist()):
+            end = self._ends[row]
+            size = len(entropies) if end is None else end
+            lines = self._text(tokens[:size]).strip().splitlines()
+            text = lines[0].strip() if lines else ""
+            finish = "length" if end is None else "stop"
+            found.append(Written(text, finish, highest[:size, row], entropies[:size, row]))
+        return found
+
+
+def padded(prompts: Sequence[Sequence[int]], loaded: LoadedModel) -> tuple[Any, Any]:
+    """Return prompts and mask as tensors; what goes on writing is padded on the left."""
+    import torch
+
+    longest = max(map(len, prompts))
+    ids = torch.full((len(prompts), longest), loaded.padding)
+    mask = torch.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        first = 0 if loaded.sequence_to_sequence else longest - len(prompt)
+        ids[row, first : first + len(prompt)] = torch.tensor(prompt)
+        mask[row, first : first + len(prompt)] = 1
+    return ids.to(loaded.device), mask.to(loaded.device)

@@ -1,0 +1,197 @@
+"""A language model in this process, asked for likelihoods of given answers and for short answers.
+
+Causal models and sequence-to-sequence models alike. Its prompts are plain: a model with a chat
+template gets a conversation; another causal model goes on after `Answer:`; a model with an encoder
+reads `question: … context: …`, as T5 was trained.
+"""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from schemas.errors import UsageError
+from schemas.settings import ModelSettings
+from tasks.models.loaded_model import LoadedModel, load_model
+from tasks.models.plain_answers import ROOM, Written, write_plainly
+
+INSTRUCTION = "Answer the question in a few words, on one line, without explanations."
+MOST_KNOWLEDGE = 480  # tokens (Thrust, section 4); the rest is cut off
+MOST_CHOICES = 1_000
+
+
+class ScoredModel:
+    """One model, loaded at once; equal questions get equal figures."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Load the model that the settings name (`name`, `device`, `local_batch`).
+
+        Raises UsageError in plain words if that cannot be done.
+        """
+        self.name = settings.name
+        self._batch = settings.local_batch
+        self.loaded: LoadedModel = load_model(settings.name, settings.device)
+        known = inspect.signature(self.loaded.model.forward).parameters
+        self._keeps_few_logits = "logits_to_keep" in known
+
+    def choice_likelihoods(
+        self, question: str, choices: Sequence[str], knowledge: str | None = None
+    ) -> np.ndarray:
+        """Return float64 (choices,): the log-likelihood of each as the answer, in nats.
+
+        It is the sum over the choice's tokens; for a model with an encoder the end token belongs to
+        them, as that is what it was trained on. The highest is the model's choice.
+        """
+        if not 0 < len(choices) <= MOST_CHOICES:
+            raise UsageError(f"A question has 1 to {MOST_CHOICES} choices, not {len(choices)}.")
+        read = self._of_decoder if self.loaded.sequence_to_sequence else self._of_continuation
+        starts = range(0, len(choices), self._batch)
+        parts = [read(question, choices[n : n + self._batch], knowledge) for n in starts]
+        return np.concatenate(parts)
+
+    def generate(
+        self,
+        questions: Sequence[str],
+        knowledge: Sequence[str | None] | None = None,
+        room: int = ROOM,
+    ) -> list[Written]:
+        """Return a greedy one-line answer of at most `room` tokens to each question."""
+        pieces = list(knowledge) if knowledge is not None else [None] * len(questions)
+        prompts = [
+            self._tokens(*self._prompt(question, piece), room)
+            for question, piece in zip(questions, pieces, strict=True)
+        ]
+        order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+        answers: dict[int, Written] = {}
+        for start in range(0, len(order), self._batch):
+            places = order[start : start + self._batch]
+            written = write_plainly(self.loaded, [prompts[place] for place in places], room)
+            answers.update(zip(places, written, strict=True))
+        return [answers[place] for place in range(len(prompts))]
+
+    # -- prompts ------------------------------------------------------------------------------
+
+    def _prompt(self, question: str, knowledge: str | None) -> tuple[str, bool]:
+        """Return a question's prompt, and whether the tokeniser adds its special tokens to it."""
+        known = self._beginning(knowledge or "", MOST_KNOWLEDGE)
+        if self.loaded.tokenizer.chat_template:
+            user = f"{known}\n\n{question}" if known else question
+            said = [
+                {"role": "system", "content": INSTRUCTION},
+                {"role": "user", "content": user},
+            ]
+            return self.loaded.prompt_text(said)
+        question, known = self.loaded.harmless(question), self.loaded.harmless(known)
+        if self.loaded.sequence_to_sequence:
+            return f"question: {question}" + (f" context: {known}" if known else ""), True
+        return (f"{known}\n\n" if known else "") + f"Question: {question}\nAnswer:", True
+
+    def _beginning(self, text: str, tokens: int) -> str:
+        """Return a text's beginning of at most so many tokens."""
+        asked: dict[str, Any] = {"add_special_tokens": False, "return_offsets_mapping": True}
+        offsets = self.loaded.tokenizer(text, verbose=False, **asked)["offset_mapping"]
+        return text if len(offsets) <= tokens else text[: offsets[tokens][0]].rstrip()
+
+    def _tokens(self, text: str, special: bool, room: int = 0) -> list[int]:
+        """Return a prompt's tokens; where context lacks, what stands first is dropped.
+
+        What stands last, the end of the question, matters most to a model that goes on writing. An
+        encoder loses the last tokens before its end token instead: those of the knowledge.
+        """
+        ids = self._ids(text, special)
+        if self.loaded.sequence_to_sequence:
+            most = self.loaded.context
+            return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
+        most = self.loaded.context - room
+        if most < 1:
+            raise UsageError(f"An answer of {room} tokens does not fit the model's context.")
+        return ids[-most:]
+
+    def _ids(self, text: str, special: bool) -> list[int]:
+        return list(
+            self.loaded.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
+        )
+
+    # -- likelihoods --------------------------------------------------------------------------
+
+    def _of_continuation(
+        self, question: str, choices: Sequence[str], knowledge: str | None
+    ) -> np.ndarray:
+        """Score choices as what follows a prompt; padding comes last, where nothing sees it."""
+        import torch
+
+        text, special = self._prompt(question, knowledge)
+        prompt = self._ids(text, special)
+        space = "" if self.loaded.tokenizer.chat_template else " "
+        wholes = [
+            self._ids(text + space + self.loaded.harmless(choice), special) for choice in choices
+        ]
+        # A choice's first sign may have joined the prompt's last token: then that token is scored.
+        cuts = [max(_shared(prompt, whole), 1) for whole in wholes]
+        drop = max(max(map(len, wholes)) - self.loaded.context, 0)
+        if drop >= min(cuts):
+            raise UsageError("A choice does not fit the model's context.")
+        wholes, cuts = [whole[drop:] for whole in wholes], [cut - drop for cut in cuts]
+        first, longest = min(cuts) - 1, max(map(len, wholes))
+        ids = torch.full((len(wholes), longest), self.loaded.padding)
+        for row, whole in enumerate(wholes):
+            ids[row, : len(whole)] = torch.tensor(whole)
+        ids = ids.to(self.loaded.device)
+        # The mask is all ones: a causal model's real tokens come before any padding.
+        keep = {"logits_to_keep": longest - first} if self._keeps_few_logits else {}
+        with torch.inference_mode():
+            out = self.loaded.model(input_ids=ids, attention_mask=torch.ones_like(ids), **keep)
+        logs = _log_of(out.logits[:, -(longest - first) : -1], ids[:, first + 1 :])
+        return np.array(
+            [
+                logs[row, cut - 1 - first : len(whole) - 1 - first].sum()
+                for row, (cut, whole) in enumerate(zip(cuts, wholes, strict=True))
+            ]
+        )
+
+    def _of_decoder(
+        self, question: str, choices: Sequence[str], knowledge: str | None
+    ) -> np.ndarray:
+        """Score choices as what the decoder writes; the question is encoded once."""
+        import torch
+        from transformers.modeling_outputs import BaseModelOutput
+
+        model = self.loaded.model
+        prompt = torch.tensor([self._tokens(*self._prompt(question, knowledge))])
+        prompt = prompt.to(self.loaded.device)
+        end = self.loaded.ends[0]
+        # With special tokens, since some decoders were trained to begin with one.
+        targets = [self._ids(self.loaded.harmless(one), True) for one in choices]
+        targets = [one if one[-1:] == [end] else [*one, end] for one in targets]
+        longest = max(map(len, targets))
+        labels = torch.full((len(targets), longest), end)
+        for row, target in enumerate(targets):
+            labels[row, : len(target)] = torch.tensor(target)
+        labels = labels.to(self.loaded.device)
+        start = torch.full_like(labels[:, :1], model.config.decoder_start_token_id)
+        rows = (len(targets), -1)
+        with torch.inference_mode():
+            states = model.get_encoder()(input_ids=prompt).last_hidden_state
+            out = model(
+                encoder_outputs=BaseModelOutput(last_hidden_state=states.expand(*rows, -1)),
+                attention_mask=torch.ones_like(prompt).expand(*rows),
+                decoder_input_ids=torch.cat([start, labels[:, :-1]], dim=1),
+            )
+        logs = _log_of(out.logits, labels)
+        return np.array([logs[row, : len(target)].sum() for row, target in enumerate(targets)])
+
+
+def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many tokens two sequences begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _log_of(logits: Any, tokens: Any) -> np.ndarray:
+    """Return float64 (rows, tokens): the log-probabilities of tokens under logits before them."""
+    import torch
+
+    logs = torch.log_softmax(logits.float(), dim=-1)
+    chosen: np.ndarray = logs.gather(-1, tokens.unsqueeze(-1)).squeeze(-1).double().cpu().numpy()
+    return chosen
