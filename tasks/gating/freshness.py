@@ -1,0 +1,144 @@
+"""Whether a question asks for how things are now, which no model can know by itself.
+
+Rules over words, English and Chinese. A question that needs it without a word that says so ("Who is
+the mayor of Bergen?") is the gate's to find. Fetching once too often costs a search, answering from
+old knowledge costs the answer; so in doubt ("the latest work of Mozart") they say yes.
+"""
+
+import re
+from datetime import date
+
+LONGEST = 8_000  # characters looked at: the last ones, for a long question asks at its end
+WHOLE = 240  # a question of so many characters is looked at whole, of a longer one its last part
+YEARS_AHEAD = 10  # a number further on is seldom a year
+
+# Names of works and entities say nothing of time: "Now You See Me", 《今天》, [Yesterday].
+_NAMED = re.compile(
+    r'"[^"]{1,200}"|“[^”]{1,200}”|《[^》]{1,200}》|「[^」]{1,200}」|\[[^\]]{1,200}\]'
+    r"|(?i:USA Today|Today Show|今日头条|今日美国|今日说法)"
+)
+_SENTENCE = re.compile(r"[^.?!。？！\n]{1,8000}[.?!。？！\n]*")
+
+_TIME = "year|month|week|weekend|season|quarter|decade|century|morning|evening|summer|winter"
+_EVENT = "(?:[a-z]{4,14} )?(?:elections?|world cup|olympics|super bowl|world series|census)"
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_ENGLISH = (
+    r"today|tonight|yesterday|tomorrow|nowadays|these days|currently|presently|right now",
+    r"at present(?!-)|at the moment(?! (?:of|when|that|s?he|they)\b)",
+    rf"as of (?:now|today|yet|this|late|early|mid)|as of {_MONTH}(?! ?\d)",
+    r"up[ -]to[ -]date|so far(?! (?:as|from|away|that)\b)|(?<=, )to date",
+    rf"this (?:{_TIME})",
+    rf"(?<!the )(?:last|past|next) (?:{_TIME}|night)(?! of\b)",
+    rf"(?:last|next|coming) {_EVENT}",
+    r"upcoming|forthcoming|incumbent|reigning|newest|breaking news",
+    r"most recent(?:ly)?|in recent (?:years|months|weeks|days|times)",
+    r"what (?:time|day|date|year|month) is it|weather forecast",
+    r"what(?:['’]s| is) the (?:time|date|weather)(?= (?:in|at|like|now)\b| ?\?| ?$)",
+    r"(?:stock|share|gas|oil|gold|petrol|bitcoin) prices?|exchange rate",
+    r"(?<!at the )latest(?! (?:possible|date|time|age|by)\b)",
+)
+# Of a patient in a case these speak of the case.
+_ENGLISH_BUT_OF_PATIENTS = (
+    r"still (?:alive|living|married|open|active|in (?:office|power|business|use|print))",
+    r"recently|recent(?= (?:news|events?|version|films?|movies?|albums?|books?)\b)",
+    # At the end or soon after the question word; "a house which is now an inn" asks of no time.
+    r"(?<!apocalypse )now(?= ?(?:[?!.]|$))",
+    r"(?:who|where|how)(?:['’]s)?(?: (?!that|which|who)[\w'’.-]{1,20}){0,5} (now)(?! known)",
+)
+# Of electricity, water and cells; and what stands before a current of these.
+_FLOWS = re.compile(
+    r"\b(?:wires?|circuits?|amp(?:ere|erage|s)?|volt(?:s|age)?|electric(?:al|ity)?|resist(?:or|ance)"
+    r"|magnetic|ocean|rivers?|gulf|neurons?|membrane|channels?|ions?|motors?|transformers?"
+    r"|batter(?:y|ies)|diodes?|coils?|eddy|direct|alternating|inward|outward|stimulation)\b"
+)
+_CURRENT = re.compile(
+    r"\bcurrent (?!flow|densit|strength|intensit|source|transformer|amplif|through|in\b|is\b|of\b"
+    r"|at\b|and\b|or\b|from\b|that\b|which\b|to\b|by\b|with\b|on\b|can\b|was\b|are\b|through\b)[a-z]"
+)
+# Of a patient in a case, whose present is that of the story.
+_CASE = re.compile(
+    r"\b(?:patients?|he|she|his|her|females?|symptoms?|medications?|condition|drugs?|diagnos\w{1,4}"
+    r"|treatment|tooth|vaccinat\w{1,4}|\d{1,2}[- ](?:years?|months?)[- ]old)\b"
+)
+_CHINESE = re.compile(
+    r"(?<![出表体呈显发实再浮涌])现在|(?<![项题科节栏数剧])目前|当前|现任|最新|如今|当今|现今"
+    r"|眼下|时下|近日(?!点)|近期|最近(?![的点处一距邻])|[今去明]年|[今昨明]天|[今昨明]晚|今日"
+    r"|[本这上下](?:个)?(?:月|周|星期|季度|赛季)(?!期)|[本下上]届|截至[目今现]|至今|迄今|几点了|现役"
+    r"|股价|汇率|天气预报|实时"
+)
+_ASKED_OF_THE_PAST = re.compile(
+    r"\b(?:as of|until|till|before|by|back in) (?:[a-z]{3,9} )?(?:the year )?(\d{4})\b"
+)
+_YEAR = re.compile(r"(?<![\d.,$€£¥%#-])(\d{4})(?![\d%]|[.,]\d| ?(?:mg|kg|km|ml|m|g|元|米|公里)\b)")
+_CHINESE_YEAR = re.compile(r"([〇零一二三四五六七八九]{4})年")
+_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+_NEAREST = re.compile("[距离].{0,20}最近")
+_WORDS = re.compile(rf"\b(?:{'|'.join(_ENGLISH)})\b", re.IGNORECASE)
+_WORDS_BUT_OF_PATIENTS = re.compile(rf"\b(?:{'|'.join(_ENGLISH_BUT_OF_PATIENTS)})\b", re.IGNORECASE)
+
+
+def wanted_now(question: str, today: date) -> str | None:
+    """Return the words by which a question asks for what holds now, None if it has none.
+
+    A year from last year on is such a word. Time is linear in the length of the question.
+    """
+    asked = _asking_part(_NAMED.sub(" ", question[-LONGEST:]))
+    year = _recent_year(asked, today)
+    if year or _asks_of_the_past(asked, today):
+        return year
+    found = _CHINESE.search(_NEAREST.sub("", asked))
+    return found.group() if found else _english(asked)
+
+
+def _asking_part(text: str) -> str:
+    """Return the text, or of a long one the last sentence: a case is told before it asks."""
+    text = " ".join(text.split())
+    if len(text) <= WHOLE:
+        return text
+    sentences = [part for part in _SENTENCE.findall(text) if part.strip()]
+    return sentences[-1].strip() if sentences else text
+
+
+def _english(asked: str) -> str | None:
+    low = asked.lower()
+    found = _said(_WORDS, asked)
+    if found or _CASE.search(low):
+        return found
+    current = _CURRENT.search(low)
+    if current and not _FLOWS.search(low):
+        return "current"
+    return _said(_WORDS_BUT_OF_PATIENTS, asked)
+
+
+def _said(words: re.Pattern[str], asked: str) -> str | None:
+    """Return the first match that is no name."""
+    shouted = not any(letter.islower() for letter in asked)
+    for match in words.finditer(asked):
+        # A capital within a sentence is a name's: the film Yesterday, the magazine People Now.
+        word = match.lastindex or 0
+        place = match.start(word)
+        if shouted or not asked[place].isupper() or _begins(asked, place):
+            return match.group(word)
+    return None
+
+
+def _begins(text: str, place: int) -> bool:
+    """Return whether a sentence begins at a place."""
+    before = text[:place].rstrip()
+    return not before or before[-1] in ".?!:;"
+
+
+def _recent_year(asked: str, today: date) -> str | None:
+    """Return a year from last year on that the question names."""
+    numbers = [match.group(1) for match in _YEAR.finditer(asked)]
+    numbers += [match.group(1) for match in _CHINESE_YEAR.finditer(asked)]
+    for number in numbers:
+        if today.year - 1 <= int(number.translate(_DIGITS)) <= today.year + YEARS_AHEAD:
+            return number
+    return None
+
+
+def _asks_of_the_past(asked: str, today: date) -> bool:
+    """Return whether the question says of which past year it asks: "the latest until 1990"."""
+    told = _ASKED_OF_THE_PAST.search(asked.lower())
+    return told is not None and int(told.group(1)) < today.year - 1
