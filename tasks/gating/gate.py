@@ -9,6 +9,7 @@ import numpy as np
 from schemas.errors import UsageError
 from tasks.gating.bm25_gate import BM25Gate
 from tasks.gating.mahalanobis_gate import MahalanobisGate
+from tasks.gating.outcome_gates import LearnedGate, OwnAnswerGate
 from tasks.gating.plain_gates import AlwaysGate, ColumnGate, NeverGate, RandomGate
 from tasks.gating.questions import GateQuestions
 from tasks.gating.thrust_gate import ThrustGate
@@ -17,7 +18,8 @@ from tasks.gating.thrust_gate import ThrustGate
 class Gate(Protocol):
     """Tells how likely the model is to answer questions by itself.
 
-    `needs` names the columns of the questions that it reads besides their texts.
+    `needs` names the columns of the questions that it reads besides their texts; `gains` it reads
+    of seeds alone.
     """
 
     name: str
@@ -42,6 +44,8 @@ GATES: dict[str, Callable[..., Gate]] = {
     "mahalanobis": MahalanobisGate,
     "popularity": partial(ColumnGate, "popularity", "popularity", 1.0),
     "entropy": partial(ColumnGate, "entropy", "uncertainty", -1.0),
+    "own_answer": OwnAnswerGate,
+    "learned": LearnedGate,
     "random": RandomGate,
     "always": AlwaysGate,
     "never": NeverGate,

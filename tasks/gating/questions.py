@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+NO_ANSWER = "none"
 DUMMY = "all"  # the class of tasks without classes (Thrust, section 3)
 
 
@@ -14,7 +15,9 @@ class GateQuestions:
 
     `labels` are the classes of seeds, one dummy class where the task has none. `vectors` is float64
     (n, h), of one encoder. `popularity` (n,) is how well known a question's subject is, NaN where
-    unknown. `uncertainty` (n,) is the entropy of the model's own answer, nats a token.
+    unknown. `uncertainty` (n,) is the entropy of the model's own answer, nats a token. `answers`
+    are the kinds of the model's own answers (`kind_of_answer`). `gains` (n,) is known of seeds
+    alone: how much better the model's answer with knowledge was than its own, -1 to 1.
     """
 
     texts: list[str]
@@ -22,12 +25,14 @@ class GateQuestions:
     vectors: np.ndarray | None = None
     popularity: np.ndarray | None = None
     uncertainty: np.ndarray | None = None
+    answers: np.ndarray | None = None
+    gains: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         """Give unlabelled questions the dummy class; ValueError for columns of other lengths."""
         if not self.labels:
             object.__setattr__(self, "labels", [DUMMY] * len(self.texts))
-        for column in (self.labels, self.vectors, self.popularity, self.uncertainty):
+        for column in (self.labels, *self._columns()):
             if column is not None and len(column) != len(self.texts):
                 raise ValueError(f"{len(column)} values for {len(self.texts)} questions")
 
@@ -41,8 +46,27 @@ class GateQuestions:
         return GateQuestions(
             [self.texts[place] for place in chosen],
             [self.labels[place] for place in chosen],
-            *(
-                None if column is None else column[chosen]
-                for column in (self.vectors, self.popularity, self.uncertainty)
-            ),
+            *(None if column is None else column[chosen] for column in self._columns()),
         )
+
+    def _columns(self) -> tuple[np.ndarray | None, ...]:
+        return self.vectors, self.popularity, self.uncertainty, self.answers, self.gains
+
+
+def kind_of_answer(answer: str | None, choices: Sequence[str] = ()) -> str:
+    """Return what kind of answer a model gave by itself, as gates tell them apart.
+
+    A choice of one word, such as yes or maybe, is a kind of its own; of longer ones the place
+    counts, as a letter. Of free answers it is known only whether there is one.
+    """
+    if not answer or not answer.strip():
+        return NO_ANSWER
+    if not choices:
+        return "answered"
+    said = answer.strip().casefold()
+    for place, choice in enumerate(choices):
+        letter = chr(ord("A") + place)
+        if said in (letter.casefold(), choice.strip().casefold()):
+            word = choice.strip().casefold()
+            return word if word.isalpha() and len(word) > 1 else letter
+    return NO_ANSWER
