@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from schemas.calibrations import CALIBRATED
 from schemas.imports import IMPORTED
 from schemas.row import Row
 
@@ -244,7 +245,7 @@ class Vector(Row):
 
     encoder: str = Field(description="Name and hash of the encoder.")
     text_sha: str = Field(description="SHA-256 of the text.")
-    vector: bytes = Field(description="Little-endian float16, length one.")
+    vector: bytes = Field(description="Little-endian float16 of length one, or float32.")
 
 
 class Override(Row):
@@ -294,4 +295,5 @@ JOURNAL: tuple[type[Row], ...] = (
     Override,
     EntityAnchor,
     *IMPORTED,
+    *CALIBRATED,
 )

@@ -12,10 +12,15 @@ from tasks.embed import Encoder
 from warehouse.journal import Journal, Part
 
 BATCH = 512  # texts a commit
+HALF, SINGLE = "<f2", "<f4"
 
 
 class VectorStore:
-    """An encoder that remembers: the journal keeps every vector that it computed."""
+    """An encoder that remembers: the journal keeps every vector that it computed.
+
+    Vectors of length one are kept in half precision. An encoder whose vectors may be longer says
+    so by an attribute `stored_as = SINGLE`.
+    """
 
     def __init__(
         self,
@@ -26,6 +31,7 @@ class VectorStore:
         """Read the vectors that the journal has for this encoder."""
         self.journal, self.encoder, self.report = journal, encoder, report
         self.id, self.dimensions = encoder.id, encoder.dimensions
+        self._form = getattr(encoder, "stored_as", HALF)
         self._known: dict[str, bytes] = {}
         for part in journal.parts(Vector):
             self._remember(_read(journal, part))
@@ -38,7 +44,7 @@ class VectorStore:
         todo = sorted(new.items())
         for start in range(0, len(todo), BATCH):
             batch = todo[start : start + BATCH]
-            vectors = self.encoder.encode([text for _, text in batch]).astype("<f2")
+            vectors = self.encoder.encode([text for _, text in batch]).astype(self._form)
             rows = [
                 {"encoder": self.encoder.id, "text_sha": key, "vector": vector.tobytes()}
                 for (key, _), vector in zip(batch, vectors, strict=True)
@@ -49,7 +55,7 @@ class VectorStore:
             self.computed += len(batch)
             self.report("embed", min(start + BATCH, len(todo)), len(todo))
         data = b"".join(self._known[key] for key in keys)
-        matrix = np.frombuffer(data, dtype="<f2").astype(np.float32)
+        matrix = np.frombuffer(data, dtype=self._form).astype(np.float32)
         return matrix.reshape(len(texts), self.encoder.dimensions)
 
     def _remember(self, table: pa.Table) -> None:

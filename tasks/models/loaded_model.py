@@ -1,6 +1,5 @@
 """Loading a language model into this process, and laying a conversation out for it."""
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +7,9 @@ from typing import Any
 
 from schemas.errors import UsageError
 from tasks.models.call import Message
+from tasks.models.model_folder import chosen_device, told_plainly, weights_folder
 
 LONGEST_PROMPT = 32_768  # tokens, for models that name no limit (relative positions, as in T5)
-PULLED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")  # of a repository of the hub
 _SPEAKERS = {"system": "Instructions", "user": "Task", "assistant": "Reply"}
 
 
@@ -72,79 +71,9 @@ def load_model(name: str, device: str | None) -> LoadedModel:
 
     Only safetensors are read, and no code that comes with a model is run.
     """
-    if not name:
-        raise UsageError("Name a model: --model with a folder or the name of a model of the hub.")
-    folder = _folder_of(name)
-    _refuse_unsafe(folder, name)
-    try:
-        return _load(folder, _device(device))
-    except UsageError:
-        raise
-    except Exception as error:
-        # What goes wrong here has a hundred types: a file cut short, an unknown architecture, a
-        # quantisation whose library is absent, a device without room.
-        reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
-        raise UsageError(
-            f"The model {name} cannot be loaded ({type(error).__name__}: {reason}). Check that it "
-            "is a chat or sequence-to-sequence model with safetensors weights."
-        ) from error
-
-
-def _folder_of(name: str) -> Path:
-    """Return the folder of a model, fetched from the hub unless it is one on this machine."""
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
-    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
-        raise UsageError(f"There is no model folder {name}.")
-    from huggingface_hub import snapshot_download
-
-    try:
-        # Folders within a repository hold the same weights in other forms.
-        return Path(
-            snapshot_download(
-                name, allow_patterns=list(PULLED), ignore_patterns=["*/*", "consolidated*"]
-            )
-        )
-    except Exception as error:
-        raise UsageError(
-            f"There is no folder {name}, and the hub did not give a model of that name "
-            f"({type(error).__name__}). Check the name and the connection, or give a folder."
-        ) from error
-
-
-def _refuse_unsafe(folder: Path, name: str) -> None:
-    if not (folder / "config.json").is_file():
-        raise UsageError(f"{name} is no model: it has no config.json.")
-    if not any(folder.glob("*.safetensors")):
-        raise UsageError(
-            f"The model {name} has no safetensors weights. Other files of weights can run code "
-            "when they are read, so they are not. Convert it, or use another model."
-        )
-    if "auto_map" in json.loads((folder / "config.json").read_text(encoding="utf-8")):
-        known = "its code is not run; the library's own is used where it knows the architecture"
-        _log(f"The model {name} comes with code: {known}.")
-
-
-def _log(words: str) -> None:
-    import logging
-
-    logging.getLogger(__name__).warning(words)
-
-
-def _device(asked: str | None) -> Any:
-    import torch
-
-    if asked is None:
-        gpu = "mps" if torch.backends.mps.is_available() else "cpu"
-        return torch.device("cuda" if torch.cuda.is_available() else gpu)
-    try:
-        torch.empty(1, device=asked)
-        return torch.device(asked)
-    except (RuntimeError, AssertionError) as error:
-        raise UsageError(
-            f"There is no device {asked} here. Leave `device` out to have one chosen."
-        ) from error
+    folder = weights_folder(name)
+    with told_plainly(name, "a chat or sequence-to-sequence model"):
+        return _load(folder, chosen_device(device))
 
 
 def _load(folder: Path, device: Any) -> LoadedModel:

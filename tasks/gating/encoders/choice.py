@@ -1,0 +1,57 @@
+"""Which encoder a gate looks through, in a form that an edition can keep."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from schemas.errors import UsageError
+
+Pooling = Literal["mean", "last", "decoder_start_with_encoder", "first_token_official"]
+HIDDEN, ENDPOINT = "hidden:", "endpoint:"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderChoice:
+    """An encoder and, of hidden states, which layer and how its tokens become one vector.
+
+    `name` is minilm, hidden:FOLDER or hidden:HUB-NAME, endpoint:MODEL, or a sentence-transformers
+    name or folder. Layer 0 are the embeddings, -1 is the last layer. Of a model with a decoder,
+    layers are the decoder's.
+    """
+
+    name: str = "minilm"
+    layer: int = -1
+    pooling: Pooling = "mean"
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        if self.pooling not in get_args(Pooling):
+            raise UsageError(
+                f"There is no pooling {self.pooling!r}; choose {', '.join(get_args(Pooling))}."
+            )
+        if self.name in ("", "none", HIDDEN, ENDPOINT):
+            raise UsageError(
+                "A gate needs an encoder: minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL, or a "
+                "sentence-transformers name or folder."
+            )
+        if not self.name.startswith(HIDDEN) and (self.layer, self.pooling) != (-1, "mean"):
+            raise UsageError(
+                f"Layer and pooling are for hidden states; {self.name} gives one vector a text. "
+                f"Write {HIDDEN}{self.name} if it is a transformers model."
+            )
+
+    def to_json(self) -> str:
+        """Return the choice as one JSON object."""
+        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "EncoderChoice":
+        """Return the choice that a JSON object holds; UsageError if it holds none."""
+        try:
+            value = json.loads(text)
+            choice = cls(**value)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"This is no choice of an encoder: {text[:200]}") from error
+        if not isinstance(choice.name, str) or not isinstance(choice.layer, int):
+            raise UsageError(f"This is no choice of an encoder: {text[:200]}")
+        return choice

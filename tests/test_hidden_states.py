@@ -1,0 +1,318 @@
+"""Hidden states of tiny models with random weights: a text's vector is its own, whoever is near."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.errors import UsageError
+from schemas.observations import Vector
+from schemas.settings import EngineSettings, ModelSettings
+from tasks.gating.encoders import EncoderChoice, may_see_sensitive, open_question_encoder
+from tasks.gating.encoders.hidden_states import HiddenStates
+from tasks.vectors import HALF, SINGLE, VectorStore
+from tests.tiny_models import make_chat_model, make_encoding_model
+from warehouse.home import Home
+
+TEXTS = [
+    "who wrote the book about Ada",
+    "who met Charles Babbage in London in 1833 and why did he tell nobody about it",
+    "the cat",
+    "is the cat on the mat",
+    "",
+    "mat " * 100,
+]
+DECODERS = ["gpt2", "llama"]
+WITH_BOTH = ["t5", "bart"]
+KINDS = ["bert", "roberta", *DECODERS, *WITH_BOTH, "t5-encoder"]
+
+
+def make_model(folder: Path, kind: str) -> Path:
+    """Save a model of an architecture, with a tokeniser of words."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    if kind == "llama":
+        return make_chat_model(folder)
+    if kind == "t5":
+        return make_encoding_model(folder)
+    words = sorted({word for text in TEXTS for word in text.split()})
+    special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]
+    known = {word: number for number, word in enumerate([*special, *words])}
+    tokens = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
+    tokens.pre_tokenizer = pre_tokenizers.Whitespace()
+    if kind != "gpt2":
+        tokens.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+        )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokens, pad_token=None if kind == "gpt2" else "[PAD]", unk_token="[UNK]"
+    )
+    size: dict[str, Any] = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 64}
+    size |= {"num_hidden_layers": 3, "num_attention_heads": 4, "max_position_embeddings": 40}
+    torch.manual_seed(7)
+    if kind == "gpt2":
+        made = {"vocab_size": 64, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 40}
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**made))
+    elif kind == "roberta":
+        model = transformers.RobertaModel(transformers.RobertaConfig(**size, pad_token_id=0))
+    elif kind == "bart":
+        layers = {"encoder_layers": 2, "decoder_layers": 2, "max_position_embeddings": 40}
+        heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "pad_token_id": 0}
+        config = transformers.BartConfig(
+            vocab_size=64, d_model=32, decoder_start_token_id=2, **layers, **heads
+        )
+        model = transformers.BartForConditionalGeneration(config)
+    elif kind == "t5-encoder":
+        layers = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 3, "num_heads": 4}
+        model = transformers.T5EncoderModel(transformers.T5Config(vocab_size=64, **layers))
+    else:
+        model = transformers.BertForMaskedLM(transformers.BertConfig(**size, pad_token_id=0))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("states")
+    return {kind: make_model(folder / kind, kind) for kind in KINDS}
+
+
+def opened(folder: Path, **said: Any) -> HiddenStates:
+    return HiddenStates(str(folder), device="cpu", **said)
+
+
+def are_alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether vectors differ by rounding only, which the T5's wild weights make larger."""
+    apart = np.linalg.norm(one - other, axis=-1) / np.linalg.norm(one, axis=-1)
+    return bool((apart < 1e-3).all())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("pooling", ["mean", "last"])
+def test_padding_changes_nothing(folders: dict[str, Path], kind: str, pooling: Any) -> None:
+    encoder = opened(folders[kind], pooling=pooling)
+    together = encoder.encode(TEXTS)
+    apart = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    assert together.dtype == np.float32
+    assert together.shape == (len(TEXTS), encoder.dimensions)
+    assert are_alike(together, apart)
+    assert not are_alike(together[0], together[1])
+
+
+@pytest.mark.parametrize("kind", WITH_BOTH)
+def test_the_decoders_start_sees_the_whole_text(folders: dict[str, Path], kind: str) -> None:
+    encoder = opened(folders[kind], pooling="decoder_start_with_encoder")
+    vectors = encoder.encode(TEXTS[:2])
+    assert are_alike(vectors[:1], encoder.encode(TEXTS[:1]))
+    assert not np.array_equal(vectors[0], vectors[1])
+
+
+def test_the_released_code_sees_only_the_first_sub_word(folders: dict[str, Path]) -> None:
+    questions = ["Ada wrote", "Ada met Charles Babbage in London", "cat"]
+    official = opened(folders["t5"], pooling="first_token_official").encode(questions)
+    mean = opened(folders["t5"], pooling="mean").encode(questions)
+    assert np.array_equal(official[0], official[1])
+    assert not are_alike(official[0], official[2])
+    assert not are_alike(mean[0], mean[1])
+
+
+def test_cutting_to_the_first_token_is_what_the_released_code_computes(
+    folders: dict[str, Path],
+) -> None:
+    import torch
+
+    encoder = opened(folders["t5"], pooling="first_token_official")
+    asked = encoder._tokenizer(TEXTS[1], return_tensors="pt")
+    with torch.inference_mode():
+        states = encoder._model.decoder(**asked).last_hidden_state[0, 0]
+    assert are_alike(encoder.encode(TEXTS[1:2])[0], states.numpy())
+
+
+@pytest.mark.parametrize("kind", ["bert", *DECODERS])
+def test_the_last_layer_is_the_models_output(folders: dict[str, Path], kind: str) -> None:
+    import torch
+
+    encoder = opened(folders[kind])
+    asked = encoder._tokenizer(TEXTS[0], return_tensors="pt")
+    with torch.inference_mode():
+        states = encoder._model(**asked).last_hidden_state[0]
+    assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
+
+
+@pytest.mark.parametrize("kind", WITH_BOTH)
+def test_layers_of_both_are_the_decoders(folders: dict[str, Path], kind: str) -> None:
+    import torch
+
+    encoder = opened(folders[kind])
+    asked = encoder._tokenizer(TEXTS[0], return_tensors="pt")["input_ids"]
+    start = torch.tensor([[encoder._model.config.decoder_start_token_id]])
+    read = torch.cat([start, asked], dim=1)
+    with torch.inference_mode():
+        states = encoder._model(input_ids=asked, decoder_input_ids=read).last_hidden_state[0]
+    assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_pass_gives_every_layer(folders: dict[str, Path], kind: str) -> None:
+    last = opened(folders[kind])
+    layers = last.encode_layers(TEXTS)
+    assert layers.shape == (last.layers, len(TEXTS), last.dimensions)
+    for number in (0, 1, last.layers - 1):
+        alone = opened(folders[kind], layer=number)
+        assert are_alike(layers[number], alone.encode(TEXTS))
+
+
+def test_equal_choices_have_one_id_and_others_another(folders: dict[str, Path]) -> None:
+    folder = folders["bert"]
+    ids = [
+        opened(folder).id,
+        opened(folder, layer=2).id,
+        opened(folder, pooling="last").id,
+        opened(folders["gpt2"]).id,
+    ]
+    assert len(set(ids)) == 4
+    assert opened(folder, layer=3).id == ids[0]  # the last of three
+
+
+def test_other_weights_have_another_id(folders: dict[str, Path], tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    folder = tmp_path / "bert"
+    shutil.copytree(folders["bert"], folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["bert.embeddings.word_embeddings.weight"][0, 0] += 1
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert opened(folder).id != opened(folders["bert"]).id
+
+
+def test_a_long_text_counts_by_its_beginning(folders: dict[str, Path]) -> None:
+    for kind in ("bert", "roberta", "gpt2", "bart"):
+        encoder = opened(folders[kind])
+        one, other = encoder.encode(["cat " * 60, "cat " * 60 + "is the mat"])
+        assert np.array_equal(one, other)
+
+
+def test_no_texts_give_no_rows(folders: dict[str, Path]) -> None:
+    encoder = opened(folders["bert"])
+    assert encoder.encode([]).shape == (0, 32)
+    assert encoder.encode_layers([]).shape == (4, 0, 32)
+
+
+@pytest.mark.parametrize("layer", [4, -5, 100])
+def test_a_layer_that_is_not_there_is_explained(folders: dict[str, Path], layer: int) -> None:
+    with pytest.raises(UsageError, match="layers 0 .* to 3"):
+        opened(folders["bert"], layer=layer)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "t5-encoder"])
+def test_a_pooling_of_another_kind_of_model_is_explained(
+    folders: dict[str, Path], kind: str
+) -> None:
+    with pytest.raises(UsageError, match="an encoder and a decoder"):
+        opened(folders[kind], pooling="decoder_start_with_encoder")
+
+
+def test_other_forms_of_weights_are_not_read(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "pickled"
+    shutil.copytree(folders["bert"], folder)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(UsageError, match="safetensors"):
+        opened(folder)
+
+
+def test_code_that_comes_with_a_model_is_not_run(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "coded"
+    shutil.copytree(folders["bert"], folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoModel": "mine.Mine", "AutoConfig": "mine.C"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    trace = tmp_path / "ran"
+    (folder / "mine.py").write_text(f"open({str(trace)!r}, 'w').write('x')\n")
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        opened(folder)
+    assert not trace.exists()
+
+
+def test_weights_that_are_missing_are_named(folders: dict[str, Path], tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    folder = tmp_path / "short"
+    shutil.copytree(folders["bert"], folder)
+    weights = load_file(folder / "model.safetensors")
+    del weights["bert.encoder.layer.1.output.dense.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UsageError, match="lacks weights"):
+        opened(folder)
+
+
+def test_a_name_that_is_nothing_is_explained() -> None:
+    with pytest.raises(UsageError, match="no model folder"):
+        HiddenStates("/no/such/folder")
+
+
+# -- choices -----------------------------------------------------------------------------------
+
+
+def test_a_choice_opens_its_encoder(folders: dict[str, Path]) -> None:
+    settings = EngineSettings(model=ModelSettings(device="cpu"))
+    choice = EncoderChoice(f"hidden:{folders['gpt2']}", 1, "last")
+    encoder = open_question_encoder(EncoderChoice.from_json(choice.to_json()), settings)
+    assert encoder.id == opened(folders["gpt2"], layer=1, pooling="last").id
+    assert may_see_sensitive(choice, settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "pooling"),
+    [("none", -1, "mean"), ("", -1, "mean"), ("minilm", 2, "mean"), ("hidden:x", -1, "max")],
+)
+def test_what_cannot_be_meant_is_refused(name: str, layer: int, pooling: Any) -> None:
+    with pytest.raises(UsageError):
+        EncoderChoice(name, layer, pooling)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"who": 1}', '{"name": "minilm", "layer": "x"}', "3"])
+def test_what_is_no_choice_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        EncoderChoice.from_json(text)
+
+
+# -- the store -----------------------------------------------------------------------------------
+
+
+class Loud:
+    """An encoder whose vectors lie beyond the range of half precision."""
+
+    id, dimensions, stored_as = "loud", 2, SINGLE
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return np.array([[1e6 + len(text), 0.1] for text in texts], np.float32).reshape(-1, 2)
+
+
+def test_states_are_kept_as_they_are(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    first = VectorStore(home.journal, Loud()).encode(TEXTS)
+    again = VectorStore(home.journal, Loud())
+    assert np.array_equal(again.encode(TEXTS), first)
+    assert np.array_equal(first, Loud().encode(TEXTS))
+    assert again.computed == 0
+
+
+def test_vectors_of_length_one_are_kept_in_half_precision(tmp_path: Path) -> None:
+    class Quiet(Loud):
+        id, stored_as = "quiet", HALF
+
+        def encode(self, texts: list[str]) -> np.ndarray:
+            return np.full((len(texts), 2), 0.7071, np.float32)
+
+    home = Home(tmp_path / "home")
+    VectorStore(home.journal, Quiet()).encode(["one"])
+    (part,) = home.journal.parts(Vector)
+    assert len(pq.read_table(home.journal.path(part))["vector"][0].as_py()) == 4
+    assert VectorStore(home.journal, Quiet()).encode(["one"]) == pytest.approx(0.7071, abs=1e-3)
