@@ -6,6 +6,7 @@ from typing import Literal
 
 Part = Literal["", "train", "test"]
 Scoring = Literal["set", "text", "choice"]
+Outcome = tuple[str, float, float]  # a model; its figure without knowledge and with it, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,12 @@ class BenchmarkQuestion:
     Answers are scored as a set, the first one the best guess (`set`), as one answer in words for
     which any gold answer will do (`text`), or as one of the choices (`choice`). Without gold
     answers, none is the right one.
+
+    `label` is the class whose meaning all questions of the task share, such as a topic or yes and
+    no; None where choices are the question's own, for a letter means nothing from one question to
+    the next. `knowledge` is a piece that helps to answer. `outcomes` tells how well models answered
+    without and with retrieved knowledge; `popularity` how often the question's subject is looked
+    up. `patterns` are regular expressions for right answers, of which `answers` are then readings.
     """
 
     id: str
@@ -41,6 +48,9 @@ class BenchmarkQuestion:
     knowledge: str | None = None
     task: str | None = None
     scoring: Scoring = "set"
+    outcomes: tuple[Outcome, ...] = ()
+    popularity: float | None = None
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

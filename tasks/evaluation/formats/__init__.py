@@ -4,11 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schemas.errors import UsageError
+from tasks.evaluation.formats.curatedtrec import read_curatedtrec
 from tasks.evaluation.formats.hotpotqa import read_hotpotqa
 from tasks.evaluation.formats.metaqa import read_metaqa
 from tasks.evaluation.formats.midtermqa import read_midtermqa
+from tasks.evaluation.formats.mirage import read_mirage
 from tasks.evaluation.formats.nlpcc import read_nlpcc, read_nlpcc_mh
 from tasks.evaluation.formats.pathquestion import read_pathquestion
+from tasks.evaluation.formats.popqa import read_popqa, read_wikidyk
 from tasks.evaluation.formats.questions_file import read_questions_file
 from tasks.evaluation.question import Benchmark
 
@@ -19,6 +22,10 @@ READERS: dict[str, Callable[[Path], Benchmark]] = {
     "nlpcc-mh": read_nlpcc_mh,
     "hotpotqa": read_hotpotqa,
     "midtermqa": read_midtermqa,
+    "mirage": read_mirage,
+    "popqa": read_popqa,
+    "wikidyk": read_wikidyk,
+    "curatedtrec": read_curatedtrec,
     "jsonl": read_questions_file,
 }
 
