@@ -1,0 +1,93 @@
+"""Accuracy over retrieval rate: what a gate buys with each further question that it retrieves for.
+
+Questions with the lowest scores are retrieved for first, NaN before all others. Equal scores are
+worth the mean over all orders of them, which is a straight line; so a curve is straight between
+its knots, and areas below it are exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+KEPT = 0.99  # of the accuracy of always retrieving, which a good gate keeps
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Accuracy, 0 to 1, at rates of retrieval from 0 to 1; straight between these knots."""
+
+    rates: np.ndarray
+    accuracies: np.ndarray
+
+    def at(self, rate: float | np.ndarray) -> np.ndarray:
+        """Return the accuracy at a rate or several."""
+        return np.interp(rate, self.rates, self.accuracies)
+
+    @property
+    def area(self) -> float:
+        """The area below the curve less that below the random line, ∫ acc(r) dr − (a₀ + a₁)/2.
+
+        The random line joins the curve's ends; a gate that knows nothing has an area of 0.
+        """
+        middle = (self.accuracies[0] + self.accuracies[-1]) / 2
+        return float(np.trapezoid(self.accuracies - middle, self.rates))
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """The highest accuracy and the lowest rate that reaches it."""
+        place = int(self.accuracies.argmax())
+        return float(self.accuracies[place]), float(self.rates[place])
+
+    def rate_that_keeps(self, share: float = KEPT) -> float:
+        """Return the lowest rate whose accuracy is this share of always retrieving's."""
+        wanted = share * self.accuracies[-1]
+        place = int((self.accuracies >= wanted).argmax())
+        if place == 0:
+            return 0.0
+        low, high = self.accuracies[place - 1 : place + 1]
+        left, right = self.rates[place - 1 : place + 1]
+        return float(left + (right - left) * (wanted - low) / (high - low))
+
+
+def curve(scores: np.ndarray, without: np.ndarray, with_knowledge: np.ndarray) -> Curve:
+    """Return the curve of a gate's scores (n,) over figures without and with knowledge (n,).
+
+    Raises ValueError where there are no questions.
+    """
+    if not len(scores):
+        raise ValueError("a curve needs at least one question")
+    order, last = sorted_with_ties(scores)
+    gains = np.cumsum((with_knowledge - without)[order])[last]
+    start = float(np.mean(without))
+    rates = np.concatenate([[0.0], (last + 1) / len(scores)])
+    return Curve(rates, np.concatenate([[start], start + gains / len(scores)]))
+
+
+def perfect_curve(without: np.ndarray, with_knowledge: np.ndarray) -> Curve:
+    """Return the curve of the gate that knows the outcomes, above which none can lie.
+
+    Those that knowledge helps come first, those it harms last.
+    """
+    return curve(without - with_knowledge, without, with_knowledge)
+
+
+def sorted_with_ties(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of retrieval (n,) and, in it, the last place of each group of equals."""
+    ranked = np.where(np.isnan(scores), -np.inf, scores)
+    order = np.argsort(ranked, kind="stable")
+    ranked = ranked[order]
+    ends = np.append(ranked[1:] != ranked[:-1], True)
+    return order, np.flatnonzero(ends)
+
+
+def auroc_of_help(scores: np.ndarray, without: np.ndarray, with_knowledge: np.ndarray) -> float:
+    """Return how likely a question that knowledge helps is retrieved for before one it does not.
+
+    Ties count half; NaN where knowledge helps all questions or none. With p the share that is
+    helped, the area of the curve of that share is p (1 − p) (AUROC − ½).
+    """
+    helped = (with_knowledge > without).astype(float)
+    share = float(helped.mean())
+    if not 0 < share < 1:
+        return float("nan")
+    return 0.5 + curve(scores, np.zeros_like(helped), helped).area / (share * (1 - share))

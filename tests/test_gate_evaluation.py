@@ -1,0 +1,238 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schemas.errors import UsageError
+from schemas.operations import Evaluation
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.gate_evaluation.curve import curve
+from tasks.gate_evaluation.evaluate import (
+    GateMeasurement,
+    compare_gates,
+    evaluate_gates,
+    gate_makers,
+)
+from tasks.gate_evaluation.outcomes import Outcomes, drawn, outcomes_of
+from tasks.gate_evaluation.resampled import measured, perfect, resamples_of
+from tasks.gate_evaluation.scored import Draws, scored
+from tasks.gating.questions import GateQuestions
+from warehouse.home import Home
+
+SIZES = {"rivers": 150, "kings": 60}
+MODELS = ("small", "large")
+FEW = GateMeasurement(gates=("mahalanobis",), draws=Draws(40, 3), resamples=200)
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> Outcomes:
+    """Questions near the middle of their data set are known; knowledge helps with the others."""
+    rng = np.random.default_rng(1)
+    datasets = np.repeat(list(SIZES), list(SIZES.values())).astype(object)
+    count = len(datasets)
+    vectors = rng.normal(size=(count, 6)) * rng.choice([0.3, 2.0], count)[:, None]
+    far = np.linalg.norm(vectors, axis=1)
+    knows = [rng.random(count) < np.where(far < 1.5, 0.9, least) for least in (0.2, 0.4)]
+    helped = rng.random((2, count)) < 0.8
+    questions = GateQuestions(
+        [f"What is thing {n} of {name}?" for n, name in enumerate(datasets)],
+        vectors=vectors + np.where(datasets == "kings", 5.0, 0.0)[:, None],
+        popularity=np.where(datasets == "kings", 10.0, 1.0),
+    )
+    without = np.array(knows, float)
+    return Outcomes(questions, datasets, MODELS, without, helped.astype(float))
+
+
+def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
+    how = GateMeasurement(
+        gates=("mahalanobis", "thrust", "random", "popularity", "never"),
+        draws=Draws(40, 4),
+        resamples=300,
+    )
+    found = compare_gates("things", outcomes, gate_makers(how), how).report
+    gates = {one["system"]: one["metrics"] for one in [found, *found["baselines"]]}
+    assert list(gates) == ["mahalanobis", "thrust", "random", "popularity", "never"]
+    for model in ("", ":small", ":large"):
+        assert gates["mahalanobis"][f"area_over_random{model}_low"] > 0
+    assert gates["mahalanobis"]["share_of_perfect"] > 0.2
+    assert gates["mahalanobis"]["auroc_help"] > 0.6
+    assert gates["random"]["area_over_random_low"] < 0 < gates["random"]["area_over_random_high"]
+    # Knowing the data set alone is worth nothing: every data set counts for itself.
+    assert gates["popularity"]["area_over_random"] == gates["never"]["area_over_random"] == 0
+    assert gates["random"]["area_over_system_high"] < 0
+    assert gates["never"]["rate_at_budget_50"] == 0
+    always = gates["mahalanobis"]["accuracy_always"]
+    at_half = gates["mahalanobis"]["accuracy_at_50:small"]
+    assert gates["mahalanobis"]["accuracy_at_half_of_always:small"] == pytest.approx(
+        at_half / gates["mahalanobis"]["accuracy_always:small"], abs=1e-4
+    )
+    assert always == gates["random"]["accuracy_always"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) -> None:
+    found = list(scored(outcomes, gate_makers(FEW)["mahalanobis"], Draws(40, 3, budgets=False)))
+    resamples = resamples_of(outcomes, 3, 5)
+    curves = measured(outcomes, found, resamples)
+    for model in range(2):
+        areas = {
+            name: np.mean(
+                [
+                    curve(
+                        one.of_model(model),
+                        outcomes.without[model, one.places],
+                        outcomes.with_knowledge[model, one.places],
+                    ).area
+                    for one in found
+                    if one.dataset == name
+                ]
+            )
+            for name in SIZES
+        }
+        for number, name in enumerate(curves.datasets):
+            assert curves.areas[number, 0, model] == pytest.approx(areas[name])
+    ideal = perfect(outcomes, found, resamples)
+    assert (ideal.accuracies >= curves.accuracies - 1e-9).all()
+
+
+def test_draws_of_seeds_and_the_rest_share_no_question(outcomes: Outcomes) -> None:
+    for name, places in outcomes.each_dataset():
+        seeds, rest = drawn(outcomes, places, name, 40, 0)
+        assert len(seeds) == min(40, SIZES[name] // 2)
+        assert sorted([*seeds, *rest]) == places.tolist()
+        assert not np.array_equal(seeds, drawn(outcomes, places, name, 40, 1)[0])
+        assert np.array_equal(seeds, drawn(outcomes, places, name, 40, 0)[0])
+
+
+def test_equal_questions_are_on_one_side() -> None:
+    texts = [f"q{n // 3}" for n in range(60)]
+    same = Outcomes(
+        GateQuestions(texts), np.full(60, "x", object), ("m",), np.zeros((1, 60)), np.ones((1, 60))
+    )
+    for draw in range(5):
+        seeds, rest = drawn(same, np.arange(60), "x", 30, draw)
+        assert not {texts[n] for n in seeds} & {texts[n] for n in rest}
+        assert len(seeds) == 30
+
+
+def test_interval_is_wider_where_draws_disagree(outcomes: Outcomes) -> None:
+    """Two draws that say the opposite of each other must leave more doubt than two alike."""
+    alike = list(scored(outcomes, gate_makers(FEW)["mahalanobis"], Draws(40, 1, budgets=False)))
+    resamples = resamples_of(outcomes, 2, 400)
+
+    def width(sign: float) -> float:
+        other = [type(s)(s.dataset, 1, s.places, sign * s.scores, {}) for s in alike]
+        areas = measured(outcomes, [*alike, *other], resamples).areas.mean(axis=(0, 2))[1:]
+        return float(np.subtract(*np.percentile(areas, [97.5, 2.5])))
+
+    assert width(-1.0) > width(1.0)
+
+
+def test_interval_covers_what_other_questions_would_show() -> None:
+    """Of samples from one source, the intervals of about 95 % must hold the source's own area."""
+    rng = np.random.default_rng(2)
+    held, truth = 0, 0.1 / 12  # gain rises by 0.1 in all with the score's rank: area = slope / 12
+    for _ in range(60):
+        popularity = rng.random(200)
+        gain = rng.random(200) < 0.3 - 0.1 * (popularity - 0.5)
+        one = Outcomes(
+            GateQuestions([str(n) for n in range(200)], popularity=popularity),
+            np.full(200, "x", object),
+            ("m",),
+            np.zeros((1, 200)),
+            gain[None].astype(float),
+        )
+        how = GateMeasurement(gates=("popularity",), draws=Draws(20, 2, False), resamples=200)
+        metrics = compare_gates("x", one, gate_makers(how), how).report["metrics"]
+        held += metrics["area_over_random_low"] <= truth <= metrics["area_over_random_high"]
+    assert 50 <= held <= 60
+
+
+def test_questions_without_outcomes_say_how_to_get_them() -> None:
+    with pytest.raises(UsageError, match="--knowledge"):
+        outcomes_of([BenchmarkQuestion("1", "Who?")])
+    few = [BenchmarkQuestion("1", "Who?", outcomes=(("m", 0.0, 1.0),))]
+    with pytest.raises(UsageError, match="20 questions"):
+        outcomes_of(few)
+
+
+def test_outcomes_hold_what_all_models_answered() -> None:
+    questions = [
+        BenchmarkQuestion(
+            str(n),
+            f"Who is {n}?",
+            choices=("Ada", "Ida"),
+            dataset="x" if n < 30 else "small",
+            outcomes=(("a", 0.0, 1.0), ("b", 0.5, 0.25))[: 1 if n == 3 else 2],
+            popularity=float(n) if n % 2 else None,
+        )
+        for n in range(33)
+    ]
+    found = outcomes_of(questions, choices=True)
+    assert found.models == ("a", "b")
+    assert len(found.questions) == 29
+    assert found.without[:, 0].tolist() == [0, 0.5]
+    assert found.with_knowledge[:, 0].tolist() == [1, 0.25]
+    assert found.questions.texts[1] == "Who is 1?\nAda\nIda"
+    assert found.questions.popularity is not None
+    assert np.isnan(found.questions.popularity[0])
+    assert found.questions.popularity[1] == 1
+
+
+def test_gates_that_cannot_be_measured_are_left_out(outcomes: Outcomes) -> None:
+    bare = Outcomes(
+        GateQuestions(outcomes.questions.texts),
+        outcomes.datasets,
+        outcomes.models,
+        outcomes.without,
+        outcomes.with_knowledge,
+    )
+    how = GateMeasurement(gates=("random", "popularity", "bm25"), draws=FEW.draws, resamples=5)
+    found = compare_gates("things", bare, gate_makers(how), how).report
+    assert [one["system"] for one in found["baselines"]] == ["bm25"]
+    assert "popular" in found["left_out"]["popularity"]
+    how = GateMeasurement(gates=("popularity", "bm25"))
+    with pytest.raises(UsageError, match="popularity cannot be measured"):
+        compare_gates("things", bare, gate_makers(how), how)
+    with pytest.raises(UsageError, match="no gate 'guess'"):
+        gate_makers(GateMeasurement(gates=("guess",)))
+
+
+class Lengths:
+    """An encoder to which a text is its length."""
+
+    id, dimensions = "lengths", 2
+
+    def __init__(self) -> None:
+        self.encoded = 0
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        self.encoded += len(texts)
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+
+def test_measurement_is_recorded_and_vectors_are_kept(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    file = tmp_path / "outcomes.jsonl"
+    with file.open("w") as out:
+        for n in range(50):
+            without, with_knowledge = rng.random(2).round(2).tolist()
+            row = {
+                "question": f"Who is {'so ' * (n % 7)}{n}?",
+                "answers": ["Ada"],
+                "outcomes": [["m", without, with_knowledge]],
+            }
+            out.write(json.dumps(row) + "\n")
+    home, encoder = Home(tmp_path / "home"), Lengths()
+    how = GateMeasurement(gates=("thrust", "bm25"), draws=Draws(20, 2), resamples=20)
+    found = evaluate_gates(home, file, "jsonl", lambda: encoder, how).report
+    assert found["encoder"] == "lengths"
+    assert found["items"] == 30
+    assert found["seeds"] == {"": 20} or list(found["seeds"].values()) == [20]
+    written = home.live.table(Evaluation).to_pylist()
+    figures = {r["metric"]: r["value"] for r in written if r["system"] == "thrust"}
+    assert figures["area_over_random"] == found["metrics"]["area_over_random"]
+    assert encoder.encoded == 50
+    evaluate_gates(home, file, "jsonl", lambda: encoder, how)
+    assert encoder.encoded == 50
