@@ -57,6 +57,8 @@ def threshold(scores: np.ndarray, budget: float) -> float:
         return float("-inf")
     if share >= 1:
         return float("inf")
+    if known[0] == known[-1]:  # also where all are infinite, between which there is no middle
+        return float(known[0])
     return float(np.quantile(known, share, method="weibull"))
 
 
