@@ -214,25 +214,28 @@ class Lengths:
 
 def test_measurement_is_recorded_and_vectors_are_kept(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    file = tmp_path / "outcomes.jsonl"
+    file = tmp_path / "mirage.jsonl"
     with file.open("w") as out:
         for n in range(50):
-            without, with_knowledge = rng.random(2).round(2).tolist()
             row = {
-                "question": f"Who is {'so ' * (n % 7)}{n}?",
-                "answers": ["Ada"],
-                "outcomes": [["m", without, with_knowledge]],
+                "dataset": "medqa",
+                "id": str(n),
+                "question": f"Which is {'so ' * (n % 7)}{n}?",
+                "options": {"A": "this", "B": "that"},
+                "answer": "A",
+                "pred": dict(zip(("cot_m", "rag32_m"), rng.choice(["A", "B"], 2), strict=True)),
             }
             out.write(json.dumps(row) + "\n")
     home, encoder = Home(tmp_path / "home"), Lengths()
-    how = GateMeasurement(gates=("thrust", "bm25"), draws=Draws(20, 2), resamples=20)
-    found = evaluate_gates(home, file, "jsonl", lambda: encoder, how).report
+    how = GateMeasurement(gates=("thrust", "own_answer"), draws=Draws(20, 2), resamples=20)
+    found = evaluate_gates(home, file, "mirage", lambda: encoder, how).report
     assert found["encoder"] == "lengths"
     assert found["items"] == 30
-    assert found["seeds"] == {"": 20} or list(found["seeds"].values()) == [20]
+    assert found["seeds"] == {"medqa": 20}
+    assert found["baselines"][0]["system"] == "own_answer"
     written = home.live.table(Evaluation).to_pylist()
     figures = {r["metric"]: r["value"] for r in written if r["system"] == "thrust"}
     assert figures["area_over_random"] == found["metrics"]["area_over_random"]
     assert encoder.encoded == 50
-    evaluate_gates(home, file, "jsonl", lambda: encoder, how)
+    evaluate_gates(home, file, "mirage", lambda: encoder, how)
     assert encoder.encoded == 50

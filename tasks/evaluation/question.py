@@ -25,8 +25,9 @@ class BenchmarkQuestion:
     `label` is the class whose meaning all questions of the task share, such as a topic or yes and
     no; None where choices are the question's own, for a letter means nothing from one question to
     the next. `knowledge` is a piece that helps to answer. `outcomes` tells how well models answered
-    without and with retrieved knowledge; `popularity` how often the question's subject is looked
-    up. `patterns` are regular expressions for right answers, of which `answers` are then readings.
+    without and with retrieved knowledge, `own_answers` what they said without; `popularity` how
+    often the question's subject is looked up. `patterns` are regular expressions for right answers,
+    of which `answers` are then readings.
     """
 
     id: str
@@ -49,6 +50,7 @@ class BenchmarkQuestion:
     task: str | None = None
     scoring: Scoring = "set"
     outcomes: tuple[Outcome, ...] = ()
+    own_answers: tuple[tuple[str, str], ...] = ()  # a model and its answer without knowledge
     popularity: float | None = None
     patterns: tuple[str, ...] = ()
 

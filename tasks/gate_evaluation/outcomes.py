@@ -10,7 +10,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.evaluation.question import BenchmarkQuestion
-from tasks.gating.questions import DUMMY, GateQuestions
+from tasks.gating.questions import DUMMY, GateQuestions, kind_of_answer
 
 SEED = 20242
 OWN_COLUMNS = frozenset({"gains", "answers", "uncertainty"})  # which differ from model to model
@@ -85,6 +85,7 @@ def outcomes_of(questions: Sequence[BenchmarkQuestion], *, choices: bool = False
         models,
         table[:, :, 0],
         table[:, :, 1],
+        _own_answers(kept, models),
     )
 
 
@@ -118,6 +119,20 @@ def _random(name: str, draw: int) -> Random:
 
 def _task(question: BenchmarkQuestion) -> str:
     return question.task or question.dataset
+
+
+def _own_answers(
+    questions: Sequence[BenchmarkQuestion], models: Sequence[str]
+) -> np.ndarray | None:
+    """Return the kinds of the models' own answers (m, n); None where some are not known."""
+    said = [dict(question.own_answers) for question in questions]
+    if not all(model in one for one in said for model in models):
+        return None
+    kinds = [
+        [kind_of_answer(one[model], q.choices) for one, q in zip(said, questions, strict=True)]
+        for model in models
+    ]
+    return np.array(kinds, dtype=object)
 
 
 def _gate_questions(questions: Sequence[BenchmarkQuestion], *, choices: bool) -> GateQuestions:

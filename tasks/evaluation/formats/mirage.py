@@ -39,6 +39,11 @@ def _question(item: Item) -> BenchmarkQuestion:
         task=dataset,
         scoring="choice",
         outcomes=_outcomes(item.get("pred", {}), item["answer"]),
+        own_answers=tuple(
+            (found[1], str(letter or ""))
+            for name, letter in item.get("pred", {}).items()
+            if (found := _ALONE.fullmatch(name))
+        ),
     )
 
 
