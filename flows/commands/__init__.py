@@ -6,7 +6,7 @@ Only the standard library is imported here: `--help` and the start of every comm
 import argparse
 from collections.abc import Callable
 
-from flows.commands import question_parsers
+from flows.commands import gate_parsers, question_parsers
 from flows.commands.parsing import Commands, amount, command, group, model_options, positive, share
 
 
@@ -194,6 +194,8 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "override": _override,
     "import_graph": _import_graph,
     "graphs": _graphs,
+    "calibrate_gate": gate_parsers.calibrate_gate,
+    "gates": gate_parsers.gates,
     "doctor": _doctor,
     "demo": _demo,
     "mock_endpoint": _mock_endpoint,

@@ -2,6 +2,7 @@
 
 import argparse
 
+from flows.commands.gate_options import gate_options
 from flows.commands.parsing import Commands, amount, command, model_options, positive
 
 
@@ -85,3 +86,4 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         help="of bm25,embedding,spe (all by default), or none; asked 2000 questions at most",
     )
     p.add_argument("--out", metavar="FILE", help="write each answer and its figures there")
+    gate_options(p)
