@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Route = Literal["programs", "paths", "experts", "text", "none"]
+Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
 
 
 class _Reply(BaseModel):
@@ -32,6 +33,24 @@ class Usage(_Reply):
     tokens_out: int = 0
 
 
+class Gating(_Reply):
+    """What the gate did for a question."""
+
+    task: str | None = Field(None, description="The task it is of; null if it is like none.")
+    gate: str | None = Field(None, description="That task's gate.")
+    calibration: str | None = Field(None, description="Id of the gate's calibration.")
+    score: float | None = Field(None, description="The gate's score; null if it had none.")
+    threshold: float | None = Field(None, description="Below it knowledge is fetched.")
+    budget: float | None = Field(None, description="Share of the task's questions that may fetch.")
+    level: float | None = Field(None, description="Share of the last scores below the threshold.")
+    retrieve: bool | None = Field(
+        None,
+        description="Whether knowledge was fetched; null if the gate was only asked its score.",
+    )
+    cause: Cause | None = Field(None, description="Why.")
+    words: str | None = Field(None, description="The words that ask for what is current.")
+
+
 class Answer(_Reply):
     """A question and what was answered to it; an honest "not known" has `answerable` false."""
 
@@ -47,3 +66,6 @@ class Answer(_Reply):
     usage: Usage = Usage()
     edition: str = Field(description="The edition that was read.")
     seconds: float = Field(description="From question to answer.")
+    gating: Gating | None = Field(
+        None, exclude=True, description="What the gate did; not in the JSON, but in `answers`."
+    )

@@ -101,6 +101,22 @@ class AnswerRecord(Row):
     answerable: bool = Field(description="Whether an answer was given.")
     route: str = Field(description="The route that answered.")
     thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")
+    task: str | None = Field(None, description="The task whose gate gave it.")
+    gate: str | None = Field(None, description="That gate and the id of its calibration.")
+    budget: float | None = Field(
+        None, description="Share of the task's questions that may fetch; null if no gate decided."
+    )
+    level: float | None = Field(
+        None, description="Share of the last scores below the gate's threshold."
+    )
+    retrieve: bool | None = Field(
+        None, description="Whether knowledge was fetched; null if no gate decided."
+    )
+    retrieve_cause: str | None = Field(
+        None,
+        description="score (below the threshold or not), current (asks for what holds now), "
+        "unknown_task, no_score, or no_answer (the model had none by itself).",
+    )
     program: str | None = Field(None, description="The search program, if one was run.")
     evidence: str = Field(description="What the answer rests on, a JSON array.")
     edition: str = Field(description="The edition that was read.")

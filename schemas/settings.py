@@ -1,9 +1,11 @@
 """Settings: frozen, typed once, read from `settings.toml` in the home and from the command line."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Settings(BaseModel):
@@ -97,6 +99,24 @@ class EngineSettings(_Settings):
     )
 
 
+class GateSettings(_Settings):
+    """Whether a model answers by itself what it knows, and how much may be fetched."""
+
+    use: bool = Field(True, description="Ask the gate, where one is calibrated.")
+    budget: Literal["scarce", "medium", "abundant"] | Share = Field(
+        "medium", description="Share of questions that may fetch: 25, 50, 75 %, or from 0 to 1."
+    )
+    task: str | None = Field(
+        None, description="The task that all questions are of; found for each one if not given."
+    )
+    freshness: bool = Field(
+        True, description="Fetch whatever the gate says for what asks for how things are now."
+    )
+    window: int = Field(
+        400, ge=20, le=10_000, description="So many of a task's last questions set its threshold."
+    )
+
+
 class PublishSettings(_Settings):
     """When an edition may be published and how long it is kept."""
 
@@ -169,6 +189,7 @@ class Settings(_Settings):
 
     read: ReadSettings = ReadSettings()
     engine: EngineSettings = EngineSettings()
+    gate: GateSettings = GateSettings()
     publish: PublishSettings = PublishSettings()
     sql: SqlSettings = SqlSettings()
     knowledge_bases: KnowledgeBaseSettings = KnowledgeBaseSettings()
