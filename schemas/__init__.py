@@ -17,7 +17,16 @@ from schemas.knowledge import (
     Relation,
     Triple,
 )
-from schemas.learning import BanditArm, Centroid, Expert, PathPolicy, Threshold, TrainingText
+from schemas.learning import (
+    BanditArm,
+    Centroid,
+    Expert,
+    GateSeed,
+    PathPolicy,
+    TaskGate,
+    Threshold,
+    TrainingText,
+)
 from schemas.operations import AnswerRecord, BatchJob, Change, Evaluation, ModelCall, Rejection, Run
 from schemas.row import Row
 
@@ -36,6 +45,8 @@ EDITION: tuple[type[Row], ...] = (
     Change,
     TrainingText,
     Expert,
+    TaskGate,
+    GateSeed,
     Centroid,
     Threshold,
     PathPolicy,

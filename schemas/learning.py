@@ -7,6 +7,9 @@ from pydantic import Field
 
 from schemas.row import Row
 
+TASK = Field(description="The task: questions of one kind.")
+ENCODER = Field(description="Name and hash of the encoder; empty where the gate needs none.")
+
 
 class TrainingText(Row):
     """A text made from triples, for training an expert."""
@@ -41,17 +44,60 @@ class Expert(Row):
     trained_at: datetime = Field(description="When (UTC).")
 
 
+class TaskGate(Row):
+    """What decides for one task whether outside knowledge is fetched, and how it was calibrated."""
+
+    table: ClassVar[str] = "gates"
+    key: ClassVar[tuple[str, ...]] = ("task",)
+
+    task: str = TASK
+    gate: str = Field(description="thrust, bm25, mahalanobis, popularity, entropy …")
+    options: str = Field(description="Options of the gate, a JSON object.")
+    encoder: str = ENCODER
+    encoder_choice: str = Field(description="How that encoder is opened, a JSON object.")
+    seeds: int = Field(description="Questions that it was calibrated with.")
+    classes: int = Field(description="Classes of these questions; 1 where they have none.")
+    clusters: int = Field(description="Clusters of all classes.")
+    reach: float = Field(
+        description="Of a question like the seeds: how far it is, seldom more, from the nearest "
+        "centroid. NaN where seeds have no vectors."
+    )
+    calibration_id: str = Field(description="The calibration; a new one has another id.")
+    calibrated_at: datetime = Field(description="When (UTC).")
+
+
+class GateSeed(Row):
+    """A question that a gate was calibrated with."""
+
+    table: ClassVar[str] = "gate_seeds"
+    key: ClassVar[tuple[str, ...]] = ("task", "seed")
+
+    task: str = TASK
+    seed: int = Field(description="Its number.")
+    question: str = Field(description="As asked.")
+    label: str = Field(description="Its class, or a dummy class.")
+    score: float = Field(
+        description="What the gate, fitted on other seeds, gave it; high if the model knows."
+    )
+    vector: list[float] = Field(description="Of its encoder; empty where the gate needs none.")
+    popularity: float | None = Field(None, description="How well known its subject is.")
+    uncertainty: float | None = Field(None, description="Entropy of the model's own answer, nats.")
+    own_answer: str | None = Field(None, description="What kind of answer the model gave alone.")
+    gain: float | None = Field(None, description="What knowledge added to the model's answer.")
+
+
 class Centroid(Row):
     """A cluster of hidden states of questions of one task (Thrust, equation 1)."""
 
     table: ClassVar[str] = "centroids"
     key: ClassVar[tuple[str, ...]] = ("task", "encoder", "label", "cluster")
 
-    task: str = Field(description="The task the questions are from.")
-    encoder: str = Field(description="Name and hash of the encoder.")
+    task: str = TASK
+    encoder: str = ENCODER
     label: str = Field(description="The class, or a dummy class.")
     cluster: int = Field(description="Number of the cluster within the class.")
     size: int = Field(description="Questions in it.")
+    inertia: float = Field(description="Sum of their distances from the centre.")
     vector: list[float] = Field(description="Its centre.")
 
 
@@ -61,9 +107,9 @@ class Threshold(Row):
     table: ClassVar[str] = "thresholds"
     key: ClassVar[tuple[str, ...]] = ("task", "budget")
 
-    task: str = Field(description="The task.")
-    budget: float = Field(description="Share of questions that may fetch, 0 to 1.")
-    value: float = Field(description="The score.")
+    task: str = TASK
+    budget: float = Field(description="Share of questions that may fetch, 0.01 to 0.99.")
+    value: float = Field(description="The score; from cross-fitted scores of the seeds.")
 
 
 class PathPolicy(Row):

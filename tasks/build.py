@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from schemas.calibrations import CALIBRATED
 from schemas.imports import IMPORTED
 from schemas.observations import (
     EXTRACTED,
@@ -41,6 +42,7 @@ SOURCES: tuple[type[Row], ...] = (
     *EXTRACTED,
     Override,
     *IMPORTED,
+    *CALIBRATED,
 )
 Encode = Callable[[list[str]], np.ndarray]
 
@@ -151,7 +153,7 @@ def _derive(
     derivation.hand_over("single_valued", read_single_valued())
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "entities", "changes"):
+    for step in ("facts", "entities", "changes", "gates"):
         derivation.step(step)
     return resolution
 

@@ -45,6 +45,10 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
+    schemas.TaskGate: ("current_gates", "task"),
+    schemas.GateSeed: ("gate_seed_facts", "task, seed"),
+    schemas.Centroid: ("centroid_facts", "task, label, cluster"),
+    schemas.Threshold: ("threshold_facts", "task, budget"),
 }
 INDEXED = (  # what is looked up and not sorted: where a column is sorted, DuckDB skips the rest
     ("documents", "document_id"),

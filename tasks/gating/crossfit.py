@@ -4,7 +4,7 @@ Seeds lie nearer to clusters of their own making than fresh questions do, so thr
 their own scores fetch too often. Cross-fitting scores each seed by a gate that never saw it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -21,24 +21,32 @@ def cross_fitted(
 ) -> np.ndarray:
     """Return float64 (n,): each seed's score by a gate fitted on the other folds.
 
-    Equal questions share a fold, or one would be a seed for the other. With one question, or equal
-    ones only, there is nothing to score them by: NaN.
+    With one question, or equal ones only, there is nothing to score them by: NaN.
     """
-    _, group = np.unique(np.array(seeds.texts, dtype=object).astype(str), return_inverse=True)
-    groups = int(group.max()) + 1 if len(seeds) else 0
     scores = np.full(len(seeds), np.nan)
-    if groups < 2:
-        return scores
-    folds = min(folds, groups)
+    for others, own in folds_of(seeds.texts, folds, seed):
+        gate = make()
+        gate.fit(seeds.take(others), counted_as=len(seeds))
+        scores[own] = gate.score(seeds.take(own))
+    return scores
+
+
+def folds_of(
+    texts: Sequence[str], folds: int = FOLDS, seed: int = SEED
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield for each fold the places of all other texts and of its own.
+
+    Equal texts share a fold, or one would be a seed for the other. One text alone has no folds.
+    """
+    _, group = np.unique(np.array(texts, dtype=object).astype(str), return_inverse=True)
+    groups = int(group.max()) + 1 if len(texts) else 0
+    folds = min(folds, groups) if groups > 1 else 0
     order = np.random.default_rng(seed).permutation(groups)
     fold_of = np.empty(groups, int)
-    fold_of[order] = np.arange(groups) % folds
+    fold_of[order] = np.arange(groups) % max(folds, 1)
     for fold in range(folds):
-        out = fold_of[group] == fold
-        gate = make()
-        gate.fit(seeds.take(np.flatnonzero(~out)), counted_as=len(seeds))
-        scores[out] = gate.score(seeds.take(np.flatnonzero(out)))
-    return scores
+        own = fold_of[group] == fold
+        yield np.flatnonzero(~own), np.flatnonzero(own)
 
 
 def threshold(scores: np.ndarray, budget: float) -> float:

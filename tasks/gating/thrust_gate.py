@@ -38,13 +38,12 @@ class ThrustGate:
         return gate
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Cluster the seeds' vectors within each class; equal questions count once."""
+        """Cluster the seeds' vectors within each class."""
         whole = counted_as or len(seeds)
-        once = seeds.take(_first_of_each(seeds))
         found = cluster(
-            _vectors(once), once.labels, self._count or cluster_count(whole), self._seed
+            _vectors(seeds), seeds.labels, self._count or cluster_count(whole), self._seed
         )
-        share = whole / len(once)
+        share = whole / len(seeds)
         self._clusters = Clusters(
             found.centroids, found.sizes * share, found.inertias * share, found.labels
         )
@@ -58,11 +57,3 @@ def _vectors(questions: GateQuestions) -> np.ndarray:
     if questions.vectors is None:
         raise ValueError("Thrust needs the questions' vectors")
     return questions.vectors
-
-
-def _first_of_each(seeds: GateQuestions) -> list[int]:
-    """Return the first place of each different question and class."""
-    places: dict[tuple[str, str], int] = {}
-    for place, asked in enumerate(zip(seeds.texts, seeds.labels, strict=True)):
-        places.setdefault(asked, place)
-    return list(places.values())

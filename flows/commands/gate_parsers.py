@@ -1,0 +1,58 @@
+"""The options of the commands that calibrate gates and show them."""
+
+import argparse
+
+from flows.commands.parsing import Commands, command, group, model_options, positive
+
+
+def calibrate_gate(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that calibrates a gate."""
+    what = "Learn from a task's questions when outside knowledge is needed; replaces its gate."
+    p = command(commands, shared, "calibrate-gate", module, what)
+    p.add_argument("questions", metavar="QUESTIONS", help="a file or all of a folder's")
+    p.add_argument("--task", required=True, metavar="NAME", help="what the questions are")
+    p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
+    p.add_argument("--gate", default="thrust", metavar="NAME", help="thrust, bm25, mahalanobis …")
+    p.add_argument(
+        "--seeds", type=positive, default=200, metavar="N", help="questions drawn from them (200)"
+    )
+    p.add_argument("--draw", type=int, default=42, metavar="N", help="another drawing of seeds")
+    p.add_argument(
+        "--outcomes-of", metavar="MODEL", help="whose outcomes count, where the file has several"
+    )
+    gate_options(p)
+    model_options(p)
+
+
+def gate_options(p: argparse.ArgumentParser) -> None:
+    """Add how Thrust is computed, and over which vectors."""
+    p.add_argument(
+        "--encoder",
+        default="minilm",
+        metavar="NAME",
+        help="minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name",
+    )
+    p.add_argument("--layer", type=int, default=-1, metavar="N", help="of hidden states (the last)")
+    p.add_argument(
+        "--pooling",
+        default="mean",
+        metavar="NAME",
+        help="of hidden states: mean, last, decoder_start_with_encoder or first_token_official",
+    )
+    p.add_argument(
+        "--variant",
+        metavar="NAME",
+        help="of Thrust: full, no_size, no_direction, no_distance, cosine or inertia",
+    )
+    p.add_argument(
+        "--clusters", type=positive, metavar="K", help="of Thrust, a class (⌈seeds^¼⌉, at least 3)"
+    )
+
+
+def gates(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that lists and removes gates."""
+    p, actions = group(commands, shared, "gates", "What decides whether knowledge is fetched.")
+    p.set_defaults(module=module, action="list")
+    command(actions, shared, "list", module, "List the calibrated gates.", action="list")
+    removing = command(actions, shared, "remove", module, "Remove a gate.", action="remove")
+    removing.add_argument("task", metavar="TASK")

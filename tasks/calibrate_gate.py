@@ -1,0 +1,207 @@
+"""Calibrates the gate of a task from a file of questions and publishes an edition with it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from schemas.calibrations import GateCalibration
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.evaluation.formats import read_benchmark
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
+from tasks.gating.calibrate import GateChoice, calibrate, journal_rows
+from tasks.gating.crossfit import BUDGETS, threshold
+from tasks.gating.encoders.opening import open_question_encoder
+from tasks.gating.gate import make_gate
+from tasks.gating.questions import DUMMY, GateQuestions, kind_of_answer
+from tasks.publish import Stage, build_and_publish
+from tasks.refresh import plainly, silent
+from tasks.run_record import RunReport, recorded, timed
+from tasks.vectors import VectorStore
+from warehouse.disk import full_disk_in_plain_words
+from warehouse.home import Home
+from warehouse.lease import lease
+
+SEEDS = 200  # the paper's
+DRAW_SEED = 42
+_NAME = re.compile(r"[\w.-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Seeding:
+    """Which questions of a file are seeds: so many, drawn by a seed, asked of this model.
+
+    `model` names the one whose outcomes and answers count, where the file has several models'.
+    """
+
+    count: int = SEEDS
+    draw: int = DRAW_SEED
+    model: str | None = None
+
+
+def calibrate_gate(
+    home: Home,
+    questions: Path,
+    settings: Settings,
+    *,
+    task: str,
+    format: str = "jsonl",
+    choice: GateChoice | None = None,
+    seeding: Seeding | None = None,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    stage: Stage = plainly,
+) -> tuple[RunReport, dict[str, Any]]:
+    """Calibrate the gate of a task and publish an edition with it; return the run and a summary.
+
+    An earlier calibration of the task is replaced. Raises UsageError where the call or the file is
+    wrong; then nothing has changed.
+    """
+    choice, seeding = choice or GateChoice(), seeding or Seeding()
+    check_task(task)
+    make_gate(choice.gate, **choice.options)
+    drawn = draw_seeds(read_benchmark(questions, format).questions, seeding)
+    run = _new_run()
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        recorded(home, run),
+    ):
+        home.clean()
+        with timed(run, "calibrate"):
+            summary = stage(
+                "calibrate",
+                lambda: _calibrate(home, task, choice, drawn, seeding, settings, run, report),
+            )
+        build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
+    return run, summary
+
+
+def remove_gate(
+    home: Home,
+    task: str,
+    settings: Settings,
+    *,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    stage: Stage = plainly,
+) -> RunReport:
+    """Publish an edition without the gate of a task; UsageError if the task has none."""
+    run = _new_run()
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        recorded(home, run),
+    ):
+        home.clean()
+        last = {row["task"]: row for row in home.journal.table(GateCalibration).to_pylist()}
+        known = [name for name, row in last.items() if row["action"] == "calibrate"]
+        if task not in known:
+            there = f"there are {', '.join(known)}" if known else "none is calibrated"
+            raise UsageError(f"There is no gate of a task {task!r}; {there}.")
+        told = {"calibration_id": uuid4().hex, "action": "remove", "run_id": run.run_id}
+        row = GateCalibration(**{**last[task], **told, "calibrated_at": datetime.now(UTC)})
+        home.journal.append({GateCalibration: GateCalibration.to_table([row])})
+        build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
+    return run
+
+
+def check_task(task: str) -> None:
+    """Raise UsageError for what cannot be a task's name."""
+    if not _NAME.fullmatch(task):
+        raise UsageError(
+            f"{task!r} cannot be a task's name: up to 64 letters, digits, dots, - and _ can."
+        )
+
+
+def draw_seeds(questions: Sequence[BenchmarkQuestion], seeding: Seeding) -> list[BenchmarkQuestion]:
+    """Return the seeds: different questions, of the training part where there is one."""
+    train = [question for question in questions if question.part == "train"]
+    different = list({question.question: question for question in train or questions}.values())
+    Random(seeding.draw).shuffle(different)
+    return different[: seeding.count]
+
+
+def _calibrate(
+    home: Home,
+    task: str,
+    choice: GateChoice,
+    drawn: Sequence[BenchmarkQuestion],
+    seeding: Seeding,
+    settings: Settings,
+    run: RunReport,
+    report: Report,
+) -> dict[str, Any]:
+    encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
+    store = VectorStore(home.journal, encoder, report)
+    seeds = seed_questions(drawn, store.encode([q.question for q in drawn]), seeding.model)
+    found = calibrate(task, choice, encoder.id, seeds)
+    home.journal.append(journal_rows(found, run.run_id))
+    run.counts["calibrate"] = {"seeds": len(seeds), "clusters": len(found.clusters)}
+    return {
+        "task": task,
+        "gate": choice.gate,
+        "encoder": encoder.id,
+        "seeds": len(seeds),
+        "classes": len(set(seeds.labels)),
+        "clusters": len(found.clusters),
+        "thresholds": {name: threshold(found.scores, share) for name, share in BUDGETS.items()},
+    }
+
+
+def seed_questions(
+    drawn: Sequence[BenchmarkQuestion], vectors: np.ndarray, model: str | None
+) -> GateQuestions:
+    """Return seeds in columns; what belongs to a model is that of the one named.
+
+    Raises UsageError if there is no such model, or if several have outcomes and none is named.
+    """
+    model = _model_of(drawn, model)
+    popularity = [np.nan if q.popularity is None else q.popularity for q in drawn]
+    outcomes = [{name: with_ - without for name, without, with_ in q.outcomes} for q in drawn]
+    answers = [dict(q.own_answers) for q in drawn]
+    return GateQuestions(
+        [question.question for question in drawn],
+        [question.label or DUMMY for question in drawn],
+        vectors.astype(np.float64),
+        popularity=None if np.isnan(popularity).all() else np.array(popularity),
+        answers=(
+            np.array(
+                [
+                    kind_of_answer(answer.get(model), question.choices)
+                    for answer, question in zip(answers, drawn, strict=True)
+                ],
+                dtype=object,
+            )
+            if model and all(model in answer for answer in answers)
+            else None
+        ),
+        gains=(
+            np.array([outcome[model] for outcome in outcomes], float)
+            if model and all(model in outcome for outcome in outcomes)
+            else None
+        ),
+    )
+
+
+def _model_of(drawn: Sequence[BenchmarkQuestion], model: str | None) -> str | None:
+    models = sorted({name for question in drawn for name, _, _ in question.outcomes})
+    if model is not None and model not in models:
+        there = f"of {', '.join(models)}" if models else "of no model"
+        raise UsageError(f"The questions have no outcomes of {model!r}, but {there}.")
+    if model is None and len(models) > 1:
+        raise UsageError(f"The outcomes of which model count? (--outcomes-of {'|'.join(models)})")
+    return model or next(iter(models), None)
+
+
+def _new_run() -> RunReport:
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
+    return RunReport(run_id=run_id, flow="calibrate_gate")

@@ -1,0 +1,171 @@
+"""Calibrates the gate of a task: seeds, their clusters, and thresholds for every budget."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+
+from schemas.calibrations import (
+    CalibrationCluster,
+    CalibrationSeed,
+    CalibrationThreshold,
+    GateCalibration,
+)
+from schemas.errors import UsageError
+from schemas.row import Row
+from tasks.gating.clusters import Clusters, cluster
+from tasks.gating.crossfit import cross_fitted, folds_of, threshold
+from tasks.gating.encoders.choice import EncoderChoice
+from tasks.gating.gate import make_gate
+from tasks.gating.questions import GateQuestions
+from tasks.gating.thrust_gate import ThrustGate
+
+FEWEST_SEEDS = 10  # below, folds and clusters have hardly anything in them
+REACH = 0.99  # share of the task's own questions that lie within it
+BUDGETS = tuple(percent / 100 for percent in range(1, 100))
+
+
+@dataclass(frozen=True)
+class GateChoice:
+    """Which gate, with which options, over vectors of which encoder."""
+
+    gate: str = "thrust"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    encoder: EncoderChoice = EncoderChoice()
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a calibration found, ready for the journal: `scores` are cross-fitted, (n,)."""
+
+    task: str
+    choice: GateChoice
+    encoder_id: str
+    seeds: GateQuestions
+    scores: np.ndarray
+    clusters: Clusters
+    reach: float
+
+
+def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestions) -> Calibration:
+    """Fit a task's gate on its seeds and score these by gates that never saw them.
+
+    Seeds must have vectors, by which it is told whose task a question is. Raises UsageError for
+    too few seeds, and where the gate can tell nothing from what is known of them.
+    """
+    if len(seeds) < FEWEST_SEEDS:
+        raise UsageError(
+            f"{len(seeds)} different questions are too few to calibrate a gate: {FEWEST_SEEDS} are "
+            "the least, 200 are advised."
+        )
+    if seeds.vectors is None:
+        raise ValueError("seeds need vectors")
+    make = partial(make_gate, choice.gate, **choice.options)
+    gate = make()
+    for column in sorted(gate.needs - {"vectors"}):
+        if getattr(seeds, column) is None:
+            raise UsageError(f"The gate {choice.gate} needs to know {_NEEDED[column]}.")
+    gate.fit(seeds)
+    return Calibration(
+        task,
+        choice,
+        encoder_id,
+        seeds,
+        cross_fitted(make, seeds),
+        gate.clusters if isinstance(gate, ThrustGate) else cluster(seeds.vectors, seeds.labels),
+        _reach(seeds),
+    )
+
+
+_NEEDED = {
+    "popularity": "how popular the questions' subjects are (`popularity` in the questions file)",
+    "uncertainty": "how sure a model is of its answers: name one (--engine, --model)",
+    "answers": "what the model answers by itself (`own_answers` in the questions file; "
+    "`almanac evaluate FILE --format NAME --knowledge compare --out OUTCOMES.jsonl` writes them)",
+    "gains": "whether knowledge helps (`outcomes` in the questions file; "
+    "`almanac evaluate FILE --format NAME --knowledge compare --out OUTCOMES.jsonl` writes them)",
+}
+
+
+def journal_rows(calibration: Calibration, run_id: str) -> dict[type[Row], pa.Table]:
+    """Return a calibration as rows of the journal, for one commit."""
+    identity = uuid4().hex
+    seeds, clusters, choice = calibration.seeds, calibration.clusters, calibration.choice
+    row = GateCalibration(
+        calibration_id=identity,
+        action="calibrate",
+        task=calibration.task,
+        gate=choice.gate,
+        options=json.dumps(dict(choice.options), sort_keys=True),
+        encoder=calibration.encoder_id,
+        encoder_choice=choice.encoder.to_json(),
+        reach=calibration.reach,
+        run_id=run_id,
+        calibrated_at=datetime.now(UTC),
+    )
+    seed_rows = [_seed_row(seeds, calibration.scores, place) for place in range(len(seeds))]
+    thresholds = [
+        {"budget": budget, "value": threshold(calibration.scores, budget)} for budget in BUDGETS
+    ]
+    parts: dict[type[Row], list[dict[str, Any]]] = {
+        CalibrationSeed: seed_rows,
+        CalibrationCluster: _cluster_rows(clusters),
+        CalibrationThreshold: thresholds,
+    }
+    return {GateCalibration: GateCalibration.to_table([row])} | {
+        part: part.to_table([{"calibration_id": identity, **one} for one in rows])
+        for part, rows in parts.items()
+    }
+
+
+def _seed_row(seeds: GateQuestions, scores: np.ndarray, place: int) -> dict[str, Any]:
+    def known(column: np.ndarray | None) -> float | None:
+        return None if column is None or np.isnan(column[place]) else float(column[place])
+
+    return {
+        "seed": place,
+        "question": seeds.texts[place],
+        "label": seeds.labels[place],
+        "score": float(scores[place]),
+        "vector": [] if seeds.vectors is None else seeds.vectors[place].tolist(),
+        "popularity": known(seeds.popularity),
+        "uncertainty": known(seeds.uncertainty),
+        "own_answer": None if seeds.answers is None else str(seeds.answers[place]),
+        "gain": known(seeds.gains),
+    }
+
+
+def _cluster_rows(clusters: Clusters) -> list[dict[str, Any]]:
+    number_of: Counter[str] = Counter()
+    rows = []
+    for place, label in enumerate(clusters.labels):
+        rows.append(
+            {
+                "label": label,
+                "cluster": number_of[label],
+                "size": round(clusters.sizes[place]),
+                "inertia": float(clusters.inertias[place]),
+                "vector": clusters.centroids[place].tolist(),
+            }
+        )
+        number_of[label] += 1
+    return rows
+
+
+def _reach(seeds: GateQuestions) -> float:
+    """Return how far from the nearest centroid of other seeds nearly all seeds lie."""
+    assert seeds.vectors is not None
+    distances = np.empty(len(seeds))
+    for others, own in folds_of(seeds.texts):
+        rest = seeds.take(others)
+        centroids = cluster(seeds.vectors[others], rest.labels).centroids
+        apart = seeds.vectors[own][:, None] - centroids
+        distances[own] = np.linalg.norm(apart, axis=2).min(1)
+    return float(np.quantile(distances, REACH))
