@@ -3,34 +3,42 @@
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import AlmanacError
-from tasks.evaluation.files import part_of, question_files, read_json
+from tasks.evaluation.formats.rows import Item, read_items
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion
 
 
 def read_hotpotqa(path: Path) -> Benchmark:
-    """Return the items of a JSON list, each with its paragraphs; `kind` is bridge or comparison."""
-    files = question_files(path, r"(^|/)hotpot(?!.*corpus)\w*\.json$")
-    return Benchmark(
-        "hotpotqa",
-        [_question(file, n, item) for file in files for n, item in enumerate(read_json(file), 1)],
+    """Return the items, each with its paragraphs; `kind` is bridge or comparison.
+
+    The knowledge of a question is its supporting paragraphs. Read are the makers' JSON list and
+    the form of columns.
+    """
+    fields = "question, answer, supporting_facts and context"
+    return read_items("hotpotqa", path, _question, fields, "hotpot(?!.*corpus)")
+
+
+def _question(item: Item) -> BenchmarkQuestion:
+    titles = [title for title, _ in _pairs(item["supporting_facts"], "title", "sent_id")]
+    told = _pairs(item["context"], "title", "sentences")
+    context = tuple((title, "".join(sentences).strip()) for title, sentences in told)
+    support = (f"{title}: {paragraph}" for title, paragraph in context if title in titles)
+    return BenchmarkQuestion(
+        id=str(item.get("_id") or item.get("id") or f"hotpotqa/{item.number}"),
+        question=item["question"],
+        answers=(item["answer"],),
+        dataset="hotpotqa",
+        kind=item.get("type", ""),
+        gold=tuple(dict.fromkeys(titles)),
+        context=context,
+        part=item.part,
+        knowledge="\n".join(support) or None,
+        task="hotpotqa",
+        scoring="text",
     )
 
 
-def _question(file: Path, number: int, item: Any) -> BenchmarkQuestion:
-    try:
-        return BenchmarkQuestion(
-            id=str(item.get("_id") or f"hotpotqa/{number}"),
-            question=item["question"],
-            answers=(item["answer"],),
-            dataset="hotpotqa",
-            kind=item.get("type", ""),
-            gold=tuple(dict.fromkeys(title for title, _ in item["supporting_facts"])),
-            context=tuple((title, "".join(told).strip()) for title, told in item["context"]),
-            part=part_of(file),
-            scoring="text",
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise AlmanacError(
-            f"{file}, item {number}: it needs question, answer, supporting_facts and context."
-        ) from error
+def _pairs(told: Any, first: str, second: str) -> list[tuple[str, Any]]:
+    """Return pairs that stand as such or as two columns."""
+    if isinstance(told, dict):
+        return list(zip(told[first], told[second], strict=True))
+    return [(one, other) for one, other in told]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tasks.evaluation.formats.rows import Item, read_items, text
+from tasks.evaluation.formats.shared_choices import shared_label
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion, Outcome
 
-_SHARED_CHOICES = {"yes", "no", "maybe"}
 _ALONE, _HELPED = re.compile(r"cot_(.+)"), "rag32_{}"
 _SUBJECT = re.compile(r"(.+?)-\d+")
 
@@ -35,7 +35,7 @@ def _question(item: Item) -> BenchmarkQuestion:
         choices=tuple(options.values()),
         dataset=text(dataset),
         kind=subject[1] if subject and dataset == "mmlu" else "",
-        label=right if set(options.values()) <= _SHARED_CHOICES else None,
+        label=shared_label(options.values(), right),
         task=dataset,
         scoring="choice",
         outcomes=_outcomes(item.get("pred", {}), item["answer"]),

@@ -1,12 +1,17 @@
-"""Almanac's own questions file: one JSON object a line, all but the question optional."""
+"""Almanac's own questions file: one JSON object a line, all but the question optional.
+
+`outcomes` and `own_answers` are by model: its figures without knowledge and with it, and what it
+answers without. `popularity` is that of the question's subject.
+"""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
 from tasks.evaluation.files import lines, part_of, plain_name, question_files
-from tasks.evaluation.question import Benchmark, BenchmarkQuestion
+from tasks.evaluation.question import Benchmark, BenchmarkQuestion, Outcome
 from tasks.segment import is_chinese
 
 LONGEST_QUESTION = 20_000  # characters
@@ -35,7 +40,7 @@ def _question(file: Path, number: int, line: str) -> BenchmarkQuestion:
         answers=_texts(file, number, {"answers": told}, "answers"),
         choices=choices,
         language=str(row.get("language") or ("zh" if is_chinese(asked) else "en")),
-        dataset=plain_name(file).removesuffix(".jsonl"),
+        dataset=str(row.get("dataset") or plain_name(file).removesuffix(".jsonl")),
         hops=row.get("hops") if isinstance(row.get("hops"), int) else None,
         topic=row.get("topic") if isinstance(row.get("topic"), str) else None,
         kind=str(row.get("kind") or row.get("task") or ""),
@@ -46,6 +51,10 @@ def _question(file: Path, number: int, line: str) -> BenchmarkQuestion:
         knowledge=_optional(row, "knowledge"),
         task=_optional(row, "task"),
         scoring="choice" if choices else "text",
+        outcomes=_outcomes(file, number, row),
+        own_answers=tuple(_by_model(file, number, row, "own_answers", str).items()),
+        popularity=_number(file, number, row.get("popularity")),
+        patterns=_texts(file, number, row, "patterns"),
     )
 
 
@@ -64,6 +73,34 @@ def _texts(file: Path, number: int, row: dict[str, Any], name: str) -> tuple[str
     if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
         raise UsageError(f"{file}, line {number}: `{name}` must be a list of texts.")
     return tuple(map(str, value))
+
+
+def _outcomes(file: Path, number: int, row: dict[str, Any]) -> tuple[Outcome, ...]:
+    told = _by_model(file, number, row, "outcomes", list).items()
+    if all(len(pair) == 2 and all(_is_figure(figure) for figure in pair) for _, pair in told):
+        return tuple((model, float(without), float(helped)) for model, (without, helped) in told)
+    raise UsageError(
+        f"{file}, line {number}: `outcomes` has for each model two figures from 0 to 1, without "
+        "knowledge and with it."
+    )
+
+
+def _by_model(file: Path, number: int, row: dict[str, Any], name: str, kind: type) -> dict:
+    """Return what a field holds for each model."""
+    told = row.get(name) or {}
+    if not isinstance(told, dict) or not all(isinstance(one, kind) for one in told.values()):
+        raise UsageError(f"{file}, line {number}: `{name}` must be an object, by model.")
+    return told
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= 1
+
+
+def _number(file: Path, number: int, value: Any) -> float | None:
+    if value is not None and (not isinstance(value, (int, float)) or not math.isfinite(value)):
+        raise UsageError(f"{file}, line {number}: `popularity` must be a number.")
+    return None if value is None else float(value)
 
 
 def _optional(row: dict[str, Any], name: str) -> str | None:

@@ -44,7 +44,7 @@ class Item:
     @property
     def part(self) -> Part:
         """The part that the list's name or the file's name tells."""
-        return part_of(Path(self.group)) or part_of(self.file)
+        return part_of(Path(self.group)) or part_of(Path(self.key)) or part_of(self.file)
 
     def id(self, dataset: str, *names: str) -> str:
         """Return the first of the named fields, or a number in the file, as the question's id."""
@@ -156,7 +156,9 @@ def _members(told: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(told, list):
         yield from (("", row) for row in told)
     elif isinstance(told, dict):
-        yield from ((str(key), row) for key, row in told.items() if isinstance(row, dict))
+        for key, row in told.items():
+            rows = row if isinstance(row, list) else [row]
+            yield from ((str(key), one) for one in rows if isinstance(one, dict))
 
 
 def _of_table(file: Path, columns: Columns) -> Iterator[Item]:
