@@ -1,0 +1,260 @@
+"""Calibrations as runs: in an edition, replaced, removed; one that fails changes nothing."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flows.__main__ import main
+from schemas.calibrations import GateCalibration
+from schemas.errors import UsageError
+from schemas.learning import Centroid, GateSeed, TaskGate, Threshold
+from schemas.operations import Run
+from schemas.row import Row
+from schemas.settings import EngineSettings, Settings
+from tasks import calibrate_gate as work
+from tasks.calibrate_gate import Seeding, calibrate_gate, remove_gate
+from tasks.gating.calibrate import GateChoice
+from tasks.gating.calibrated import calibrated_gates
+from tasks.gating.crossfit import threshold
+from tasks.gating.gate import GATES
+from tasks.gating.questions import GateQuestions
+from warehouse.home import Home
+from warehouse.live import latest
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+
+
+class Hashed:
+    """An encoder of eight numbers, drawn by a text's hash."""
+
+    id, dimensions, stored = "hashed-1", 8, "<f4"
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        seeds = [int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) for text in texts]
+        drawn = [np.random.default_rng(seed).normal(size=8) for seed in seeds]
+        return np.array(drawn, np.float32).reshape(-1, 8)
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "open_question_encoder", lambda *_, **__: Hashed())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def questions_file(folder: Path, number: int = 60, **more: Any) -> Path:
+    path = folder / "questions.jsonl"
+    rows = [
+        {
+            "question": f"In which year was number {n} founded?",
+            "label": "odd" if n % 2 else "even",
+            "popularity": float(n),
+            "outcomes": {"small": [float(n % 3 == 0), 1.0]},
+            "own_answers": {"small": "yes" if n % 3 else "no"},
+            **more,
+        }
+        for n in range(number)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def rows(home: Home, table: type[Row]) -> list[dict[str, Any]]:
+    edition = home.editions.current()
+    assert edition is not None
+    return edition.table(table).to_pylist()
+
+
+def test_an_edition_holds_seeds_clusters_and_thresholds(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    run, gate = calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years")
+    assert (run.outcome, gate["seeds"], gate["classes"]) == ("done", 60, 2)
+    (row,) = rows(home, TaskGate)
+    assert (row["task"], row["gate"], row["encoder"]) == ("years", "thrust", "hashed-1")
+    assert (row["seeds"], row["classes"], row["clusters"]) == (60, 2, 6)
+    clusters = rows(home, Centroid)
+    assert [(c["label"], c["cluster"]) for c in clusters] == [
+        (label, number) for label in ("even", "odd") for number in range(3)
+    ]
+    assert sum(c["size"] for c in clusters) == 60
+    values = {round(t["budget"], 2): t["value"] for t in rows(home, Threshold)}
+    assert sorted(values) == [percent / 100 for percent in range(1, 100)]
+    assert list(values.values()) == sorted(values.values())
+    scores = np.array([seed["score"] for seed in rows(home, GateSeed)])
+    assert values[0.25] == threshold(scores, 0.25) == gate["thresholds"]["scarce"]
+
+
+@pytest.mark.parametrize("name", sorted(set(GATES) - {"entropy"}))
+def test_a_gate_opened_from_an_edition_scores_as_the_one_that_was_fitted(
+    name: str, home: Home, tmp_path: Path, hashed: None
+) -> None:
+    calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=GateChoice(name))
+    edition = home.editions.current()
+    assert edition is not None
+    opened = calibrated_gates(edition)["years"]
+    seeds = rows(home, GateSeed)
+    fitted = GATES[name]()
+    columns = GateQuestions(
+        [seed["question"] for seed in seeds],
+        [seed["label"] for seed in seeds],
+        np.array([seed["vector"] for seed in seeds]),
+        popularity=np.array([seed["popularity"] for seed in seeds]),
+        answers=np.array([seed["own_answer"] for seed in seeds], dtype=object),
+        gains=np.array([seed["gain"] for seed in seeds]),
+    )
+    fitted.fit(columns)
+    fresh = columns.take(range(20))
+    np.testing.assert_allclose(opened.gate.score(fresh), fitted.score(fresh))
+    assert opened.centroids.shape == (6, 8)
+    assert opened.reach > 0
+    assert len(opened.seed_scores) == 60
+
+
+def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> None:
+    choice = GateChoice("thrust", {"variant": "no_distance", "clusters": 1})
+    calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years", choice=choice)
+    edition = home.editions.current()
+    assert edition is not None
+    opened = calibrated_gates(edition)["years"]
+    assert len(opened.centroids) == 2
+    question = GateQuestions(["q"], vectors=np.full((1, 8), 100.0))
+    # Without distance, a question far from both classes is pulled by all seeds: their mean size.
+    assert opened.gate.score(question)[0] == pytest.approx(30, rel=0.01)
+
+
+def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path)
+    calibrate_gate(home, questions, PLAIN, task="years")
+    first = rows(home, TaskGate)[0]["calibration_id"]
+    calibrate_gate(home, questions, PLAIN, task="other")
+    calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("bm25"))
+    now = {row["task"]: row for row in rows(home, TaskGate)}
+    assert {task: row["gate"] for task, row in now.items()} == {"other": "thrust", "years": "bm25"}
+    assert now["years"]["calibration_id"] != first
+    assert len(rows(home, GateSeed)) == 120
+    remove_gate(home, "years", PLAIN)
+    assert [row["task"] for row in rows(home, TaskGate)] == ["other"]
+    assert len(rows(home, GateSeed)) == 60
+    with pytest.raises(UsageError, match="there are other"):
+        remove_gate(home, "years", PLAIN)
+
+
+def test_calibrations_of_equal_seeds_are_equal_bit_for_bit(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path)
+    calibrate_gate(home, questions, PLAIN, task="one")
+    calibrate_gate(home, questions, PLAIN, task="two")
+    parts = [
+        [{**row, "task": ""} for row in rows(home, table) if row["task"] == task]
+        for task in ("one", "two")
+        for table in (Centroid, Threshold, GateSeed)
+    ]
+    assert parts[:3] == parts[3:]
+
+
+def test_a_calibration_that_stops_midway_changes_nothing(
+    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = questions_file(tmp_path)
+    calibrate_gate(home, questions, PLAIN, task="years")
+    before = rows(home, Centroid)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(work, "journal_rows", stopped)
+        calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(draw=1))
+    assert rows(home, Centroid) == before
+    assert home.journal.table(GateCalibration).num_rows == 1
+    assert latest(home.live, Run)["outcome"].to_pylist() == ["done", "failed"]
+
+
+def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path)
+    questions.write_text(2 * questions.read_text(encoding="utf-8"), encoding="utf-8")
+    _, gate = calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(count=100))
+    assert gate["seeds"] == 60
+    calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(20, draw=1))
+    one = {seed["question"] for seed in rows(home, GateSeed)}
+    calibrate_gate(home, questions, PLAIN, task="years", seeding=Seeding(20, draw=2))
+    other = {seed["question"] for seed in rows(home, GateSeed)}
+    assert len(one) == len(other) == 20
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"task": "a b"}, "cannot be a task's name"),
+        ({"choice": GateChoice("thurst")}, "no gate 'thurst'"),
+        ({"choice": GateChoice("thrust", {"variant": "half"})}, "no variant 'half'"),
+        ({"choice": GateChoice("entropy")}, "how sure a model is"),
+        ({"seeding": Seeding(5)}, "too few"),
+        ({"seeding": Seeding(model="large")}, "no outcomes of 'large', but of small"),
+        ({"format": "unheard"}, "no format 'unheard'"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_published(
+    change: dict[str, Any], words: str, home: Home, tmp_path: Path, hashed: None
+) -> None:
+    call: dict[str, Any] = {"task": "years", **change}
+    with pytest.raises(UsageError, match=words):
+        calibrate_gate(home, questions_file(tmp_path), PLAIN, **call)
+    assert home.editions.current() is None
+
+
+def test_outcomes_of_several_models_want_one_named(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
+    with pytest.raises(UsageError, match=r"--outcomes-of large\|small"):
+        calibrate_gate(home, questions, PLAIN, task="t", choice=GateChoice("learned"))
+    calibrate_gate(
+        home,
+        questions,
+        PLAIN,
+        task="t",
+        choice=GateChoice("learned"),
+        seeding=Seeding(model="large"),
+    )
+    assert {seed["gain"] for seed in rows(home, GateSeed)} == {0.0}
+
+
+def test_commands_calibrate_list_and_remove(
+    tmp_path: Path, hashed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = str(tmp_path / "home")
+    settings = tmp_path / "home" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('[engine]\nencoder = "none"\n', encoding="utf-8")
+    calls = [
+        ["calibrate-gate", str(questions_file(tmp_path)), "--task", "years", "--seeds", "40"],
+        ["gates", "--json"],
+        ["sql", "select task, gate, seeds from gates", "--format", "json"],
+        ["gates", "remove", "years", "--json"],
+        ["gates", "--json"],
+    ]
+    said = []
+    for call in calls:
+        assert main(["--home", place, *call]) == 0
+        said.append(capsys.readouterr().out)
+    assert "thrust" in said[0]
+    (listed,) = json.loads(said[1])
+    assert listed["scarce"] < listed["medium"] < listed["abundant"]
+    assert json.loads(said[2]) == [{"task": "years", "gate": "thrust", "seeds": 40}]
+    assert json.loads(said[3])["outcome"] == "done"
+    assert json.loads(said[4]) == []
