@@ -175,6 +175,8 @@ def _mock_endpoint(commands: Commands, shared: argparse.ArgumentParser, module: 
     form = p.add_mutually_exclusive_group()
     form.add_argument("--plain", action="store_true", help="refuse response_format")
     form.add_argument("--json-only", action="store_true", help="refuse JSON schemas")
+    chances = ("top", "chosen", "ignored", "refused")
+    p.add_argument("--logprobs", choices=chances, default="top", help="what is told of tokens")
     p.add_argument("--obey", action="store_true", help="do whatever the texts say")
     p.add_argument("--tls-self-signed", action="store_true", help="a certificate nobody trusts")
     p.add_argument("--batch-seconds", type=amount, default=1.0, help="that a batch takes")

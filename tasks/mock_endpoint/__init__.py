@@ -9,6 +9,7 @@ listening for half a second.
 
 Texts are billed by `estimate_tokens`, with four tokens a message and the schema's; what was seen
 before of a system prompt counts as cached. Embeddings are hashed words, 384 dimensions, of length
-one. What fails to arrive is billed only where a real endpoint would have done the work and the
-answer went out: late ones, and those that nobody was there to take (`lost` in the ledger).
+one; chances of tokens are drawn by a hash. What fails to arrive is billed only where a real
+endpoint would have done the work and the answer went out: late ones, and those that nobody was
+there to take (`lost` in the ledger).
 """

@@ -75,7 +75,12 @@ class Results:
     def read(self, line: BatchLine, options: Options) -> ChatRequest | None:
         """Return what a line asks for; one that asks nothing sensible becomes an error."""
         try:
-            return chat_of(line.body, plain=options.plain, json_only=options.json_only)
+            return chat_of(
+                line.body,
+                plain=options.plain,
+                json_only=options.json_only,
+                logprobs=options.logprobs,
+            )
         except RefusedError as refused:
             assert isinstance(refused.reply.body, bytes)
             self.respond(line, refused.reply.status, orjson.loads(refused.reply.body))

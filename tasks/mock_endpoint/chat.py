@@ -9,6 +9,7 @@ from tasks.mock_endpoint.answers import Answers
 from tasks.mock_endpoint.chat_request import ChatRequest
 from tasks.mock_endpoint.exchange import Billed, HttpReply
 from tasks.mock_endpoint.obedience import Obedience
+from tasks.mock_endpoint.token_chances import token_chances
 from tasks.models.tokens import estimate_tokens
 
 SYSTEMS_SEEN = 1_000
@@ -62,7 +63,7 @@ def completion(chat: ChatRequest, text: Any, finish: str, billed: Billed) -> dic
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": text, "refusal": None},
-                "logprobs": None,
+                "logprobs": token_chances(chat, text) if isinstance(text, str) else None,
                 "finish_reason": finish,
             }
         ],

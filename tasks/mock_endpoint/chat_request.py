@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -13,6 +13,8 @@ from tasks.models.tokens import estimate_tokens
 from tasks.prompts import purpose_of
 
 MESSAGE_TOKENS = 4  # what a message costs besides its text
+MOST_RIVALS = 20
+Logprobs = Literal["top", "chosen", "ignored", "refused"]
 FIRST = 2  # messages that a repair round repeats: system and user
 
 
@@ -33,6 +35,7 @@ class ChatRequest:
     most_tokens: int | None
     stream: bool
     tells_usage: bool  # at the end of a stream
+    rivals: int | None = None  # tokens to tell the chances of, for each token; None: of none
 
     @property
     def system(self) -> str:
@@ -62,16 +65,20 @@ def _sha(messages: Sequence[tuple[str, str]]) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_chat(body: bytes, *, plain: bool = False, json_only: bool = False) -> ChatRequest:
+def read_chat(
+    body: bytes, *, plain: bool = False, json_only: bool = False, logprobs: Logprobs = "top"
+) -> ChatRequest:
     """Return what a body asks for; raise RefusedError for one that a real endpoint refuses too."""
     try:
         asked = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise RefusedError(400, "the body is not JSON") from None
-    return chat_of(asked, plain=plain, json_only=json_only)
+    return chat_of(asked, plain=plain, json_only=json_only, logprobs=logprobs)
 
 
-def chat_of(asked: Any, *, plain: bool = False, json_only: bool = False) -> ChatRequest:
+def chat_of(
+    asked: Any, *, plain: bool = False, json_only: bool = False, logprobs: Logprobs = "top"
+) -> ChatRequest:
     """Return what a body's value asks for; raise RefusedError as `read_chat` does."""
     if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
         raise RefusedError(400, "you must provide a model parameter", param="model")
@@ -94,6 +101,7 @@ def chat_of(asked: Any, *, plain: bool = False, json_only: bool = False) -> Chat
         most_tokens=_room(asked),
         stream=asked.get("stream") is True,
         tells_usage=isinstance(options, dict) and options.get("include_usage") is True,
+        rivals=_rivals(asked, logprobs),
     )
 
 
@@ -127,6 +135,25 @@ def _form(value: Any, *, plain: bool, json_only: bool) -> tuple[str, dict[str, A
     if not isinstance(schema, dict):
         raise RefusedError(400, "json_schema.schema must be an object", param="response_format")
     return form, schema
+
+
+def _rivals(asked: dict[str, Any], logprobs: Logprobs) -> int | None:
+    """Return how many tokens' chances are told for each token; None if none are."""
+    wanted, rivals = asked.get("logprobs"), asked.get("top_logprobs")
+    if logprobs == "ignored" or (not wanted and rivals is None):
+        return None
+    if logprobs == "refused":
+        raise RefusedError(400, "logprobs are not supported here", param="logprobs")
+    if wanted is not True:
+        raise RefusedError(400, "top_logprobs needs logprobs to be true", param="top_logprobs")
+    if rivals is None:
+        return 0
+    whole = isinstance(rivals, int) and not isinstance(rivals, bool)
+    if not whole or not 0 <= rivals <= MOST_RIVALS:
+        raise RefusedError(400, f"top_logprobs is 0 to {MOST_RIVALS}", param="top_logprobs")
+    if rivals and logprobs == "chosen":
+        raise RefusedError(400, "top_logprobs is not supported here", param="top_logprobs")
+    return rivals
 
 
 def _room(asked: dict[str, Any]) -> int | None:

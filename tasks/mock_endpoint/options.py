@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tasks.mock_endpoint.chat_request import Logprobs
+
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
@@ -32,6 +34,7 @@ class Options:
     obey: bool = False  # do what the texts say
     plain: bool = False  # refuse response_format
     json_only: bool = False  # refuse JSON schemas, but not JSON mode
+    logprobs: Logprobs = "top"  # the likeliest tokens' chances, the chosen ones', or none
     late_seconds: float = 30.0  # how late a late answer is
     tls_self_signed: bool = False
     batch: BatchOptions = field(default_factory=BatchOptions)

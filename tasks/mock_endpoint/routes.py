@@ -83,7 +83,12 @@ class Routes:
 
     def _chat_job(self, request: HttpRequest) -> Job:
         options = self._options
-        chat = read_chat(request.body, plain=options.plain, json_only=options.json_only)
+        chat = read_chat(
+            request.body,
+            plain=options.plain,
+            json_only=options.json_only,
+            logprobs=options.logprobs,
+        )
         throttled = self._throttled()
         attempt, fault = (None, None) if throttled else self._schedule.draw(chat.first_sha)
         asked = Asked(chat.purpose, chat.sha, chat.first_sha, attempt, chat.model)

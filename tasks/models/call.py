@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from tasks.models.measures import Measures
+
 Message = dict[str, str]
 
 
@@ -16,7 +18,8 @@ class Request:
     """One question to a model: what to do, with what, and the shape of the reply.
 
     `system` is the fixed part of the prompt and comes first, so that endpoints can cache it;
-    `user` holds the text. `most_tokens` is the room for the reply.
+    `user` holds the text. `most_tokens` is the room for the reply. A `plain` request is answered
+    in words, however they end, and `reply` is then a MeasuredAnswer.
     """
 
     purpose: str
@@ -28,6 +31,7 @@ class Request:
     document_id: str | None = None
     passage_ids: tuple[str, ...] = ()
     sensitive: bool = False
+    plain: bool = False
 
     def sha(self, model: str) -> str:
         """Return what tells equal requests to one model, whoever asks; 32 hex digits."""
@@ -45,12 +49,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What goes over the wire: a conversation, the reply's JSON schema and the room for it."""
+    """What goes over the wire: a conversation, the reply's JSON schema and the room for it.
+
+    A plain reply has no schema, and the chances of its tokens are asked for.
+    """
 
     messages: list[Message]
     schema_name: str
     schema: dict[str, Any]
     most_tokens: int
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,8 @@ class RawReply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_cached: int | None = None
-    form: str | None = None  # schema, json or text: how JSON was asked for
+    form: str | None = None  # schema, json or text: how JSON was asked for; None if it was not
+    measures: Measures | None = None  # of a plain reply
 
 
 class Outcome(StrEnum):

@@ -11,6 +11,7 @@ from tasks.models.call import Sent
 
 FORMS = ("schema", "json", "text")  # how JSON is asked for: by schema, by JSON mode, by words alone
 ROOM = ("max_tokens", "max_completion_tokens")
+RIVALS = (20, 5, 0, None)  # likeliest tokens told beside the chosen one; None: no chances at all
 
 
 @dataclass(slots=True)
@@ -20,6 +21,7 @@ class Dialect:
     form: str = FORMS[0]
     room: str = ROOM[0]
     temperature: bool = True
+    rivals: int | None = RIVALS[0]
 
     def start_with(self, form: str | None) -> None:
         """Begin with the form that worked the last time, if that is known."""
@@ -31,12 +33,20 @@ class Dialect:
         said: dict[str, Any] = {self.room: sent.most_tokens}
         if self.temperature:
             said["temperature"] = 0
+        if sent.plain:
+            return said | self._chances()
         if self.form == "schema":
             asked = {"name": sent.schema_name, "strict": True, "schema": sent.schema}
             said["response_format"] = {"type": "json_schema", "json_schema": asked}
         elif self.form == "json":
             said["response_format"] = {"type": "json_object"}
         return said
+
+    def _chances(self) -> dict[str, Any]:
+        """Return the parameters that ask for the chances of a plain reply's tokens."""
+        if self.rivals is None:
+            return {}
+        return {"logprobs": True} | ({"top_logprobs": self.rivals} if self.rivals else {})
 
     def step_down(self, refused: str, spoken: dict[str, Any]) -> bool:
         """Give up the parameter that a refusal names; False if it names none of ours.
@@ -57,6 +67,11 @@ class Dialect:
             if room == ROOM[1]:
                 return False
             self.room = ROOM[1]
+            return True
+        if "logprobs" in words and "logprobs" in spoken:
+            rivals = spoken.get("top_logprobs", 0)
+            if rivals == self.rivals:
+                self.rivals = RIVALS[RIVALS.index(rivals) + 1]
             return True
         if "temperature" in words and "temperature" in spoken:
             self.temperature = False

@@ -34,10 +34,10 @@ from tasks.models.call import (
     Wire,
 )
 from tasks.models.health import Health
-from tasks.models.keys import holds_secret, scrub
+from tasks.models.judgement import Judged, judge
+from tasks.models.keys import scrub
 from tasks.models.limiter import Limiter
 from tasks.models.prices import cost, most_cost, price_of
-from tasks.models.reply_text import BadReply, parse_reply
 from tasks.models.tokens import estimate_tokens
 from tasks.prompts import strict_schema
 from warehouse.ledger import Ledger
@@ -56,15 +56,6 @@ class _Asking:
     room: int
     attempt: int = 0
     spent: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What a reply is worth; `text` is its JSON, of the reply's schema."""
-
-    outcome: Outcome
-    reply: BaseModel | None = None
-    detail: str | None = None
 
 
 class Door:
@@ -138,7 +129,7 @@ class Door:
                 raw, row = await self._reach(asking)
             except CallError as error:
                 return Answer(None, error.outcome, error.detail, asking.spent)
-            judged = self._judge(asking.request, raw)
+            judged = judge(asking.request, raw)
             if judged.reply is not None:
                 outcome = Outcome.REPAIRED if Outcome.INVALID in tried else Outcome.OK
                 await self._keep(asking, row, outcome, judged.reply)
@@ -171,8 +162,9 @@ class Door:
     async def _send(self, asking: _Asking) -> tuple[RawReply, ModelCall]:
         """Send once, within limits and budget, and return the reply with its row, not yet noted."""
         request = asking.request
-        schema = strict_schema(request.reply, lengths=self.wire.endpoint is None)
-        sent = Sent(asking.messages, request.purpose, schema, asking.room)
+        sent = Sent(
+            asking.messages, request.purpose, self._schema(request), asking.room, request.plain
+        )
         expected = sum(estimate_tokens(m["content"]) for m in asking.messages)
         async with self.limiter.place(expected + asking.room // 4) as place:
             self.health.check()
@@ -197,6 +189,10 @@ class Door:
         self.health.answered()
         return raw, self._row(asking, raw, started, time.monotonic() - began, paid)
 
+    def _schema(self, request: Request) -> dict[str, Any]:
+        here = self.wire.endpoint is None
+        return {} if request.plain else strict_schema(request.reply, lengths=here)
+
     def _pause_everybody(self, error: CallError, sent_at: float) -> None:
         seconds = self.health.pause(sent_at) if error.after is None else error.after
         if seconds <= self.settings.longest_wait_seconds:
@@ -206,23 +202,6 @@ class Door:
         """Wait before the next try; what was throttled waits in the limiter, with everybody."""
         if error.outcome is not Outcome.THROTTLED:
             await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
-
-    def _judge(self, request: Request, raw: RawReply) -> _Judged:
-        """Return what a reply is worth; nothing of it is believed before."""
-        if raw.refusal:
-            return _Judged(Outcome.REFUSED, detail="the model refused")
-        if raw.finish == "content_filter":
-            return _Judged(Outcome.FILTERED, detail="the endpoint's filter cut the reply")
-        if raw.finish == "length":
-            return _Judged(Outcome.TRUNCATED, detail="the reply did not fit")
-        if raw.text is None or not raw.text.strip():
-            return _Judged(Outcome.EMPTY, detail="a reply without content")
-        if holds_secret(raw.text):
-            return _Judged(Outcome.SECRET, detail="the reply held a secret")
-        try:
-            return _Judged(Outcome.OK, parse_reply(raw.text, request.reply))
-        except BadReply as bad:
-            return _Judged(bad.outcome, detail=bad.words)
 
     # -- what is noted ----------------------------------------------------------------------
 
@@ -298,7 +277,7 @@ class Door:
         return ModelCall(**values)
 
 
-def _prepare_second_try(asking: _Asking, raw: RawReply, judged: _Judged) -> bool:
+def _prepare_second_try(asking: _Asking, raw: RawReply, judged: Judged) -> bool:
     """Change what is sent so that the second try may do better; False if none is worth a call."""
     if judged.outcome is Outcome.TRUNCATED:
         asking.room *= 2

@@ -15,6 +15,7 @@ from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.dialect import Dialect
 from tasks.models.keys import quieten_clients, scrub
+from tasks.models.measures import measures_told
 from tasks.models.retry_after import retry_after
 
 OPENAI = "https://api.openai.com/v1"
@@ -58,7 +59,8 @@ class Endpoint:
     async def send(self, sent: Sent) -> RawReply:
         """Return what the model said; raise CallError where nothing came back. Tries once."""
         for _ in range(MOST_STEPS):
-            form, spoken = self.dialect.form, self.dialect.parameters(sent)
+            form = None if sent.plain else self.dialect.form
+            spoken = self.dialect.parameters(sent)
             status, headers, body = await self._post(sent, spoken)
             if status == 400 and self.dialect.step_down(_said(body), spoken):
                 continue
@@ -227,6 +229,7 @@ def _reply_in(body: bytes, form: str | None) -> RawReply:
         tokens_out=_count(usage.get("completion_tokens")),
         tokens_cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
         form=form,
+        measures=measures_told(choice.get("logprobs")),
     )
 
 

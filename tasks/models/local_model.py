@@ -12,7 +12,9 @@ from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import Constraint, Grammars, Row
 from tasks.models.loaded_model import LoadedModel, load_model
-from tasks.models.plain_answers import padded
+from tasks.models.measures import Measures
+from tasks.models.plain_answers import Written, padded, write_plainly
+from tasks.models.question_prompt import question_tokens
 
 GATHER_SECONDS = 0.02  # how long a batch that is not full waits for more
 
@@ -106,8 +108,12 @@ class LocalModel:
         loaded, grammars = self._ready()
         going: list[_Waiting] = []
         rows: list[Row] = []
+        plain: list[_Waiting] = []
         for one in batch:
             if not one.reply.set_running_or_notify_cancel():
+                continue
+            if one.sent.plain:
+                plain.append(one)
                 continue
             try:
                 one.prompt = loaded.prompt(one.sent.messages)
@@ -118,6 +124,25 @@ class LocalModel:
                 one.reply.set_exception(error)
         if going:
             self._generate(going, rows)
+        if plain:
+            self._write(plain)
+
+    def _write(self, batch: list[_Waiting]) -> None:
+        """Give plain answers; each prompt's last message is the question."""
+        loaded, _ = self._ready()
+        until = time.monotonic() + self._settings.deadline_seconds
+        for room in {one.sent.most_tokens for one in batch}:
+            alike = [one for one in batch if one.sent.most_tokens == room]
+            prompts = [
+                question_tokens(loaded, one.sent.messages[-1]["content"], room=room)
+                for one in alike
+            ]
+            written = write_plainly(loaded, prompts, room, lambda: self._must_end(until))
+            for one, prompt, answer in zip(alike, prompts, written, strict=True):
+                if answer.finish == "over":
+                    one.reply.set_exception(self._unfinished())
+                else:
+                    one.reply.set_result(_measured(answer, len(prompt)))
 
     def _ready(self) -> tuple[LoadedModel, Grammars]:
         """Return the model, loaded at the first call; what failed once is not tried again."""
@@ -189,8 +214,16 @@ class LocalModel:
         """Return for each row whether it must stop here: the deadline, or the end of the run."""
         import torch
 
-        over = self._closed or time.monotonic() > until
+        over = self._must_end(until)
         return torch.full((ids.shape[0],), over, dtype=torch.bool, device=ids.device)
+
+    def _must_end(self, until: float) -> bool:
+        return self._closed or time.monotonic() > until
+
+    def _unfinished(self) -> CallError:
+        seconds = f"{self._settings.deadline_seconds:g}"
+        why = "the model has been closed" if self._closed else f"no whole reply in {seconds} s"
+        return CallError(Outcome.TIMED_OUT, why)
 
     def _hand_out(self, one: _Waiting, row: Row, tokens: list[int]) -> None:
         """Give a request its reply, or say why there is none."""
@@ -200,9 +233,7 @@ class LocalModel:
         if row.finish is None and ended is not None:
             row.finish = "stop"
         if row.finish is None:
-            seconds = f"{self._settings.deadline_seconds:g}"
-            why = "the model has been closed" if self._closed else f"no whole reply in {seconds} s"
-            one.reply.set_exception(CallError(Outcome.TIMED_OUT, why))
+            one.reply.set_exception(self._unfinished())
         elif row.finish == "broken":
             words = "the model's tokens cannot spell a reply of this shape"
             one.reply.set_exception(CallError(Outcome.INVALID, words))
@@ -218,6 +249,19 @@ class LocalModel:
                     form="schema",
                 )
             )
+
+
+def _measured(answer: Written, prompt: int) -> RawReply:
+    """Return a plain answer as what came over a wire."""
+    surprise, entropy = -answer.log_probabilities.mean(), answer.entropies.mean()
+    return RawReply(
+        text=answer.text,
+        finish=answer.finish,
+        tokens_in=prompt,
+        tokens_out=answer.tokens,
+        tokens_cached=0,
+        measures=Measures(float(surprise), float(entropy)),
+    )
 
 
 def _length(one: _Waiting) -> int:

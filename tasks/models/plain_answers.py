@@ -20,7 +20,7 @@ class Written:
     """
 
     text: str
-    finish: str  # stop or length
+    finish: str  # stop, length, or over: it was told to end
     log_probabilities: np.ndarray
     entropies: np.ndarray
 
@@ -56,7 +56,7 @@ def write_plainly(
                 [lambda ids, scores, **_: watch.stops(ids, is_over())]
             ),
         )
-    return watch.answers(written)
+    return watch.answers(written, room)
 
 
 class _Watch:
@@ -93,7 +93,7 @@ class _Watch:
     def _text(self, tokens: list[int]) -> str:
         return str(self._loaded.tokenizer.decode(tokens, skip_special_tokens=True))
 
-    def answers(self, written: Any) -> list[Written]:
+    def answers(self, written: Any, room: int) -> list[Written]:
         """Return the answers in what the model wrote."""
         entropies, highest = np.array(self._entropies), np.array(self._highest)
         found = []
@@ -102,7 +102,7 @@ class _Watch:
             size = len(entropies) if end is None else end
             lines = self._text(tokens[:size]).strip().splitlines()
             text = lines[0].strip() if lines else ""
-            finish = "length" if end is None else "stop"
+            finish = "stop" if end is not None else "length" if size >= room else "over"
             found.append(Written(text, finish, highest[:size, row], entropies[:size, row]))
         return found
 

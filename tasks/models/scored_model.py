@@ -1,8 +1,6 @@
 """A language model in this process, asked for likelihoods of given answers and for short answers.
 
-Causal models and sequence-to-sequence models alike. Its prompts are plain: a model with a chat
-template gets a conversation; another causal model goes on after `Answer:`; a model with an encoder
-reads `question: … context: …`, as T5 was trained.
+Causal models and sequence-to-sequence models alike.
 """
 
 import inspect
@@ -15,9 +13,8 @@ from schemas.errors import UsageError
 from schemas.settings import ModelSettings
 from tasks.models.loaded_model import LoadedModel, load_model
 from tasks.models.plain_answers import ROOM, Written, write_plainly
+from tasks.models.question_prompt import question_text, question_tokens, token_ids
 
-INSTRUCTION = "Answer the question in a few words, on one line, without explanations."
-MOST_KNOWLEDGE = 480  # tokens (Thrust, section 4); the rest is cut off
 MOST_CHOICES = 1_000
 
 
@@ -59,7 +56,7 @@ class ScoredModel:
         """Return a greedy one-line answer of at most `room` tokens to each question."""
         pieces = list(knowledge) if knowledge is not None else [None] * len(questions)
         prompts = [
-            self._tokens(*self._prompt(question, piece), room)
+            question_tokens(self.loaded, question, piece, room)
             for question, piece in zip(questions, pieces, strict=True)
         ]
         order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
@@ -70,49 +67,6 @@ class ScoredModel:
             answers.update(zip(places, written, strict=True))
         return [answers[place] for place in range(len(prompts))]
 
-    # -- prompts ------------------------------------------------------------------------------
-
-    def _prompt(self, question: str, knowledge: str | None) -> tuple[str, bool]:
-        """Return a question's prompt, and whether the tokeniser adds its special tokens to it."""
-        known = self._beginning(knowledge or "", MOST_KNOWLEDGE)
-        if self.loaded.tokenizer.chat_template:
-            user = f"{known}\n\n{question}" if known else question
-            said = [
-                {"role": "system", "content": INSTRUCTION},
-                {"role": "user", "content": user},
-            ]
-            return self.loaded.prompt_text(said)
-        question, known = self.loaded.harmless(question), self.loaded.harmless(known)
-        if self.loaded.sequence_to_sequence:
-            return f"question: {question}" + (f" context: {known}" if known else ""), True
-        return (f"{known}\n\n" if known else "") + f"Question: {question}\nAnswer:", True
-
-    def _beginning(self, text: str, tokens: int) -> str:
-        """Return a text's beginning of at most so many tokens."""
-        asked: dict[str, Any] = {"add_special_tokens": False, "return_offsets_mapping": True}
-        offsets = self.loaded.tokenizer(text, verbose=False, **asked)["offset_mapping"]
-        return text if len(offsets) <= tokens else text[: offsets[tokens][0]].rstrip()
-
-    def _tokens(self, text: str, special: bool, room: int = 0) -> list[int]:
-        """Return a prompt's tokens; where context lacks, what stands first is dropped.
-
-        What stands last, the end of the question, matters most to a model that goes on writing. An
-        encoder loses the last tokens before its end token instead: those of the knowledge.
-        """
-        ids = self._ids(text, special)
-        if self.loaded.sequence_to_sequence:
-            most = self.loaded.context
-            return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
-        most = self.loaded.context - room
-        if most < 1:
-            raise UsageError(f"An answer of {room} tokens does not fit the model's context.")
-        return ids[-most:]
-
-    def _ids(self, text: str, special: bool) -> list[int]:
-        return list(
-            self.loaded.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
-        )
-
     # -- likelihoods --------------------------------------------------------------------------
 
     def _of_continuation(
@@ -121,11 +75,12 @@ class ScoredModel:
         """Score choices as what follows a prompt; padding comes last, where nothing sees it."""
         import torch
 
-        text, special = self._prompt(question, knowledge)
-        prompt = self._ids(text, special)
+        text, special = question_text(self.loaded, question, knowledge)
+        prompt = token_ids(self.loaded, text, special)
         space = "" if self.loaded.tokenizer.chat_template else " "
         wholes = [
-            self._ids(text + space + self.loaded.harmless(choice), special) for choice in choices
+            token_ids(self.loaded, text + space + self.loaded.harmless(choice), special)
+            for choice in choices
         ]
         # A choice's first sign may have joined the prompt's last token: then that token is scored.
         cuts = [max(_shared(prompt, whole), 1) for whole in wholes]
@@ -158,11 +113,11 @@ class ScoredModel:
         from transformers.modeling_outputs import BaseModelOutput
 
         model = self.loaded.model
-        prompt = torch.tensor([self._tokens(*self._prompt(question, knowledge))])
+        prompt = torch.tensor([question_tokens(self.loaded, question, knowledge)])
         prompt = prompt.to(self.loaded.device)
         end = self.loaded.ends[0]
         # With special tokens, since some decoders were trained to begin with one.
-        targets = [self._ids(self.loaded.harmless(one), True) for one in choices]
+        targets = [token_ids(self.loaded, self.loaded.harmless(one), True) for one in choices]
         targets = [one if one[-1:] == [end] else [*one, end] for one in targets]
         longest = max(map(len, targets))
         labels = torch.full((len(targets), longest), end)

@@ -4,6 +4,7 @@ from schemas.operations import ModelCall
 from schemas.settings import EngineSettings
 from tasks.engine_choice import identity
 from tasks.models.call import Outcome, Wire
+from tasks.models.dialect import FORMS
 from tasks.models.door import Door
 from warehouse.home import Home
 
@@ -70,6 +71,7 @@ def _form_that_worked(home: Home, endpoint: str | None, model: str) -> str | Non
                 ("endpoint", "=", endpoint),
                 ("model", "=", model),
                 ("outcome", "=", str(Outcome.OK)),
+                ("reply_form", "in", FORMS),  # calls for plain replies have none
             ],
         )
         if len(calls):

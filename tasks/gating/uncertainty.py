@@ -1,0 +1,79 @@
+"""How unsure the configured model is of its own short answers: what the entropy gate looks at."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from schemas.errors import UsageError
+from schemas.settings import EngineSettings
+from tasks.models.call import Answer, Request
+from tasks.models.measures import MeasuredAnswer
+from tasks.models.plain_answers import ROOM
+from tasks.models.question_prompt import INSTRUCTION
+from tasks.models.stream import stream
+from tasks.models.wires import finish, open_door, width
+from warehouse.home import Home
+
+PURPOSE = "uncertainty"
+PROMPT = hashlib.sha256(INSTRUCTION.encode()).hexdigest()[:16]
+
+
+def answer_uncertainty(
+    questions: Sequence[str],
+    settings: EngineSettings,
+    home: Home,
+    run_id: str,
+    *,
+    sensitive: bool = False,
+    report: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> np.ndarray:
+    """Return float64 (questions,): the mean token entropy of a greedy answer, nats a token.
+
+    Answers have at most 30 tokens. An endpoint tells the likeliest tokens only, so that its entropy
+    is a lower bound; one that tells the chosen tokens alone gives the mean negative log-probability
+    instead; NaN where nothing is told or no answer came. The calls are in `model_calls`, and what
+    was answered before is not asked again. Raises UsageError if the engine has no model, or if a
+    sensitive text must not be sent.
+    """
+    if settings.engine == "rules":
+        raise UsageError(
+            "The embedded engine has no answers of its own, so that there is no uncertainty to "
+            "measure. Choose an engine with a model, or another gate."
+        )
+    door = open_door(home, settings, run_id)
+    distinct = list(dict.fromkeys(questions))
+
+    async def ask(question: str) -> tuple[str, Answer]:
+        return question, await door.ask(_request(question, sensitive=sensitive))
+
+    found: dict[str, float] = {}
+    try:
+        for question, answer in stream(ask, distinct, width(settings), door.wire.close):
+            found[question] = _uncertainty(answer)
+            report(PURPOSE, len(found), len(distinct))
+            home.ledger.seal_if_due()
+        finish(door)
+    finally:
+        home.ledger.seal()
+    return np.array([found[question] for question in questions], np.float64)
+
+
+def _request(question: str, *, sensitive: bool) -> Request:
+    return Request(
+        purpose=PURPOSE,
+        prompt_sha=PROMPT,
+        system=INSTRUCTION,
+        user=question,
+        reply=MeasuredAnswer,
+        most_tokens=ROOM,
+        sensitive=sensitive,
+        plain=True,
+    )
+
+
+def _uncertainty(answer: Answer) -> float:
+    if not isinstance(answer.reply, MeasuredAnswer):
+        return np.nan
+    told = (answer.reply.entropy, answer.reply.surprise)
+    return next((value for value in told if value is not None), np.nan)
