@@ -28,15 +28,13 @@ def thrust(vectors: np.ndarray, clusters: Clusters, variant: Variant = "full") -
     """
     if variant not in VARIANTS:
         raise ValueError(f"no variant {variant!r}; there are {', '.join(VARIANTS)}")
-    questions = np.asarray(vectors, np.float64)
-    # Differences are what counts; around the middle of the centroids they lose the fewest digits.
-    middle = clusters.centroids.mean(0)
-    moved = _Moved(clusters, clusters.centroids - middle, middle, variant)
-    scores = np.empty(len(questions))
-    rows = max(1, CHUNK_BYTES // (8 * (len(clusters) + questions.shape[-1])))
+    pull = _Pull(clusters, variant)
+    scores = np.empty(len(vectors))
+    rows = max(1, CHUNK_BYTES // (8 * max(vectors.shape[-1], 1)))
     with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, len(questions), rows):
-            scores[start : start + rows] = moved.score(questions[start : start + rows])
+        for start in range(0, len(vectors), rows):
+            chunk = np.asarray(vectors[start : start + rows], np.float64)
+            scores[start : start + rows] = pull.score(chunk)
     return np.where(np.isfinite(scores), scores, np.nan)
 
 
@@ -52,52 +50,69 @@ def normalised(scores: np.ndarray, clusters: Clusters) -> np.ndarray:
     return scaled
 
 
-class _Moved:
-    """Clusters moved so that their middle is the origin, ready to score batches."""
+class _Pull:
+    """How strongly clusters pull at questions.
 
-    def __init__(
-        self, clusters: Clusters, centroids: np.ndarray, middle: np.ndarray, variant: Variant
-    ) -> None:
-        self._centroids, self._middle, self._variant = centroids, middle, variant
-        self._original = clusters.centroids
-        self._squares = np.einsum("mh,mh->m", centroids, centroids)
-        self._weights = {
-            "no_size": np.ones(len(clusters)),
-            "inertia": clusters.inertias,
-        }.get(variant, clusters.sizes)
+    All comes of the products q·m: ‖m − q‖² = ‖m‖² − 2 q·m + ‖q‖², and with weights w the squared
+    length of Σ w (m − q) is wᵀMMᵀw − 2 (Σ w) (w·Mq) + (Σ w)² ‖q‖². So questions are read once and
+    no array of differences is made. Where these sums cancel, the few rows are done by differences.
+    """
+
+    def __init__(self, clusters: Clusters, variant: Variant) -> None:
+        self._centroids, self._variant = clusters.centroids, variant
+        self._products = clusters.centroids @ clusters.centroids.T
+        self._squares = np.diagonal(self._products)
+        other = {"no_size": np.ones(len(clusters)), "inertia": clusters.inertias}
+        self._weights = other.get(variant, clusters.sizes)
 
     def score(self, questions: np.ndarray) -> np.ndarray:
         """Return the scores of a batch (n, h) as (n,)."""
-        places = questions - self._middle
-        squared = self._squared_distances(places)
+        products = (self._centroids @ questions.T).T
+        own = np.einsum("nh,nh->n", questions, questions)
+        squared = self._squared_distances(questions, products, own)
         near = squared < CLOSEST**2
         squared = np.maximum(squared, CLOSEST**2)
         if self._variant == "no_direction":
             return (self._weights / squared).mean(1)
+        distances = np.sqrt(squared)
         if self._variant == "no_distance":
-            pull = self._weights / np.sqrt(squared)
+            weights = self._weights / distances
         elif self._variant == "cosine":
-            pull = self._weights / (self._cosine_distances(questions) ** 2 * np.sqrt(squared))
+            lengths = np.sqrt(own)[:, None] * np.sqrt(self._squares)
+            angles = np.maximum(1 - products / lengths, CLOSEST)
+            weights = self._weights / (angles * angles * distances)
         else:
-            pull = self._weights / (squared * np.sqrt(squared))
-        # Σ w (m − q), without the array of all differences (n, m, h).
-        pulled = pull @ self._centroids - pull.sum(1, keepdims=True) * places
-        length = np.sqrt(np.einsum("nh,nh->n", pulled, pulled))
-        # At a centroid the direction has no meaning but the pull is the strongest there can be.
-        limit = (pull * np.sqrt(squared) * near).sum(1)
-        return np.maximum(length, limit) / len(self._weights)
+            weights = self._weights / (squared * distances)
+        length = self._length(questions, products, own, weights)
+        # At a centroid the direction has no meaning, but the pull is the strongest there can be.
+        if near.any():
+            length = np.maximum(length, (weights * distances * near).sum(1))
+        return length / len(self._weights)
 
-    def _squared_distances(self, places: np.ndarray) -> np.ndarray:
-        own = np.einsum("nh,nh->n", places, places)[:, None]
-        squared: np.ndarray = own + self._squares - 2 * (places @ self._centroids.T)
-        rows, columns = np.nonzero(squared < CANCELLED * (own + self._squares))
+    def _squared_distances(
+        self, questions: np.ndarray, products: np.ndarray, own: np.ndarray
+    ) -> np.ndarray:
+        scale = own[:, None] + self._squares
+        squared: np.ndarray = scale - 2 * products
+        rows, columns = np.nonzero(squared < CANCELLED * scale)
         if len(rows):
-            apart = places[rows] - self._centroids[columns]
+            apart = questions[rows] - self._centroids[columns]
             squared[rows, columns] = np.einsum("nh,nh->n", apart, apart)
         return squared
 
-    def _cosine_distances(self, questions: np.ndarray) -> np.ndarray:
-        lengths = np.linalg.norm(questions, axis=1)[:, None] * np.linalg.norm(
-            self._original, axis=1
-        )
-        return np.maximum(1 - questions @ self._original.T / lengths, CLOSEST)
+    def _length(
+        self, questions: np.ndarray, products: np.ndarray, own: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """Return the length of the sum of weighted differences, (n,)."""
+        total = weights.sum(1)
+        squared = np.einsum("nm,nm->n", weights @ self._products, weights)
+        scale = squared + total * total * own
+        squared = scale - 2 * total * np.einsum("nm,nm->n", weights, products)
+        rows = np.flatnonzero(squared < CANCELLED * scale)
+        if len(rows):
+            few = weights[rows]
+            middles = few @ self._centroids / total[rows, None]
+            apart = (middles - questions[rows]) * total[rows, None]
+            squared[rows] = np.einsum("nh,nh->n", apart, apart)
+        length: np.ndarray = np.sqrt(squared)
+        return length

@@ -1,0 +1,113 @@
+"""How well thresholds keep to a budget on fresh questions, of 200 seeds, cross-fitted or not.
+
+    python -m benchmarks.gate_budgets [--draws 50] [--seeds 200] [--gates thrust,mahalanobis,bm25]
+
+Six tasks: MIRAGE's five and PopQA. In each draw other questions are seeds (at most half of a
+task's), and all the rest are fresh. Reported are the shares of fresh questions that fetch, means
+over the draws.
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+
+from benchmarks.results_file import write_results
+from schemas.settings import EngineSettings
+from tasks.evaluation.formats import read_benchmark
+from tasks.gating.crossfit import BUDGETS, cross_fitted, fetches, threshold
+from tasks.gating.encoders.choice import EncoderChoice
+from tasks.gating.encoders.opening import open_question_encoder
+from tasks.gating.gate import GATES
+from tasks.gating.questions import GateQuestions
+from tasks.vectors import VectorStore
+from warehouse.home import Home
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+FILES = {"mirage": "gate/mirage.jsonl.gz", "popqa": "gate/popqa.json.gz"}
+POINTS = 4.0  # a realised share may be so far from its budget
+
+
+def tasks_of(home: Home) -> dict[str, GateQuestions]:
+    """Return each task's different questions with their vectors."""
+    encoder = open_question_encoder(EncoderChoice(), EngineSettings())
+    store = VectorStore(home.journal, encoder)
+    texts: dict[str, dict[str, None]] = {}
+    for format, file in FILES.items():
+        for question in read_benchmark(DATA / file, format).questions:
+            texts.setdefault(question.task or question.dataset, {})[question.question] = None
+    return {
+        task: GateQuestions(list(asked), vectors=store.encode(list(asked)).astype(np.float64))
+        for task, asked in texts.items()
+    }
+
+
+def realised(
+    name: str, questions: GateQuestions, seeds: int, draws: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares that fetch by cross-fitted and by seed-fitted thresholds, (draws, 3)."""
+    count = min(seeds, len(questions) // 2)
+    cross, own = np.empty((2, draws, len(BUDGETS)))
+    for draw in track(range(draws), f"{name}, {len(questions)} questions", transient=True):
+        order = np.random.default_rng(draw).permutation(len(questions))
+        fitted, fresh = questions.take(order[:count]), questions.take(order[count:])
+        gate = GATES[name]()
+        gate.fit(fitted)
+        scores, seen = gate.score(fresh), gate.score(fitted)
+        held_out = cross_fitted(GATES[name], fitted)
+        for place, share in enumerate(BUDGETS.values()):
+            cross[draw, place] = fetches(scores, threshold(held_out, share)).mean()
+            own[draw, place] = fetches(scores, threshold(seen, share)).mean()
+    return cross, own
+
+
+def measure(gates: Sequence[str], seeds: int, draws: int) -> dict[str, Any]:
+    """Return the realised shares by gate and task, in percent."""
+    with tempfile.TemporaryDirectory() as folder:
+        tasks = tasks_of(Home(Path(folder)))
+    figures: dict[str, Any] = {"seeds": seeds, "draws": draws, "budgets": list(BUDGETS.values())}
+    for name in gates:
+        figures[name] = {}
+        for task, questions in tasks.items():
+            cross, own = realised(name, questions, seeds, draws)
+            off = np.abs(cross.mean(0) - list(BUDGETS.values())).max()
+            figures[name][task] = {
+                "questions": len(questions),
+                "cross-fitted": _percent(cross.mean(0)),
+                "standard deviation of a draw": _percent(cross.std(0)),
+                "seed-fitted": _percent(own.mean(0)),
+                "farthest from its budget, points": round(100 * float(off), 1),
+            }
+            print(f"{name} {task}: {figures[name][task]}", flush=True)
+    return figures
+
+
+def _percent(shares: np.ndarray) -> list[float]:
+    return [round(100 * float(share), 1) for share in shares]
+
+
+def main() -> None:
+    """Measure, write the results, and fail if Thrust is too far from a budget."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--draws", type=int, default=50)
+    options.add_argument("--seeds", type=int, default=200)
+    options.add_argument("--gates", default="thrust,mahalanobis,bm25")
+    told = options.parse_args()
+    if not DATA.is_dir():
+        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    figures = measure(told.gates.split(","), told.seeds, told.draws)
+    write_results("gate-budgets", "python -m benchmarks.gate_budgets", figures)
+    worst = max(
+        task["farthest from its budget, points"] for task in figures.get("thrust", {}).values()
+    )
+    if worst > POINTS:
+        raise SystemExit(f"Thrust is {worst} points from a budget; at most {POINTS} are allowed.")
+
+
+if __name__ == "__main__":
+    main()
