@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,22 +8,28 @@ import pytest
 from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.gate_evaluation.candidates import check_gates, of_gates
 from tasks.gate_evaluation.curve import curve
-from tasks.gate_evaluation.evaluate import (
-    GateMeasurement,
-    compare_gates,
-    evaluate_gates,
-    gate_makers,
-)
+from tasks.gate_evaluation.evaluate import GateMeasurement, compare_gates, evaluate_gates
 from tasks.gate_evaluation.outcomes import Outcomes, drawn, outcomes_of
 from tasks.gate_evaluation.resampled import measured, perfect, resamples_of
-from tasks.gate_evaluation.scored import Draws, scored
+from tasks.gate_evaluation.scored import Draws, Scored, scored
 from tasks.gating.questions import GateQuestions
 from warehouse.home import Home
 
 SIZES = {"rivers": 150, "kings": 60}
 MODELS = ("small", "large")
-FEW = GateMeasurement(gates=("mahalanobis",), draws=Draws(40, 3), resamples=200)
+
+
+def measure(name: str, outcomes: Outcomes, how: GateMeasurement) -> dict[str, Any]:
+    candidates, left_out = of_gates(list(how.gates), how.options, outcomes)
+    assert not left_out
+    return compare_gates(name, candidates, how).report
+
+
+def scores_of(outcomes: Outcomes, gate: str, count: int) -> list[Scored]:
+    (one,), _ = of_gates([gate], {}, outcomes)
+    return list(scored(outcomes, one.make, Draws(40, count, budgets=False)))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +57,7 @@ def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
         draws=Draws(40, 4),
         resamples=300,
     )
-    found = compare_gates("things", outcomes, gate_makers(how), how).report
+    found = measure("things", outcomes, how)
     gates = {one["system"]: one["metrics"] for one in [found, *found["baselines"]]}
     assert list(gates) == ["mahalanobis", "thrust", "random", "popularity", "never"]
     for model in ("", ":small", ":large"):
@@ -62,6 +69,9 @@ def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
     assert gates["popularity"]["area_over_random"] == gates["never"]["area_over_random"] == 0
     assert gates["random"]["area_over_system_high"] < 0
     assert gates["never"]["rate_at_budget_50"] == 0
+    assert gates["mahalanobis"]["hardness_spearman_low"] > 0.3
+    assert gates["mahalanobis"]["hardness_pearson_low"] > 0.3
+    assert "hardness_spearman" not in gates["never"]
     always = gates["mahalanobis"]["accuracy_always"]
     at_half = gates["mahalanobis"]["accuracy_at_50:small"]
     assert gates["mahalanobis"]["accuracy_at_half_of_always:small"] == pytest.approx(
@@ -72,7 +82,7 @@ def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
 
 
 def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) -> None:
-    found = list(scored(outcomes, gate_makers(FEW)["mahalanobis"], Draws(40, 3, budgets=False)))
+    found = scores_of(outcomes, "mahalanobis", 3)
     resamples = resamples_of(outcomes, 3, 5)
     curves = measured(outcomes, found, resamples)
     for model in range(2):
@@ -118,7 +128,7 @@ def test_equal_questions_are_on_one_side() -> None:
 
 def test_interval_is_wider_where_draws_disagree(outcomes: Outcomes) -> None:
     """Two draws that say the opposite of each other must leave more doubt than two alike."""
-    alike = list(scored(outcomes, gate_makers(FEW)["mahalanobis"], Draws(40, 1, budgets=False)))
+    alike = scores_of(outcomes, "mahalanobis", 1)
     resamples = resamples_of(outcomes, 2, 400)
 
     def width(sign: float) -> float:
@@ -144,7 +154,7 @@ def test_interval_covers_what_other_questions_would_show() -> None:
             gain[None].astype(float),
         )
         how = GateMeasurement(gates=("popularity",), draws=Draws(20, 2, False), resamples=200)
-        metrics = compare_gates("x", one, gate_makers(how), how).report["metrics"]
+        metrics = measure("x", one, how)["metrics"]
         held += metrics["area_over_random_low"] <= truth <= metrics["area_over_random_high"]
     assert 50 <= held <= 60
 
@@ -188,15 +198,13 @@ def test_gates_that_cannot_be_measured_are_left_out(outcomes: Outcomes) -> None:
         outcomes.without,
         outcomes.with_knowledge,
     )
-    how = GateMeasurement(gates=("random", "popularity", "bm25"), draws=FEW.draws, resamples=5)
-    found = compare_gates("things", bare, gate_makers(how), how).report
-    assert [one["system"] for one in found["baselines"]] == ["bm25"]
-    assert "popular" in found["left_out"]["popularity"]
-    how = GateMeasurement(gates=("popularity", "bm25"))
+    candidates, left_out = of_gates(["random", "popularity", "bm25"], {}, bare)
+    assert [one.name for one in candidates] == ["random", "bm25"]
+    assert "popular" in left_out["popularity"]
     with pytest.raises(UsageError, match="popularity cannot be measured"):
-        compare_gates("things", bare, gate_makers(how), how)
+        of_gates(["popularity", "bm25"], {}, bare)
     with pytest.raises(UsageError, match="no gate 'guess'"):
-        gate_makers(GateMeasurement(gates=("guess",)))
+        check_gates(["guess"], {})
 
 
 class Lengths:

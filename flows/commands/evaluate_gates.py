@@ -7,12 +7,21 @@ from typing import Any
 
 from flows import progress, terminal
 from flows.home import home_of, settings_of
-from tasks.gate_evaluation.evaluate import GateMeasurement, evaluate_gates
-from tasks.gate_evaluation.pictures import check_picture
+from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, Study, evaluate_gates
+from tasks.gate_evaluation.pictures import check_picture, draw_curves, draw_densities
 from tasks.gate_evaluation.scored import Draws
 from tasks.gating.encoders import EncoderChoice, open_question_encoder
 
-SHOWN = ("share_of_perfect", "rate_at_99", "accuracy_at_half_of_always", "auroc_help")
+SHOWN = {
+    "share_of_perfect": "of perfect",
+    "rate_at_99": "rate at 99 %",
+    "accuracy_at_half_of_always": "half of always",
+    "auroc_help": "AUROC",
+    "hardness_spearman": "hardness",
+    "rate_at_budget_25": "at 25 %",
+    "rate_at_budget_50": "at 50 %",
+    "rate_at_budget_75": "at 75 %",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,17 +44,34 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.show_json(found.report)
     else:
         show(found.report)
+    draw(found, arguments.picture, arguments.densities)
     return 0
+
+
+def draw(found: GateResults, picture: str | None, densities: str | None) -> None:
+    """Draw what is asked for, and say where it is."""
+    dataset, system = found.report["dataset"], found.report["system"]
+    if picture:
+        draw_curves(Path(picture), dataset, found.outcomes.models, found.curves, found.perfect)
+        terminal.say(f"The curves are in {picture}.")
+    if densities:
+        scored = found.scored[system]
+        draw_densities(Path(densities), dataset, system, found.outcomes, scored)
+        terminal.say(f"The scores by task are in {densities}.")
 
 
 def measurement(arguments: argparse.Namespace) -> GateMeasurement:
     """Return how the gates are to be measured."""
+    study: Study = "gates"
+    if arguments.ablations or arguments.layers:
+        study = "ablations" if arguments.ablations else "layers"
     return GateMeasurement(
         gates=[name.strip() for name in arguments.gate.split(",") if name.strip()],
         draws=Draws(arguments.seeds, arguments.draws),
         limit=arguments.limit,
         options={"variant": arguments.variant, "clusters": arguments.clusters},
         choices=arguments.choices,
+        study=study,
     )
 
 
@@ -54,20 +80,24 @@ def show(found: dict[str, Any]) -> None:
     gates = [found, *found["baselines"]]
     models = found["models"] if len(found["models"]) > 1 else []
     areas = ["area_over_random", *(f"area_over_random:{model}" for model in models)]
+    shown = [name for name in SHOWN if any(name in gate["metrics"] for gate in gates)]
     rows = [
         [
             gate["system"],
             *(_interval(gate["metrics"], name) for name in areas),
-            *(gate["metrics"].get(name) for name in SHOWN),
-            *(gate["metrics"].get(f"rate_at_budget_{budget}") for budget in (25, 50, 75)),
+            *(_told(gate["metrics"].get(name)) for name in shown),
         ]
         for gate in gates
     ]
-    named = ["area", *models, "of perfect", "rate at 99 %", "half of always", "AUROC"]
-    terminal.table([f"{found['dataset']}: gate", *named, "at 25 %", "at 50 %", "at 75 %"], rows)
+    names = ["area", *models, *(SHOWN[name] for name in shown)]
+    terminal.table([f"{found['dataset']}: gate", *names], rows)
     terminal.show(_verdict(gates, areas))
     seeds = ", ".join(f"{name} {count}" for name, count in found["seeds"].items())
     terminal.show(f"Means over {found['draws']} draws of seeds ({seeds}) and over the data sets.")
+
+
+def _told(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
 
 
 def _interval(metrics: dict[str, float], name: str) -> str:

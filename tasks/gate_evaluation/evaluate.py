@@ -3,17 +3,24 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from schemas.errors import UsageError
 from tasks.embed import Encoder
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.report import evaluation_rows
 from tasks.evaluation.splits import sample
 from tasks.extract_pending import Report
+from tasks.gate_evaluation.candidates import (
+    Candidate,
+    check_gates,
+    need_vectors,
+    of_ablations,
+    of_gates,
+    of_layers,
+)
 from tasks.gate_evaluation.figures import difference, gate_figures
+from tasks.gate_evaluation.hardness import hardness_correlations
 from tasks.gate_evaluation.outcomes import Outcomes, outcomes_of
 from tasks.gate_evaluation.resampled import (
     RESAMPLES,
@@ -22,19 +29,13 @@ from tasks.gate_evaluation.resampled import (
     perfect,
     resamples_of,
 )
-from tasks.gate_evaluation.scored import Draws, Make, Scored, scored
-from tasks.gating.gate import GATES, Gate, make_gate
+from tasks.gate_evaluation.scored import Draws, Scored, scored
 from tasks.refresh import silent
 from tasks.vectors import VectorStore
 from warehouse.home import Home
 from warehouse.live import record
 
-MISSING = {
-    "vectors": "no encoder is chosen",
-    "popularity": "the questions do not say how popular their subjects are",
-    "uncertainty": "the questions do not say how sure a model is of its own answers",
-    "answers": "the questions do not say what a model answers by itself",
-}
+Study = Literal["gates", "ablations", "layers"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class GateMeasurement:
     """Which gates are measured and how; `all` stands for every gate, Thrust first.
 
     `limit` takes the first of a seeded shuffle. `options` are Thrust's. With `choices` a question
-    is taken together with the choices that it has.
+    is taken together with the choices that it has. The studies of ablations and layers measure
+    Thrust alone, and no thresholds.
     """
 
     gates: Sequence[str] = ("thrust",)
@@ -50,6 +52,7 @@ class GateMeasurement:
     limit: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
     choices: bool = False
+    study: Study = "gates"
     resamples: int = RESAMPLES
 
 
@@ -68,103 +71,75 @@ def evaluate_gates(
     home: Home,
     path: Path,
     format: str,
-    open_encoder: Callable[[], Encoder] | None,
+    open_encoder: Callable[[], Encoder],
     how: GateMeasurement | None = None,
     report: Report = silent,
 ) -> GateResults:
     """Measure gates on the questions of a file or folder; the figures become live records.
 
-    Vectors are kept in the home, each computed once. Raises UsageError where the questions have no
-    outcomes or the first gate cannot be measured on them.
+    Vectors are kept in the home, each computed once, but for those of the study of layers. Raises
+    UsageError where the questions have no outcomes or the first gate cannot be measured on them.
     """
     how = how or GateMeasurement()
-    makers = gate_makers(how)
+    names = check_gates(how.gates if how.study == "gates" else ["thrust"], how.options)
     benchmark = read_benchmark(path, format)
     outcomes = outcomes_of(sample(benchmark.questions, how.limit), choices=how.choices)
-    encoder = None
-    if open_encoder and any("vectors" in make(0).needs for make in makers.values()):
-        encoder = VectorStore(home.journal, open_encoder(), report)
-        outcomes = outcomes.with_vectors(encoder.encode(outcomes.questions.texts).astype(float))
+    encoder = open_encoder() if need_vectors(names) else None
+    if encoder and how.study != "layers":
+        store = VectorStore(home.journal, encoder, report)
+        outcomes = outcomes.with_vectors(store.encode(outcomes.questions.texts).astype(float))
     began = time.perf_counter()
-    results = compare_gates(benchmark.name, outcomes, makers, how, report)
+    left_out: dict[str, str] = {}
+    if how.study == "ablations":
+        candidates = of_ablations(outcomes)
+    elif how.study == "layers" and encoder:
+        candidates = of_layers(encoder, outcomes, how.options, report)
+    else:
+        candidates, left_out = of_gates(names, how.options, outcomes)
+    results = compare_gates(benchmark.name, candidates, how, report)
     results.report["encoder"] = encoder.id if encoder else None
+    results.report["choices"] = how.choices
+    results.report["left_out"] = left_out
     results.report["seconds"] = round(time.perf_counter() - began, 2)
     parts = [results.report, *results.report["baselines"]]
     record(home.live, *(row for p in parts for row in evaluation_rows(benchmark.name, p, None)))
     return results
 
 
-def gate_makers(how: GateMeasurement) -> dict[str, Make]:
-    """Return how each gate that is asked for is made; UsageError for names that there are not."""
-    names = list(GATES) if "all" in how.gates else list(dict.fromkeys(how.gates))
-    if not names:
-        raise UsageError(f"Name a gate to measure: {', '.join(GATES)} or all.")
-    makers: dict[str, Make] = {}
-    for name in names:
-        options = how.options if name == "thrust" else {}
-        make_gate(name, **options)
-        makers[name] = partial(_make, name, options)
-    return makers
-
-
-def _make(name: str, options: dict[str, Any], draw: int) -> Gate:
-    return make_gate(name, **({"seed": draw} if name == "random" else options))
-
-
 def compare_gates(
     dataset: str,
-    outcomes: Outcomes,
-    makers: dict[str, Make],
+    candidates: Sequence[Candidate],
     how: GateMeasurement,
     report: Report = silent,
 ) -> GateResults:
-    """Measure gates on the same draws and resamples; the first is the system.
-
-    A gate that needs what the questions do not have is left out, which the report tells, unless it
-    is the first.
-    """
-    makers, left_out = _possible(outcomes, makers)
-    resamples = resamples_of(outcomes, how.draws.count, how.resamples)
+    """Measure gates on the same questions, draws and resamples; the first is the system."""
+    outcomes = candidates[0].outcomes
+    draws = Draws(how.draws.seeds, how.draws.count, how.draws.budgets and how.study == "gates")
+    resamples = resamples_of(outcomes, draws.count, how.resamples)
     found: dict[str, list[Scored]] = {}
     curves: dict[str, Measured] = {}
-    ideal = None
-    for name, make in makers.items():
-        found[name] = list(scored(outcomes, make, how.draws))
-        ideal = ideal or perfect(outcomes, found[name], resamples)
-        curves[name] = measured(outcomes, found[name], resamples)
-        report("gates", len(found), len(makers))
-    assert ideal is not None
-    told = [gate_figures(n, outcomes, found[n], curves[n], ideal) for n in makers]
-    first = told[0]["system"]
-    for one in told[1:]:
-        one["metrics"] |= difference(curves[one["system"]], curves[first])
-    about = {"models": list(outcomes.models), **_drawn(outcomes, how), "left_out": left_out}
-    whole = {"dataset": dataset, **told[0], **about, "baselines": told[1:]}
-    return GateResults(whole, outcomes, found, curves, ideal)
-
-
-def _possible(
-    outcomes: Outcomes, makers: dict[str, Make]
-) -> tuple[dict[str, Make], dict[str, str]]:
-    """Return the gates whose needs are there, and why the others are left out."""
-    left_out, asked = {}, outcomes.of_model(0)
-    for name, make in makers.items():
-        lacking = [need for need in sorted(make(0).needs) if getattr(asked, need) is None]
-        if lacking:
-            left_out[name] = "; ".join(MISSING[need] for need in lacking)
-    first = next(iter(makers))
-    if first in left_out:
-        raise UsageError(
-            f"The gate {first} cannot be measured here: {left_out[first]}. "
-            "Name another gate first, or questions that have it."
+    told: list[dict[str, Any]] = []
+    for one in candidates:
+        found[one.name] = list(scored(one.outcomes, one.make, draws))
+        if not told:
+            ideal = perfect(outcomes, found[one.name], resamples)
+        curves[one.name] = measured(outcomes, found[one.name], resamples)
+        correlations = hardness_correlations(outcomes, found[one.name], resamples)
+        told.append(
+            gate_figures(one.name, outcomes, found[one.name], curves[one.name], ideal, correlations)
         )
-    return {name: make for name, make in makers.items() if name not in left_out}, left_out
+        report("gates", len(told), len(candidates))
+    for other in told[1:]:
+        other["metrics"] |= difference(curves[other["system"]], curves[candidates[0].name])
+    whole = {"dataset": dataset, **told[0], **_drawn(outcomes, how), "baselines": told[1:]}
+    return GateResults(whole, outcomes, found, curves, ideal)
 
 
 def _drawn(outcomes: Outcomes, how: GateMeasurement) -> dict[str, Any]:
     """Tell how many questions of each data set were seeds; where it is small, half of them."""
     sizes = {name: len(places) for name, places in outcomes.each_dataset()}
     return {
+        "models": list(outcomes.models),
         "draws": how.draws.count,
         "seeds": {name: min(how.draws.seeds, size // 2) for name, size in sizes.items()},
     }

@@ -12,7 +12,8 @@ from tasks.gate_evaluation.resampled import RATES, Measured
 from tasks.gate_evaluation.scored import Scored
 
 READ = {25: 0.25, 50: 0.5, 75: 0.75}  # rates whose accuracy is told
-OF_PARTS = ("area_over_random", "share_of_perfect", "auroc_help")  # figures told by data set
+# Figures that are told by data set, too.
+OF_PARTS = ("area_over_random", "share_of_perfect", "auroc_help", "hardness_spearman")
 STEP = 5  # of the rates, of which a report's curves hold one
 
 Metrics = dict[str, float]
@@ -24,18 +25,20 @@ def gate_figures(
     found: Sequence[Scored],
     curves: Measured,
     perfect: Measured,
+    correlations: dict[str, np.ndarray],
 ) -> dict[str, Any]:
     """Return a gate's figures over data sets of equal weight, and those of each of them."""
+    parts = (outcomes, found, curves, perfect, correlations)
     every = range(len(curves.datasets))
     return {
         "system": name,
         "items": sum(curves.items.values()),
-        "metrics": _metrics(outcomes, found, curves, perfect, every),
+        "metrics": _metrics(*parts, every),
         "by": {
             "dataset": {
                 dataset: {
                     "items": curves.items[dataset],
-                    "metrics": _of_part(_metrics(outcomes, found, curves, perfect, [number])),
+                    "metrics": _of_part(_metrics(*parts, [number])),
                 }
                 for number, dataset in enumerate(curves.datasets)
             }
@@ -58,12 +61,14 @@ def _metrics(
     found: Sequence[Scored],
     curves: Measured,
     perfect: Measured,
+    correlations: dict[str, np.ndarray],
     numbers: Sequence[int],
 ) -> Metrics:
     chosen = list(numbers)
     names = {curves.datasets[number] for number in chosen}
     areas, accuracies = curves.areas[chosen].mean(0), curves.accuracies[chosen].mean(0)
     values = _of_curves(areas, accuracies, perfect.areas[chosen].mean(0))
+    values |= {name: found[chosen].mean(0) for name, found in correlations.items()}
     metrics: Metrics = {}
     for name, value in values.items():
         metrics |= _with_interval(name, value.mean(1))

@@ -30,6 +30,10 @@ class Resamples:
     questions: dict[str, np.ndarray]
     draws: np.ndarray
 
+    def of(self, dataset: str, columns: np.ndarray) -> np.ndarray:
+        """Return how often these questions of a data set count, (1 + resamples, columns)."""
+        return np.asarray(self.questions[dataset][:, columns])
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -66,8 +70,7 @@ def measured(outcomes: Outcomes, found: Sequence[Scored], resamples: Resamples) 
     items = {}
     for one in found:
         number = names.index(one.dataset)
-        columns = np.searchsorted(places[one.dataset], one.places)
-        weights = resamples.questions[one.dataset][:, columns]
+        weights = resamples.of(one.dataset, np.searchsorted(places[one.dataset], one.places))
         share = resamples.draws[:, one.draw]
         area, accuracy = _curves(outcomes, one, weights)
         areas[number] += share[:, None] * area

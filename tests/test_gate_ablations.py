@@ -1,0 +1,189 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from flows.__main__ import main
+from schemas.errors import UsageError
+from tasks.gate_evaluation.candidates import of_ablations, of_layers
+from tasks.gate_evaluation.evaluate import GateMeasurement, compare_gates
+from tasks.gate_evaluation.hardness import hardness_correlations
+from tasks.gate_evaluation.outcomes import Outcomes
+from tasks.gate_evaluation.resampled import resamples_of
+from tasks.gate_evaluation.scored import Draws, Scored
+from tasks.gating.questions import GateQuestions
+from tasks.refresh import silent
+
+FEW = GateMeasurement(draws=Draws(30, 2, budgets=False), study="ablations", resamples=100)
+
+
+def things(count: int, seed: int = 0) -> Outcomes:
+    """Return questions that are known where their vectors lie near the middle."""
+    rng = np.random.default_rng(seed)
+    far = rng.random(count) < 0.5
+    vectors = rng.normal(size=(count, 5)) * np.where(far, 3.0, 0.3)[:, None]
+    knows = (rng.random(count) < np.where(far, 0.2, 0.9)).astype(float)
+    return Outcomes(
+        GateQuestions([f"What is {n}?" for n in range(count)], vectors=vectors),
+        np.full(count, "things", object),
+        ("m",),
+        knows[None],
+        np.ones((1, count)),
+    )
+
+
+class Layers:
+    """An encoder of three layers, of which the middle one tells what is known."""
+
+    id, dimensions = "layers", 5
+
+    def __init__(self, telling: np.ndarray) -> None:
+        self._telling = telling
+        rng = np.random.default_rng(1)
+        self._noise = rng.normal(size=(2, *telling.shape))
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return self.encode_layers(texts)[-1]
+
+    def encode_layers(self, texts: list[str]) -> np.ndarray:
+        places = [int(text.split()[-1].rstrip("?")) for text in texts]
+        layers = [self._noise[0], self._telling, self._noise[1]]
+        return np.stack(layers)[:, places].astype(np.float32)
+
+
+def test_correlations_are_those_of_the_questions_as_they_are_drawn() -> None:
+    rng = np.random.default_rng(2)
+    outcomes = things(60)
+    scores = rng.integers(0, 8, 60).astype(float)
+    found = [Scored("things", 0, np.arange(60), scores[None], {})]
+    resamples = resamples_of(outcomes, 1, 3)
+    correlations = hardness_correlations(outcomes, found, resamples)
+    for row, times in enumerate(resamples.questions["things"].astype(int)):
+        drawn, known = np.repeat(scores, times), np.repeat(outcomes.without[0], times)
+        assert correlations["hardness_spearman"][0, row, 0] == pytest.approx(
+            spearmanr(drawn, known).statistic, abs=1e-6
+        )
+        assert correlations["hardness_pearson"][0, row, 0] == pytest.approx(
+            pearsonr(drawn, known).statistic, abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("score", [0.1, 1e9, np.nan, np.inf])
+def test_equal_scores_go_with_nothing(score: float) -> None:
+    outcomes = things(40)
+    found = [Scored("things", 0, np.arange(40), np.full((1, 40), score), {})]
+    for values in hardness_correlations(outcomes, found, resamples_of(outcomes, 1, 4)).values():
+        assert np.isnan(values).all()
+
+
+def test_ablations_are_those_of_the_papers_table() -> None:
+    found = compare_gates("things", of_ablations(things(200)), FEW).report
+    rows = {one["system"]: one["metrics"] for one in [found, *found["baselines"]]}
+    assert list(rows) == [
+        "thrust",
+        "thrust no_size",
+        "thrust no_direction",
+        "thrust no_distance",
+        "thrust cosine",
+        "thrust inertia",
+        "thrust clusters=1",
+        "thrust clusters=10",
+    ]
+    assert rows["thrust"]["hardness_spearman_low"] > 0.3
+    # What counts here is the distance; without it nothing is left.
+    apart = rows["thrust"]["hardness_spearman"] - rows["thrust no_distance"]["hardness_spearman"]
+    assert apart > 0.2
+    assert "rate_at_budget_50" not in rows["thrust"]
+
+
+def test_layers_are_told_apart() -> None:
+    outcomes = things(120)
+    assert outcomes.questions.vectors is not None
+    told: list[tuple[int, int]] = []
+    candidates = of_layers(
+        Layers(outcomes.questions.vectors),
+        outcomes,
+        {},
+        lambda stage, done, total: told.append((done, total)),
+    )
+    assert told == [(120, 120)]
+    found = compare_gates("things", candidates, FEW).report
+    areas = {
+        one["system"]: one["metrics"]["area_over_random"] for one in [found, *found["baselines"]]
+    }
+    assert list(areas) == ["thrust layer 2", "thrust layer 1", "thrust layer 0"]
+    assert max(areas, key=lambda name: areas[name]) == "thrust layer 1"
+
+
+def test_encoders_without_layers_are_refused() -> None:
+    class Plain:
+        id, dimensions = "plain", 2
+
+        def encode(self, texts: list[str]) -> np.ndarray:
+            return np.zeros((len(texts), 2), np.float32)
+
+    with pytest.raises(UsageError, match="hidden:"):
+        of_layers(Plain(), things(30), {}, silent)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[str]:
+    """Return a call that measures bm25 on a small file in MIRAGE's form."""
+    rng = np.random.default_rng(5)
+    file = tmp_path / "mirage.jsonl"
+    rows = [
+        {
+            "dataset": ("medqa", "mmlu")[n % 2],
+            "id": str(n),
+            "question": f"Which of these is number {n}?",
+            "options": {"A": "this", "B": "that"},
+            "answer": "A",
+            "pred": {f"{how}_m": str(rng.choice(["A", "B"])) for how in ("cot", "rag32")},
+        }
+        for n in range(80)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return ["evaluate", str(file), "--format", "mirage", "--home", str(tmp_path / "home")]
+
+
+def test_gates_at_the_command_line(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "curves.svg"
+    few = ["--seeds", "15", "--draws", "2", "--picture", str(picture)]
+    assert main([*asked, "--gate", "bm25,popularity,own_answer,random", *few, "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["system"] == "bm25"
+    assert [one["system"] for one in found["baselines"]] == ["own_answer", "random"]
+    assert found["encoder"] is None
+    assert found["items"] == 50
+    assert set(found["by"]["dataset"]) == {"medqa", "mmlu"}
+    assert "popularity is left out" in err
+    assert picture.exists()
+    assert main([*asked, "--gate", "bm25", "--seeds", "15", "--draws", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "Surely better than chance: " in shown
+    assert "bm25" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--gate", "guess"], "no gate 'guess'"),
+        (["--gate", ","], "Name a gate"),
+        (["--gate", "popularity"], "cannot be measured here"),
+        (["--gate", "thrust", "--variant", "odd"], "no variant 'odd'"),
+        (["--gate", "bm25", "--picture", "curves.gif"], ".svg or .png"),
+        (["--gate", "bm25", "--pooling", "odd"], "no pooling"),
+    ],
+)
+def test_calls_that_cannot_be_meant_are_refused(
+    asked: list[str], options: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *options]) == 2
+    out, err = capsys.readouterr()
+    assert complaint in err
+    assert out == ""

@@ -1,0 +1,88 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schemas.errors import UsageError
+from tasks.gate_evaluation.candidates import of_gates
+from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, compare_gates
+from tasks.gate_evaluation.outcomes import Outcomes
+from tasks.gate_evaluation.pictures import check_picture, draw_curves, draw_densities
+from tasks.gate_evaluation.scored import Draws, Scored
+from tasks.gating.questions import GateQuestions
+
+MODELS = ("small", "large")
+
+
+@pytest.fixture(scope="module")
+def results() -> GateResults:
+    rng = np.random.default_rng(1)
+    questions = GateQuestions(
+        [f"What is {n}?" for n in range(60)], popularity=rng.lognormal(size=60)
+    )
+    outcomes = Outcomes(
+        questions,
+        np.repeat(["kings", "rivers"], 30).astype(object),
+        MODELS,
+        rng.random((2, 60)),
+        rng.random((2, 60)),
+    )
+    how = GateMeasurement(draws=Draws(15, 2, budgets=False), resamples=20)
+    candidates, _ = of_gates(["popularity", "bm25", "random", "always"], {}, outcomes)
+    return compare_gates("things", candidates, how)
+
+
+def words(svg: Path) -> list[str]:
+    """Return what is written in a picture; text is drawn as shapes, with a comment beside it."""
+    return re.findall(r"<!-- (.+?) -->", svg.read_text())
+
+
+def test_curves_name_what_they_show(results: GateResults, tmp_path: Path) -> None:
+    file = tmp_path / "curves.svg"
+    draw_curves(file, "things", MODELS, results.curves, results.perfect)
+    said = words(file)
+    assert {"small", "large", "perfect gate", "popularity", "bm25", "random line"} <= set(said)
+    assert {"retrieval rate, %", "accuracy, %"} <= set(said)
+    # Gates whose curve is the random line are not drawn over it.
+    assert not {"always", "random"} & set(said)
+    assert said.count("popularity") == 1
+
+
+def test_equal_figures_give_equal_files(results: GateResults, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.svg", tmp_path / "other.svg"
+    for file in (one, other):
+        draw_curves(file, "things", MODELS, results.curves, results.perfect)
+    assert one.read_bytes() == other.read_bytes()
+    assert "<dc:date>" not in one.read_text()
+
+
+def test_densities_show_every_task(results: GateResults, tmp_path: Path) -> None:
+    svg, png = tmp_path / "scores.svg", tmp_path / "scores.PNG"
+    for file in (svg, png):
+        draw_densities(file, "things", "popularity", results.outcomes, results.scored["popularity"])
+    assert {"kings", "rivers", "density", "popularity: natural logarithm of the score"} <= set(
+        words(svg)
+    )
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("score", [-1.0, 0.0, 3.0, np.inf, np.nan])
+def test_scores_without_a_density_are_drawn_all_the_same(
+    results: GateResults, tmp_path: Path, score: float
+) -> None:
+    found = [
+        Scored(s.dataset, s.draw, s.places, np.full_like(s.scores, score), {})
+        for s in results.scored["popularity"]
+    ]
+    file = tmp_path / "scores.svg"
+    draw_densities(file, "things", "odd", results.outcomes, found)
+    assert "kings" in words(file)
+
+
+def test_pictures_need_a_folder_and_a_form(tmp_path: Path) -> None:
+    check_picture(tmp_path / "curves.svg")
+    with pytest.raises(UsageError, match=r"\.svg or \.png"):
+        check_picture(tmp_path / "curves.gif")
+    with pytest.raises(UsageError, match="no folder"):
+        check_picture(tmp_path / "none" / "curves.svg")
