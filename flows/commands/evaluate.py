@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from flows import progress, terminal
-from flows.commands import evaluate_gates
+from flows.commands import evaluate_gates, evaluate_knowledge
 from flows.home import home_of, settings_of
 from tasks.evaluation.baselines.choose import BASELINES
 from tasks.evaluation.evaluate import Measurement, evaluate
@@ -16,6 +16,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure a route on the questions and show the figures."""
     if arguments.gate:
         return evaluate_gates.run(arguments)
+    if arguments.knowledge:
+        return evaluate_knowledge.run(arguments)
     home = home_of(arguments)
     settings = settings_of(home)
     how = Measurement(

@@ -3,6 +3,7 @@
 import argparse
 
 from flows.commands.gate_options import gate_options
+from flows.commands.knowledge_options import knowledge_options
 from flows.commands.parsing import Commands, amount, command, model_options, positive
 
 
@@ -87,3 +88,4 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     )
     p.add_argument("--out", metavar="FILE", help="write each answer and its figures there")
     gate_options(p)
+    knowledge_options(p)

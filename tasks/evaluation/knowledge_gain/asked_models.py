@@ -1,0 +1,200 @@
+"""Models that answer questions without and with a piece of knowledge: local ones, and endpoints.
+
+A local model chooses among choices by their likelihood and writes open answers of at most 30
+tokens; an endpoint answers in words, in which its choice is looked for (the paper's section 4).
+Both get at most 480 tokens of knowledge, and both see the choices behind the question.
+"""
+
+import string
+from collections.abc import Sequence
+from typing import Protocol
+
+from schemas.errors import UsageError
+from schemas.settings import EngineSettings
+from tasks.evaluation.normalise import bare_words, token_f1
+from tasks.evaluation.question import BenchmarkQuestion
+from tasks.extract_pending import Report
+from tasks.models.measures import MeasuredAnswer
+from tasks.models.question_prompt import MOST_KNOWLEDGE
+from tasks.models.scored_model import ScoredModel
+from tasks.models.tokens import estimate_tokens
+from tasks.refresh import silent
+from warehouse.home import Home
+
+ENDPOINT = "endpoint:"
+_WINDOW = 64  # open questions that a local model is given at once
+
+
+class AskedModel(Protocol):
+    """A model under measurement; `name` is what tables call it."""
+
+    name: str
+
+    def answers(
+        self,
+        questions: Sequence[BenchmarkQuestion],
+        pieces: Sequence[str | None],
+        report: Report = silent,
+    ) -> list[str]:
+        """Return an answer to each question, given its piece; empty where there is none."""
+        ...
+
+
+def open_asked_model(name: str, settings: EngineSettings, home: Home, run_id: str) -> AskedModel:
+    """Return a model by name: `endpoint:MODEL`, or a folder or a model of the hub, loaded at once.
+
+    Raises UsageError in plain words if it cannot be had.
+    """
+    if not name.startswith(ENDPOINT):
+        return LocalAsked(ScoredModel(settings.model.model_copy(update={"name": name})))
+    model = settings.model.model_copy(update={"name": name.removeprefix(ENDPOINT)})
+    engine = settings.model_copy(update={"engine": "openai", "model": model})
+    return EndpointAsked(name, engine, home, run_id)
+
+
+def model_of_settings(settings: EngineSettings) -> str:
+    """Return the name under which the model of the settings is opened; UsageError without one."""
+    if settings.engine == "rules" or not settings.model.name:
+        raise UsageError(
+            "The settings name no model. Say --models with folders or names of models, or "
+            "endpoint:NAME for a model at the endpoint."
+        )
+    return f"{ENDPOINT if settings.engine == 'openai' else ''}{settings.model.name}"
+
+
+def with_choices(question: BenchmarkQuestion) -> str:
+    """Return a question with its choices behind it, each with a letter."""
+    if not question.choices:
+        return question.question
+    told = zip(string.ascii_uppercase, question.choices, strict=False)
+    return f"{question.question}\n{' '.join(f'({letter}) {choice}' for letter, choice in told)}"
+
+
+def chosen(said: str, choices: Sequence[str]) -> str:
+    """Return the choice that an answer in words means; empty if it means none.
+
+    It is the one that the answer names, by its letter at the beginning or its words, else the one
+    with which it shares most words.
+    """
+    first, _, rest = said.strip().lstrip("(").partition(" ")
+    letter = first.rstrip(".):,")
+    place = string.ascii_uppercase.find(letter.upper()) if len(letter) == 1 else -1
+    marked = not rest or first != letter or said.strip().startswith("(")
+    if marked and 0 <= place < len(choices):
+        return choices[place]
+    bare = f" {bare_words(said)} "
+    named = [choice for choice in choices if f" {bare_words(choice)} " in bare]
+    if named:
+        return max(named, key=lambda choice: (len(bare_words(choice)), -bare.find(choice)))
+    shares = [token_f1(said, choice) for choice in choices]
+    return choices[shares.index(max(shares))] if choices and max(shares) > 0 else ""
+
+
+class LocalAsked:
+    """A model in this process."""
+
+    def __init__(self, model: ScoredModel) -> None:
+        """Ask this model."""
+        self._model = model
+        self.name = model.name.rstrip("/").rpartition("/")[2]
+
+    def answers(
+        self,
+        questions: Sequence[BenchmarkQuestion],
+        pieces: Sequence[str | None],
+        report: Report = silent,
+    ) -> list[str]:
+        """Return the likeliest choices and written answers."""
+        found: list[str] = []
+        for start in range(0, len(questions), _WINDOW):
+            part = slice(start, start + _WINDOW)
+            found += self._window(questions[part], pieces[part])
+            report(self.name, len(found), len(questions))
+        return found
+
+    def _window(
+        self, questions: Sequence[BenchmarkQuestion], pieces: Sequence[str | None]
+    ) -> list[str]:
+        both = list(zip(questions, pieces, strict=True))
+        is_open = [not question.choices for question in questions]
+        written = iter(
+            self._model.generate(
+                [question.question for question, _ in both if not question.choices],
+                [piece for question, piece in both if not question.choices],
+            )
+            if any(is_open)
+            else ()
+        )
+        return [
+            self._choose(question, piece) if question.choices else next(written).text
+            for question, piece in both
+        ]
+
+    def _choose(self, question: BenchmarkQuestion, piece: str | None) -> str:
+        likelihoods = self._model.choice_likelihoods(
+            with_choices(question), question.choices, piece
+        )
+        return question.choices[int(likelihoods.argmax())]
+
+
+class EndpointAsked:
+    """A model behind an endpoint, asked through the door: what it answered before is not asked."""
+
+    def __init__(self, name: str, settings: EngineSettings, home: Home, run_id: str) -> None:
+        """Ask the model that the settings name."""
+        self.name = name.removeprefix(ENDPOINT)
+        self._settings, self._home, self._run_id = settings, home, run_id
+
+    def answers(
+        self,
+        questions: Sequence[BenchmarkQuestion],
+        pieces: Sequence[str | None],
+        report: Report = silent,
+    ) -> list[str]:
+        """Return what the model says, for choices the choice that it means."""
+        texts = [
+            f"{_beginning(piece)}\n\n{with_choices(question)}" if piece else with_choices(question)
+            for question, piece in zip(questions, pieces, strict=True)
+        ]
+        said = self._say(list(dict.fromkeys(texts)), report)
+        return [
+            chosen(said[text], question.choices) if question.choices else said[text]
+            for question, text in zip(questions, texts, strict=True)
+        ]
+
+    def _say(self, texts: Sequence[str], report: Report) -> dict[str, str]:
+        """Return a reply to each text, empty where none came."""
+        from tasks.gating.uncertainty import uncertainty_request
+        from tasks.models.call import Answer
+        from tasks.models.stream import stream
+        from tasks.models.wires import finish, open_door, width
+
+        door = open_door(self._home, self._settings, self._run_id)
+
+        async def ask(text: str) -> tuple[str, Answer]:
+            return text, await door.ask(uncertainty_request(text))
+
+        said: dict[str, str] = {}
+        try:
+            for text, answer in stream(ask, texts, width(self._settings), door.wire.close):
+                reply = answer.reply
+                said[text] = reply.answer if isinstance(reply, MeasuredAnswer) else ""
+                report(self.name, len(said), len(texts))
+                self._home.ledger.seal_if_due()
+            finish(door)
+        finally:
+            self._home.ledger.seal()
+        return said
+
+
+def _beginning(piece: str) -> str:
+    """Return a piece's beginning of about so many tokens as a local model gets."""
+    if estimate_tokens(piece) <= MOST_KNOWLEDGE:
+        return piece
+    low, high = 0, len(piece)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high) if estimate_tokens(piece[:middle]) <= MOST_KNOWLEDGE else (low, middle)
+        )
+    return piece[:low].rsplit(" ", 1)[0]
