@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -22,6 +22,7 @@ from tasks.gating.crossfit import BUDGETS, threshold
 from tasks.gating.encoders.opening import open_question_encoder
 from tasks.gating.gate import make_gate
 from tasks.gating.questions import DUMMY, GateQuestions, kind_of_answer
+from tasks.gating.uncertainty import answer_uncertainty
 from tasks.publish import Stage, build_and_publish
 from tasks.refresh import plainly, silent
 from tasks.run_record import RunReport, recorded, timed
@@ -142,7 +143,11 @@ def _calibrate(
 ) -> dict[str, Any]:
     encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
     store = VectorStore(home.journal, encoder, report)
-    seeds = seed_questions(drawn, store.encode([q.question for q in drawn]), seeding.model)
+    texts = [question.question for question in drawn]
+    seeds = seed_questions(drawn, store.encode(texts), seeding.model)
+    if "uncertainty" in make_gate(choice.gate, **choice.options).needs:
+        unsure = answer_uncertainty(texts, settings.engine, home, run.run_id, report=report)
+        seeds = replace(seeds, uncertainty=unsure)
     found = calibrate(task, choice, encoder.id, seeds)
     home.journal.append(journal_rows(found, run.run_id))
     run.counts["calibrate"] = {"seeds": len(seeds), "clusters": len(found.clusters)}

@@ -143,6 +143,7 @@ def test_a_learned_gate_finds_the_direction_in_which_knowledge_helps() -> None:
         ("the left ventricle", ("the left ventricle", "the right one"), "A"),
         ("perhaps", ("yes", "no"), NO_ANSWER),
         ("Paris", (), "answered"),
+        ("Yes.", (), "yes"),
     ],
 )
 def test_kinds_of_answers(answer: str | None, choices: tuple[str, ...], kind: str) -> None:

@@ -18,7 +18,7 @@ from schemas.calibrations import (
     CalibrationThreshold,
     GateCalibration,
 )
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from schemas.row import Row
 from tasks.gating.clusters import Clusters, cluster
 from tasks.gating.crossfit import cross_fitted, folds_of, threshold
@@ -73,12 +73,18 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
         if getattr(seeds, column) is None:
             raise UsageError(f"The gate {choice.gate} needs to know {_NEEDED[column]}.")
     gate.fit(seeds)
+    scores = cross_fitted(make, seeds)
+    if np.isnan(scores).all() and choice.gate != "always":
+        raise AlmanacError(
+            f"The gate {choice.gate} could score none of the {len(seeds)} questions, for what it "
+            f"looks at is known of none: {', '.join(sorted(gate.needs))}."
+        )
     return Calibration(
         task,
         choice,
         encoder_id,
         seeds,
-        cross_fitted(make, seeds),
+        scores,
         gate.clusters if isinstance(gate, ThrustGate) else cluster(seeds.vectors, seeds.labels),
         _reach(seeds),
     )
@@ -86,7 +92,7 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
 
 _NEEDED = {
     "popularity": "how popular the questions' subjects are (`popularity` in the questions file)",
-    "uncertainty": "how sure a model is of its answers: name one (--engine, --model)",
+    "uncertainty": "how sure a model is of its answers",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
     "`almanac evaluate FILE --format NAME --knowledge compare --out OUTCOMES.jsonl` writes them)",
     "gains": "whether knowledge helps (`outcomes` in the questions file; "

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 NO_ANSWER = "none"
+PLAIN_WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 DUMMY = "all"  # the class of tasks without classes (Thrust, section 3)
 
 
@@ -57,13 +58,13 @@ def kind_of_answer(answer: str | None, choices: Sequence[str] = ()) -> str:
     """Return what kind of answer a model gave by itself, as gates tell them apart.
 
     A choice of one word, such as yes or maybe, is a kind of its own; of longer ones the place
-    counts, as a letter. Of free answers it is known only whether there is one.
+    counts, as a letter. Of free answers all but the plainest words are one kind.
     """
     if not answer or not answer.strip():
         return NO_ANSWER
+    said = answer.strip().strip(".").casefold()
     if not choices:
-        return "answered"
-    said = answer.strip().casefold()
+        return said if said in PLAIN_WORDS else "answered"
     for place, choice in enumerate(choices):
         letter = chr(ord("A") + place)
         if said in (letter.casefold(), choice.strip().casefold()):
