@@ -43,7 +43,21 @@ class BenchmarkAnswerer(Protocol):
 
 
 def without_gold(question: BenchmarkQuestion) -> BenchmarkQuestion:
-    """Return what a system may see of a question: not its answers, path, type or label."""
+    """Return what a system may see of a question.
+
+    That is not its answers, path, type or label, nor what helps to answer it or how others did.
+    """
     return replace(
-        question, answers=(), gold=(), exact=None, kind="", label=None, part="", split_key=""
+        question,
+        answers=(),
+        patterns=(),
+        gold=(),
+        exact=None,
+        kind="",
+        label=None,
+        part="",
+        split_key="",
+        knowledge=None,
+        outcomes=(),
+        own_answers=(),
     )

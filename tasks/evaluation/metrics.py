@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tasks.evaluation.answer_patterns import holds, is_whole
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.evaluation.question import BenchmarkQuestion
@@ -21,7 +22,8 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     """Return the figures of one answer, each from 0 to 1.
 
     `f1` is the data set's own: over answers where they are a set, over words where they are text.
-    A text is `right` that holds a gold answer, or that is none where none is to be had.
+    A text is `right` that holds a gold answer or what an answer pattern matches, or that is none
+    where none is to be had.
     """
     answers, gold = prediction.answers, question.answers
     if not gold:
@@ -34,8 +36,9 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     if question.scoring == "set":
         found |= {"em": float(over_answers == 1.0), "f1": over_answers, "token_f1": over_words}
     else:
-        exact = _first_is_gold(answers, gold, bare_words)
-        contained = max(exact, _contained(answers, gold))
+        said, patterns = answers[0] if answers else "", question.patterns
+        exact = _first_is_gold(answers, gold, bare_words) or _matched(said, patterns, is_whole)
+        contained = exact or _contained(answers, gold) or _matched(said, patterns, holds)
         found |= {"em": exact, "f1": over_words, "contained": contained, "right": contained}
     return found | _around(gold, prediction)
 
@@ -101,6 +104,10 @@ def _choice(question: BenchmarkQuestion, answers: Sequence[str]) -> Scores:
 
 def _first_is_gold(answers: Sequence[str], gold: Sequence[str], form: Form) -> float:
     return float(bool(answers) and form(answers[0]) in {form(g) for g in gold})
+
+
+def _matched(said: str, patterns: Sequence[str], test: Callable[[str, str], bool]) -> float:
+    return float(bool(said) and any(test(pattern, said) for pattern in patterns))
 
 
 def _contained(answers: Sequence[str], gold: Sequence[str]) -> float:
