@@ -25,7 +25,11 @@ class Encoder(Protocol):
     """What turns texts into vectors."""
 
     id: str
-    dimensions: int
+
+    @property
+    def dimensions(self) -> int:
+        """Return the length of a vector."""
+        ...
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return float32 (texts, dimensions): rows of length one, each made from its text only."""

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from schemas.errors import AlmanacError
 from schemas.observations import Vector
 from tasks.embed import Encoder
 from warehouse.journal import Journal, Part
@@ -30,12 +31,17 @@ class VectorStore:
     ) -> None:
         """Read the vectors that the journal has for this encoder."""
         self.journal, self.encoder, self.report = journal, encoder, report
-        self.id, self.dimensions = encoder.id, encoder.dimensions
+        self.id = encoder.id
         self._form = getattr(encoder, "stored_as", HALF)
         self._known: dict[str, bytes] = {}
         for part in journal.parts(Vector):
             self._remember(_read(journal, part))
         self.computed = 0
+
+    @property
+    def dimensions(self) -> int:
+        """Return the encoder's; one at an endpoint has to be asked for it."""
+        return self.encoder.dimensions
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return (n, dimensions) float32; what is new is computed and journalled in batches."""
@@ -45,6 +51,7 @@ class VectorStore:
         for start in range(0, len(todo), BATCH):
             batch = todo[start : start + BATCH]
             vectors = self.encoder.encode([text for _, text in batch]).astype(self._form)
+            self._check_length(vectors)
             rows = [
                 {"encoder": self.encoder.id, "text_sha": key, "vector": vector.tobytes()}
                 for (key, _), vector in zip(batch, vectors, strict=True)
@@ -54,9 +61,20 @@ class VectorStore:
             self._remember(table)
             self.computed += len(batch)
             self.report("embed", min(start + BATCH, len(todo)), len(todo))
-        data = b"".join(self._known[key] for key in keys)
-        matrix = np.frombuffer(data, dtype=self._form).astype(np.float32)
-        return matrix.reshape(len(texts), self.encoder.dimensions)
+        if not keys:
+            return np.zeros((0, self.dimensions), np.float32)
+        found = [self._known[key] for key in keys]
+        matrix = np.frombuffer(b"".join(found), dtype=self._form).astype(np.float32)
+        return matrix.reshape(len(found), -1)
+
+    def _check_length(self, vectors: np.ndarray) -> None:
+        """Raise AlmanacError if vectors are not as long as those that are known."""
+        known = next(iter(self._known.values()), None)
+        if known is not None and len(known) != vectors[0].nbytes:
+            raise AlmanacError(
+                f"The encoder {self.id} gives vectors of another length than it did before. Put "
+                "the former model behind that name again, or give the new one a name of its own."
+            )
 
     def _remember(self, table: pa.Table) -> None:
         for row in table.to_pylist():

@@ -19,7 +19,8 @@ class Request:
 
     `system` is the fixed part of the prompt and comes first, so that endpoints can cache it;
     `user` holds the text. `most_tokens` is the room for the reply. A `plain` request is answered
-    in words, however they end, and `reply` is then a MeasuredAnswer.
+    in words, however they end, and `reply` is then a MeasuredAnswer. What is not `kept` is asked
+    anew each time; the call is noted all the same.
     """
 
     purpose: str
@@ -32,6 +33,7 @@ class Request:
     passage_ids: tuple[str, ...] = ()
     sensitive: bool = False
     plain: bool = False
+    kept: bool = True
 
     def sha(self, model: str) -> str:
         """Return what tells equal requests to one model, whoever asks; 32 hex digits."""

@@ -210,6 +210,11 @@ class Door:
     ) -> None:
         """Put the call and its reply on disk; only then may anybody use it."""
         request = asking.request
+        row = row.model_copy(update={"outcome": str(outcome)})
+        self._count(asking, row)
+        if not request.kept:
+            await asyncio.wrap_future(self.ledger.write(row))
+            return
         kept = ModelReply(
             request_sha=asking.sha,
             purpose=request.purpose,
@@ -220,8 +225,6 @@ class Door:
             call_id=row.call_id,
             replied_at=datetime.now(UTC),
         )
-        row = row.model_copy(update={"outcome": str(outcome)})
-        self._count(asking, row)
         await asyncio.wrap_future(self.ledger.write(row, kept))
 
     def _note(self, asking: _Asking, row: ModelCall, outcome: Outcome, detail: str | None) -> None:

@@ -21,6 +21,7 @@ from tasks.models.retry_after import retry_after
 OPENAI = "https://api.openai.com/v1"
 MOST_BYTES = 8_000_000  # of one reply, after decompression
 MOST_STEPS = 6  # resends in a simpler dialect
+TOO_LONG = ("context_length", "context length", "too long")
 SHOWN = 300  # characters of an endpoint's error
 
 
@@ -61,7 +62,10 @@ class Endpoint:
         for _ in range(MOST_STEPS):
             form = None if sent.plain else self.dialect.form
             spoken = self.dialect.parameters(sent)
-            status, headers, body = await self._post(sent, spoken)
+            # As an extra body: the client would walk through typed parameters, 1 ms a call.
+            said = {"messages": sent.messages, **spoken}
+            create = self.client.chat.completions.with_streaming_response.create
+            status, headers, body = await self.post(create, messages=[], extra_body=said)
             if status == 400 and self.dialect.step_down(_said(body), spoken):
                 continue
             return reply_of(status, body, headers, form)
@@ -76,20 +80,17 @@ class Endpoint:
         """Close the connections."""
         await self.client.close()
 
-    async def _post(
-        self, sent: Sent, spoken: dict[str, Any]
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send one request and read its whole body, within the deadline and the size."""
+    async def post(self, create: Any, **said: Any) -> tuple[int, Mapping[str, str], bytes]:
+        """Return status, headers and whole body of one request, within deadline and size.
+
+        `create` is a method of the client's streaming side; raises CallError where nothing came
+        back.
+        """
         from openai import APIStatusError
 
-        create = self.client.chat.completions.with_streaming_response.create
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
-                # As an extra body: the client would walk through typed parameters, 1 ms a call.
-                said = {"messages": sent.messages, **spoken}
-                async with create(
-                    model=self._settings.name, messages=[], extra_body=said
-                ) as response:
+                async with create(model=self._settings.name, **said) as response:
                     body = await _bounded(response.iter_bytes())
                     return response.status_code, response.headers, body
         except APIStatusError as error:
@@ -164,8 +165,14 @@ def reply_of(
     status: int, body: bytes, headers: Mapping[str, str] | None = None, form: str | None = None
 ) -> RawReply:
     """Return the reply in a response; raise CallError if there is none, saying what it means."""
+    check_status(status, body, headers)
+    return _reply_in(body, form)
+
+
+def check_status(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+    """Raise CallError for a response that holds no reply, saying what it means."""
     if status == 200:
-        return _reply_in(body, form)
+        return
     after = retry_after(headers or {})
     said = _said(body)
     where = f"status {status}" + (f": {said}" if said else "")
@@ -173,7 +180,7 @@ def reply_of(
         raise CallError(Outcome.STOPPED, _advice(status, said))
     if status == 429:
         raise CallError(Outcome.THROTTLED, where, after)
-    if status == 413 or (status == 400 and "context_length" in said):
+    if status == 413 or (status == 400 and any(words in said for words in TOO_LONG)):
         raise CallError(Outcome.TOO_LONG, where)
     if status == 400 and "content_filter" in said:
         raise CallError(Outcome.FILTERED, where)
@@ -205,19 +212,14 @@ def _said(body: bytes) -> str:
 
 
 def _reply_in(body: bytes, form: str | None) -> RawReply:
+    value = object_in(body)
     try:
-        value = orjson.loads(body)
-        if not isinstance(value, dict) or value.get("error"):
-            raise CallError(Outcome.UNAVAILABLE, f"an error with status 200: {_said(body)}")
         choice = value["choices"][0]
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
-    except orjson.JSONDecodeError:
-        raise CallError(Outcome.UNAVAILABLE, "status 200, but the body is not JSON") from None
     except (KeyError, IndexError, TypeError, AttributeError):
         raise CallError(Outcome.UNAVAILABLE, "status 200, but there is no message in it") from None
-    usage = value.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
+    usage = usage_in(value)
     details = usage.get("prompt_tokens_details")
     model = value.get("model")
     return RawReply(
@@ -225,9 +227,9 @@ def _reply_in(body: bytes, form: str | None) -> RawReply:
         finish=str(choice.get("finish_reason") or "stop"),
         refusal="refused" if refusal else None,
         model=model if isinstance(model, str) else None,
-        tokens_in=_count(usage.get("prompt_tokens")),
-        tokens_out=_count(usage.get("completion_tokens")),
-        tokens_cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        tokens_in=count_of(usage.get("prompt_tokens")),
+        tokens_out=count_of(usage.get("completion_tokens")),
+        tokens_cached=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
         form=form,
         measures=measures_told(choice.get("logprobs")),
     )
@@ -241,7 +243,25 @@ def _text_of(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _count(value: Any) -> int | None:
+def object_in(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a body is; raise CallError if it is none or tells of an error."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise CallError(Outcome.UNAVAILABLE, "status 200, but the body is not JSON") from None
+    if not isinstance(value, dict) or value.get("error"):
+        raise CallError(Outcome.UNAVAILABLE, f"an error with status 200: {_said(body)}")
+    return value
+
+
+def usage_in(value: dict[str, Any]) -> dict[str, Any]:
+    """Return what a reply says it used; nothing if it does not say."""
+    usage = value.get("usage")
+    return usage if isinstance(usage, dict) else {}
+
+
+def count_of(value: Any) -> int | None:
+    """Return a number of tokens; None for what is none."""
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None
 

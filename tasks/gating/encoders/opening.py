@@ -12,8 +12,8 @@ def open_question_encoder(
 ) -> Encoder:
     """Return the encoder of a choice; UsageError in plain words if it cannot be had.
 
-    An endpoint is the one under [engine.model], under the choice's model name. With a home its
-    calls are noted in `model_calls`.
+    An endpoint is the one under [engine.model], with the choice's model; its calls are noted in the
+    home's `model_calls`.
     """
     if choice.name.startswith(HIDDEN):
         from tasks.gating.encoders.hidden_states import HiddenStates
@@ -22,7 +22,12 @@ def open_question_encoder(
         model = settings.model
         return HiddenStates(name, choice.layer, choice.pooling, model.device, model.local_batch)
     if choice.name.startswith(ENDPOINT):
-        raise UsageError("Not built yet.")
+        from tasks.gating.encoders.endpoint_encoder import EndpointEncoder
+
+        if home is None:
+            raise UsageError("An endpoint's calls are noted in a home, and none is given.")
+        name = choice.name.removeprefix(ENDPOINT)
+        return EndpointEncoder(name, settings.model, home, run_id)
     encoder = load_encoder(choice.name)
     assert encoder is not None  # `none` is no choice
     return encoder
