@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
 
 from flows import progress
@@ -49,6 +49,9 @@ def answer_questions(
     ):
         keep = partial(record_answers, place)
         answered = answer_file(asker, asked, Path(out), keep, report)
+        warnings = asker.warnings
+    for warning in warnings:
+        get_run_logger().warning(warning)
     told = f"{answered} of {len(asked)} questions have an answer in {out}."
     create_markdown_artifact(key="answer-questions", markdown=told, description="What was answered")
     return {"questions": len(asked), "answered": answered, "answers": out}

@@ -37,8 +37,7 @@ class Gating(_Reply):
     """What the gate did for a question."""
 
     task: str | None = Field(None, description="The task it is of; null if it is like none.")
-    gate: str | None = Field(None, description="That task's gate.")
-    calibration: str | None = Field(None, description="Id of the gate's calibration.")
+    gate: str | None = Field(None, description="That task's gate and the id of its calibration.")
     score: float | None = Field(None, description="The gate's score; null if it had none.")
     threshold: float | None = Field(None, description="Below it knowledge is fetched.")
     budget: float | None = Field(None, description="Share of the task's questions that may fetch.")

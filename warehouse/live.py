@@ -1,12 +1,16 @@
 """Live records: runs, answers, calls, refusals and measurements, readable as they are written."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import pyarrow as pa
 
 from schemas.row import Row
 from warehouse.journal import Journal
+
+FIRST_PARTS = 16  # read at once; then twice as many, and so on
 
 
 def record(live: Journal, *rows: Row) -> None:
@@ -27,3 +31,27 @@ def latest(live: Journal, row: type[Row]) -> pa.Table:
         for place, key in enumerate(zip(*(table[k].to_pylist() for k in row.key), strict=True))
     }
     return table.take(pa.array(sorted(last.values()), pa.int64()))
+
+
+def newest(
+    live: Journal, row: type[Row], like: Mapping[str, str], count: int, columns: Sequence[str]
+) -> pa.Table:
+    """Return columns of a live table's last rows that hold these values, the oldest first.
+
+    Parts are read from the newest back, until `count` rows are found or twice as many parts read.
+    """
+    import pyarrow.dataset as ds
+
+    wanted = reduce(and_, (ds.field(column) == value for column, value in like.items()))
+    parts = live.parts(row)[-2 * count :]
+    found: list[pa.Table] = []
+    size = FIRST_PARTS
+    while parts and sum(map(len, found)) < count:
+        files = [str(live.path(part)) for part in parts[-size:]]
+        del parts[-size:]
+        table = ds.dataset(files, schema=row.arrow_schema()).to_table(list(columns), filter=wanted)
+        found.append(table)
+        size *= 2
+    if not found:
+        return row.arrow_schema().empty_table().select(columns)
+    return pa.concat_tables(reversed(found))[-count:]

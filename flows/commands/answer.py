@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from flows import progress, terminal
-from flows.commands.ask import asked_settings, asking_of, keep
+from flows.commands.ask import asking_of, gated_settings, keep
 from flows.home import edition_of, home_of
 from tasks.evaluation.formats import read_benchmark
 
@@ -17,13 +17,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     home = home_of(arguments)
     questions = read_benchmark(Path(arguments.questions), "jsonl").questions
-    out, settings = Path(arguments.out), asked_settings(home, arguments)
+    out, settings = Path(arguments.out), gated_settings(home, arguments)
     with (
         edition_of(home, arguments.edition).pinned() as edition,
         Asker(home, edition, settings, asking_of(arguments)) as asker,
         progress.shown() as report,
     ):
         answered = answer_file(asker, questions, out, partial(keep, home), report)
+        warnings = asker.warnings
+    for warning in warnings:
+        terminal.say(warning)
     if arguments.json:
         told = {"questions": len(questions), "answered": answered, "answers": str(out)}
         terminal.show_json(told)

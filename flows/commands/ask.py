@@ -3,6 +3,7 @@
 import argparse
 
 from flows import terminal
+from flows.commands.gate_words import gate_words
 from flows.commands.refresh import with_model_options
 from flows.home import edition_of, home_of, settings_of
 from schemas.answers import Answer, Evidence
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     question = arguments.question.strip()
     if not question or len(question) > MAX_QUESTION_CHARS:
         raise UsageError(f"A question has between 1 and {MAX_QUESTION_CHARS} characters.")
-    settings, how = asked_settings(home, arguments), asking_of(arguments)
+    settings, how = gated_settings(home, arguments), asking_of(arguments)
     answer = ask(home, question, arguments.edition, settings, how)
     if arguments.json:
         terminal.show_json(answer.model_dump(mode="json"))
@@ -49,7 +50,10 @@ def ask(
         Asker(home, edition, settings or settings_of(home), how) as asker,
     ):
         answer = asker.answer(question)
+        warnings = asker.warnings
     keep(home, answer)
+    for warning in warnings:
+        terminal.say(warning)
     return answer
 
 
@@ -63,6 +67,16 @@ def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
     settings = settings_of(home)
     engine = with_model_options(settings.engine, arguments)
     return settings.model_copy(update={"engine": engine})
+
+
+def gated_settings(home: Home, arguments: argparse.Namespace) -> Settings:
+    """Return the settings with the model and the gate that the command line wants."""
+    settings = asked_settings(home, arguments)
+    said = {"task": arguments.task, "budget": arguments.gate_budget}
+    update = {name: value for name, value in said.items() if value is not None}
+    if update or arguments.no_gate:
+        update["use"] = not arguments.no_gate
+    return settings.model_copy(update={"gate": settings.gate.model_copy(update=update)})
 
 
 def show_answer(answer: Answer, *, explain: bool = False) -> None:
@@ -83,6 +97,8 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
             terminal.show(f"  {_kind(evidence)}, score {evidence.score:.2f}")
         for line in (answer.program or "").splitlines():
             terminal.show(f"  | {line}")
+        if answer.gating:
+            terminal.show(f"  {gate_words(answer.gating)}")
         terminal.show(
             f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
             f"{answer.usage.calls} model calls"

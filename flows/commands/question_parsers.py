@@ -4,7 +4,7 @@ import argparse
 
 from flows.commands.gate_options import gate_options
 from flows.commands.knowledge_options import knowledge_options
-from flows.commands.parsing import Commands, amount, command, model_options, positive
+from flows.commands.parsing import Commands, amount, command, model_options, positive, share
 
 
 def remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
@@ -47,8 +47,27 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--rounds", type=positive, default=1, metavar="N", help="a model may search so often (1)"
     )
+    p.add_argument("--task", metavar="NAME", help="the task whose gate decides; else the nearest")
+    p.add_argument(
+        "--gate-budget",
+        type=_gate_budget,
+        metavar="SHARE",
+        help="of questions that may fetch: scarce (25%%), medium (50%%), abundant (75%%) or 0 to 1",
+    )
+    p.add_argument("--no-gate", action="store_true", help="look for knowledge in any case")
     p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
     model_options(p)
+
+
+def _gate_budget(text: str) -> str | float:
+    """Return a budget's name or a share, or complain; `30%` is 0.3."""
+    if text in ("scarce", "medium", "abundant"):
+        return text
+    try:
+        return share(text) if not text.endswith("%") else share(str(float(text[:-1]) / 100))
+    except ValueError:
+        wrong = "it must be scarce, medium, abundant, or a share from 0 to 1"
+        raise argparse.ArgumentTypeError(wrong) from None
 
 
 def learn(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
@@ -58,11 +77,12 @@ def learn(commands: Commands, shared: argparse.ArgumentParser, module: str) -> N
         shared,
         "learn",
         module,
-        "Learn from questions with answers how to search; replaces what was learned.",
+        "Learn from questions how to search, and when to; replaces what was learned.",
     )
     p.add_argument("questions", metavar="QUESTIONS", help="a file or all of a folder's")
     p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
     p.add_argument("--graph", metavar="NAME", help="the graph that all questions are asked of")
+    p.add_argument("--no-gate", action="store_true", help="learn how to search alone")
 
 
 def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:

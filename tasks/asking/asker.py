@@ -2,21 +2,26 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from schemas.answers import Answer, Usage
 from schemas.documents import Passage
 from schemas.errors import UsageError
+from schemas.learning import TaskGate
 from schemas.settings import Settings
 from tasks.answer import Answerer
 from tasks.asking.found import Found
 from tasks.asking.how import ROUTES, Asking
 from tasks.asking.model_programs import ModelPrograms
+from tasks.asking.own_answer import own_answer
 from tasks.asking.planned_programs import FITS, NAMED_FITS, PlannedPrograms
+from tasks.asking.turn import Turn
 from tasks.knowledge_bases.choose import knowledge_bases_for, open_web
 from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
 from tasks.knowledge_bases.protocol import KnowledgeBase
@@ -29,6 +34,9 @@ from tasks.segment import is_chinese
 from warehouse.editions import Edition
 from warehouse.home import Home
 
+if TYPE_CHECKING:
+    from tasks.asking.gatekeeper import Gatekeeper
+
 Way = Callable[[], Found]
 
 
@@ -40,6 +48,7 @@ class Asker:
     ) -> None:
         """Open the edition. Raises UsageError if the route or the graph does not exist."""
         self.how = how or Asking()
+        self._run_id = f"ask-{uuid4().hex[:12]}"
         self.home, self.edition, self.settings = home, edition, settings
         if self.how.route not in ROUTES:
             raise UsageError(
@@ -51,6 +60,7 @@ class Asker:
         if self.how.graph is not None and self.how.graph not in self._graphs:
             there = ", ".join(self._graphs) or "none"
             raise UsageError(f"There is no graph {self.how.graph!r}. The graphs: {there}.")
+        self._gatekeeper = self._open_gatekeeper()
         self._talk: ModelTalk | None = None
         self._web: Web | None = None
         self._open = ExitStack()
@@ -61,7 +71,7 @@ class Asker:
         if engine.engine != "rules" and self.how.route != "text":
             from tasks.models.wires import open_door
 
-            door = open_door(self.home, engine, f"ask-{uuid4().hex[:12]}")
+            door = open_door(self.home, engine, self._run_id)
             self._open.callback(self.home.ledger.seal)
             self._talk = self._open.enter_context(ModelTalk(door))
         web = open_web(self.home.path, self.settings.knowledge_bases)
@@ -74,43 +84,92 @@ class Asker:
 
     def answer(self, question: str) -> Answer:
         """Return the answer with its evidence; `answerable` is false if no route knows one."""
+        [answer] = self.answer_all([question])
+        return answer
+
+    def answer_all(self, questions: Sequence[str]) -> list[Answer]:
+        """Return the answers in order; with a model several questions are worked on at once.
+
+        The gate looks at all of them before the first is answered, and decides in their order.
+        """
         began = time.perf_counter()
-        told = Conversation(self._talk) if self._talk else None
+        turns = [
+            Turn(question[:MAX_QUESTION], Conversation(self._talk) if self._talk else None)
+            for question in questions
+        ]
+        with self._workers() as mapped:
+            if self._gatekeeper:
+                self._gatekeeper.ask(turns, decides=self._gate_decides, mapped=mapped)
+            if self._talk is None:
+                for name in self._planned_names:
+                    self._planned.prepare(name, [turn.question for turn in turns])
+            before = (time.perf_counter() - began) / max(1, len(turns))
+            answers = list(mapped(self._answer, turns, repeat(before)))
+        return [
+            self._noted(turn, answer, question)
+            for turn, answer, question in zip(turns, answers, questions, strict=True)
+        ]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What people should know of the gate, in plain words."""
+        return self._gatekeeper.warnings if self._gatekeeper else []
+
+    @contextmanager
+    def _workers(self) -> Iterator[Callable[..., Iterable[Any]]]:
+        """Yield a map, which with a model works on several items at once."""
+        if self._talk is None:
+            yield map
+            return
+        with ThreadPoolExecutor(self._talk.door.settings.concurrency) as pool:
+            yield pool.map
+
+    @property
+    def _gate_decides(self) -> bool:
+        """Whether there is a choice: a model that may answer alone, and no way that was named."""
+        return self._talk is not None and self.how.route == "auto" and self.how.graph is None
+
+    def _answer(self, turn: Turn, before: float) -> Answer:
+        """Return the answer to one question, on which seconds were spent before."""
+        began = time.perf_counter()
         tried: str | None = None
         found = Found("none")
-        for way in self._ways(question[:MAX_QUESTION], told):
+        for number, way in enumerate(self._ways(turn)):
+            turn.fetched_after_all = turn.alone_first and number > 0
             found = way()
             tried = tried or found.program
             if found.answerable:
                 break
         return Answer(
             question_id=uuid4().hex,
-            question=question,
+            question=turn.question,
             answer=found.answers[0] if found.answers else None,
             answers=found.answers,
             answerable=found.answerable,
             route=found.route if found.answerable else "none",
+            thrust=turn.gating.score if turn.gating else None,
             program=found.program if found.answerable else tried,
             evidence=found.evidence,
-            usage=_usage(told.spent if told else Counter()),
+            usage=_usage(turn.told.spent if turn.told else Counter()),
             edition=self.edition.id,
-            seconds=round(time.perf_counter() - began, 3),
+            seconds=round(before + time.perf_counter() - began, 3),
+            gating=turn.gating,
         )
 
-    def answer_all(self, questions: Sequence[str]) -> list[Answer]:
-        """Return the answers in order; with a model several questions are worked on at once."""
-        if self._talk is None:
-            for name in self._planned_names:
-                self._planned.prepare(name, questions)
-            return [self.answer(question) for question in questions]
-        with ThreadPoolExecutor(self._talk.door.settings.concurrency) as pool:
-            return list(pool.map(self.answer, questions))
+    def _noted(self, turn: Turn, answer: Answer, question: str) -> Answer:
+        """Return the answer to the question as asked, and with what the gate did in the end."""
+        update: dict[str, Any] = {"question": question}
+        if turn.fetched_after_all and self._gatekeeper and turn.gating:
+            update["gating"] = self._gatekeeper.fetched_after_all(turn.gating)
+        return answer.model_copy(update=update)
 
     # -- ways -------------------------------------------------------------------------------------
 
-    def _ways(self, question: str, told: Conversation | None) -> Iterator[Way]:
+    def _ways(self, turn: Turn) -> Iterator[Way]:
         """Yield what may answer the question, the likeliest first."""
-        route = self.how.route
+        route, question, told = self.how.route, turn.question, turn.told
+        if turn.alone_first and told is not None:
+            yield lambda: (turn.own or own_answer(question, told, measured=False)).found
         if route in ("auto", "programs"):
             kbs = self._knowledge_bases(question)
             if told is not None:
@@ -120,7 +179,7 @@ class Asker:
         if route == "text" or (route == "auto" and self.how.graph in (None, CORPUS)):
             yield lambda: self._by_texts(question)
         if route == "none" and told is not None:
-            yield lambda: ModelPrograms().alone(question, told)
+            yield lambda: own_answer(question, told, measured=False).found
 
     def _planned_ways(self, question: str, kbs: Sequence[KnowledgeBase]) -> Iterator[Way]:
         least = NAMED_FITS if self.how.graph else FITS
@@ -148,6 +207,18 @@ class Asker:
         return knowledge_bases_for(language, graphs, settings, self._web)
 
     # -- what is opened when it is needed ---------------------------------------------------------
+
+    def _open_gatekeeper(self) -> "Gatekeeper | None":
+        """Return the gatekeeper; None if none is wanted, or no gate calibrated and no task named.
+
+        Homes without a gate load nothing for it.
+        """
+        gate = self.settings.gate
+        if not gate.use or (gate.task is None and not self.edition.rows(TaskGate)):
+            return None
+        from tasks.asking.gatekeeper import Gatekeeper
+
+        return Gatekeeper(self.home, self.edition, self.settings, self._run_id)
 
     @cached_property
     def _planned_names(self) -> list[str]:

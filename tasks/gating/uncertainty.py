@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from pydantic import BaseModel
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
@@ -45,12 +46,12 @@ def answer_uncertainty(
     distinct = list(dict.fromkeys(questions))
 
     async def ask(question: str) -> tuple[str, Answer]:
-        return question, await door.ask(_request(question, sensitive=sensitive))
+        return question, await door.ask(uncertainty_request(question, sensitive=sensitive))
 
     found: dict[str, float] = {}
     try:
         for question, answer in stream(ask, distinct, width(settings), door.wire.close):
-            found[question] = _uncertainty(answer)
+            found[question] = uncertainty_of(answer.reply)
             report(PURPOSE, len(found), len(distinct))
             home.ledger.seal_if_due()
         finish(door)
@@ -59,7 +60,8 @@ def answer_uncertainty(
     return np.array([found[question] for question in questions], np.float64)
 
 
-def _request(question: str, *, sensitive: bool) -> Request:
+def uncertainty_request(question: str, *, sensitive: bool = False) -> Request:
+    """Return what is asked of a model: a short answer in plain words, and how sure it is."""
     return Request(
         purpose=PURPOSE,
         prompt_sha=PROMPT,
@@ -72,8 +74,9 @@ def _request(question: str, *, sensitive: bool) -> Request:
     )
 
 
-def _uncertainty(answer: Answer) -> float:
-    if not isinstance(answer.reply, MeasuredAnswer):
+def uncertainty_of(reply: BaseModel | None) -> float:
+    """Return the entropy of a measured answer, else its surprise; NaN if neither is known."""
+    if not isinstance(reply, MeasuredAnswer):
         return np.nan
-    told = (answer.reply.entropy, answer.reply.surprise)
+    told = (reply.entropy, reply.surprise)
     return next((value for value in told if value is not None), np.nan)

@@ -11,13 +11,15 @@ from collections.abc import Coroutine
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from tasks.knowledge_bases.protocol import Candidate
 from tasks.models.call import Answer, Request
 from tasks.models.door import Door
 from tasks.programs.messages import one_line
 from tasks.programs.search_program import Hint
 from tasks.prompts import load_prompt
-from tasks.prompts.replies import AnswerReply, Choice, Program, Reply
+from tasks.prompts.replies import AnswerReply, Choice, Program
 from tasks.segment import is_chinese
 
 ROOM = {"program": 1_500, "link": 300, "answer": 600}  # tokens of a reply
@@ -26,7 +28,7 @@ LONGEST_INFO = 300  # characters of a candidate's description
 LONGEST_KNOWLEDGE = 24_000  # characters of messages in the prompt of an answer
 LONGEST_QUESTION = 4_000
 
-_Kind = TypeVar("_Kind", bound=Reply)
+_Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class ModelTalk:

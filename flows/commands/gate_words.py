@@ -1,0 +1,29 @@
+"""What the gate did for a question, in one line."""
+
+from flows import terminal
+from schemas.answers import Gating
+
+CAUSES = {
+    "score": "knowledge was fetched",
+    "no_score": "without a score knowledge is always fetched",
+    "no_answer": "the model had no answer by itself, so knowledge was fetched after all",
+}
+
+
+def gate_words(gating: Gating) -> str:
+    """Return what the gate did and why."""
+    if gating.task is None:
+        return "gate: the question is like those of no calibrated task, so knowledge was fetched"
+    gate = (gating.gate or "").partition(" ")[0]
+    score = "no score" if gating.score is None else f"score {gating.score:.4g}"
+    told = f"gate {gate} of the task {gating.task}: {score}"
+    if gating.retrieve is None:
+        return f"{told}; there was nothing to decide"
+    told += "" if gating.threshold is None else f", threshold {gating.threshold:.4g}"
+    told += f", budget {gating.budget or 0:.0%}; "
+    if not gating.retrieve:
+        return f"{told}the model answered by itself"
+    if gating.cause == "current":
+        words = terminal.one_line(gating.words or "")
+        return f"{told}“{words}” asks for what is current, so knowledge was fetched"
+    return told + CAUSES[gating.cause or "score"]

@@ -1,0 +1,99 @@
+"""Which task a question belongs to, of those whose gates are calibrated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.errors import AlmanacError, UsageError
+from tasks.embed import Encoder
+from tasks.gating.calibrated import CalibratedGate
+from tasks.gating.encoders.choice import EncoderChoice
+
+NEAREST_REACH = 1e-9  # of seeds that are all equal
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a question belongs: no gate if it is like no task's questions.
+
+    `vector` float64 (h,) is by that gate's encoder. `apart` is the distance from the task's nearest
+    centroid, where 1 is as far as its own questions reach.
+    """
+
+    gate: CalibratedGate | None
+    vector: np.ndarray | None = None
+    apart: float | None = None
+
+
+class TaskRegistry:
+    """The calibrated tasks of an edition; each is asked with the encoder it was calibrated with."""
+
+    def __init__(
+        self, gates: Mapping[str, CalibratedGate], opened: Callable[[EncoderChoice], Encoder]
+    ) -> None:
+        """Encoders are opened when a question first needs them."""
+        self._gates, self._opened = gates, opened
+        self._encoders: dict[str, Encoder] = {}
+
+    def place(self, questions: Sequence[str], task: str | None = None) -> list[Placed]:
+        """Return where each question belongs: to the named task, else to the nearest in reach.
+
+        Raises UsageError if there is no such task, AlmanacError if an encoder cannot be had or is
+        no longer the one that the gate was calibrated with.
+        """
+        if task is not None:
+            return self._placed_in(questions, self.named(task))
+        best = [Placed(None)] * len(questions)
+        by_encoder: dict[str, list[CalibratedGate]] = {}
+        for gate in self._gates.values():
+            if len(gate.centroids):
+                by_encoder.setdefault(gate.encoder_id, []).append(gate)
+        for gates in by_encoder.values():
+            vectors = self._vectors(gates[0], questions)
+            for gate in gates:
+                apart = _apart(vectors, gate)
+                for place in np.flatnonzero(apart <= 1):
+                    before = best[place].apart
+                    if before is None or apart[place] < before:
+                        best[place] = Placed(gate, vectors[place], float(apart[place]))
+        return best
+
+    def named(self, task: str) -> CalibratedGate:
+        """Return the gate of a task; UsageError, with a list of all, if there is none."""
+        if task not in self._gates:
+            there = ", ".join(sorted(self._gates)) or "none"
+            raise UsageError(
+                f"No gate is calibrated for a task {task!r}. The tasks: {there}. "
+                "`almanac calibrate-gate FILE --task NAME` adds one."
+            )
+        return self._gates[task]
+
+    def _placed_in(self, questions: Sequence[str], gate: CalibratedGate) -> list[Placed]:
+        if "vectors" not in gate.gate.needs:
+            return [Placed(gate)] * len(questions)
+        return [Placed(gate, vector) for vector in self._vectors(gate, questions)]
+
+    def _vectors(self, gate: CalibratedGate, questions: Sequence[str]) -> np.ndarray:
+        """Return the questions' vectors (n, h) by a gate's encoder."""
+        if gate.encoder_id not in self._encoders:
+            encoder = self._opened(gate.choice)
+            if encoder.id != gate.encoder_id:
+                raise AlmanacError(
+                    f"The gate of the task {gate.task} was calibrated with the encoder "
+                    f"{gate.encoder_id}, which now is {encoder.id}. Calibrate it again with "
+                    f"`almanac calibrate-gate FILE --task {gate.task}`."
+                )
+            self._encoders[gate.encoder_id] = encoder
+        return self._encoders[gate.encoder_id].encode(list(questions)).astype(np.float64)
+
+
+def _apart(vectors: np.ndarray, gate: CalibratedGate) -> np.ndarray:
+    """Return the distance (n,) of each question from the nearest centroid, in reaches."""
+    squared = (
+        np.einsum("nh,nh->n", vectors, vectors)[:, None]
+        + np.einsum("mh,mh->m", gate.centroids, gate.centroids)
+        - 2 * vectors @ gate.centroids.T
+    )
+    nearest: np.ndarray = np.sqrt(np.maximum(squared.min(1), 0)) / max(gate.reach, NEAREST_REACH)
+    return nearest
