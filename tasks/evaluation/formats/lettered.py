@@ -55,7 +55,8 @@ def _commonsenseqa(item: Item) -> BenchmarkQuestion | None:
 def _question(
     item: Item, dataset: str, knowledge: str | None = None, topic: str | None = None
 ) -> BenchmarkQuestion | None:
-    if not (item.get("answerKey") or item.get("answer")):
+    known = item.get("answerKey") or item.get("answer")
+    if not known and (item.get("question") or item.get("question_stem")):
         return None
     stem, choices, right = _instruction(item) if "instruction" in item.values else _lettered(item)
     return BenchmarkQuestion(

@@ -181,8 +181,7 @@ def _of_table(file: Path, columns: Columns) -> Iterator[Item]:
 
 def _is_header(values: Sequence[str], columns: Sequence[str]) -> bool:
     """Tell whether a row of a table that may have no header is one after all."""
-    known = {re.sub(r"\W", "", name).casefold() for name in columns}
-    return len({re.sub(r"\W", "", value).casefold() for value in values} & known) > 1
+    return values[0].strip().lstrip("\ufeff").casefold() == columns[0].casefold()
 
 
 def _tab_rows(file: Path) -> Iterator[list[str]]:

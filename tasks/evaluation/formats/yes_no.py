@@ -47,12 +47,13 @@ def _boolq(item: Item) -> BenchmarkQuestion | None:
 def _question(
     item: Item, dataset: str, number: Any, answer: Any, knowledge: str, topic: str
 ) -> BenchmarkQuestion | None:
+    asked = text(item["question"])
     if answer is None or answer == -1:
         return None
     right = _yes_or_no(answer)
     return BenchmarkQuestion(
         id=f"{dataset}/{number}" if number != "" else item.id(dataset),
-        question=text(item["question"]),
+        question=asked,
         answers=(right,),
         choices=YES_NO,
         dataset=dataset,
