@@ -1,6 +1,6 @@
-"""learn_from_questions: what learns from questions with answers learns; today the planner.
+"""learn_from_questions: planners and gates learn from questions with answers.
 
-The work is `tasks.learn_planners`; here it gets Prefect's flow and artifact.
+The work is `tasks.learn`; here it gets Prefect's flow and artifact.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from flows import progress
 from flows.orchestration import hush_at_exit
 from flows.refresh_knowledge import log_progress
 from schemas.settings import Settings, load_settings
-from tasks.learn_planners import learn_planners
+from tasks.learn import learn
 from warehouse.home import Home
 
 
@@ -23,9 +23,12 @@ def learn_from_questions(
     format: str = "jsonl",
     home: str = "almanac-home",
     graph: str | None = None,
+    gates: bool = True,
     settings: Settings | None = None,
 ) -> list[dict[str, Any]]:
-    """Learn a planner for each graph that the questions are asked of; return what was learned.
+    """Learn a planner for each graph that is asked, and a gate for each task of the questions.
+
+    Returns what was learned. Without `gates` only planners learn.
 
     Raises AlmanacError when the questions cannot be read or nothing can be learned from them.
     """
@@ -33,7 +36,7 @@ def learn_from_questions(
     place = Home(Path(home))
     report = progress.listener() or log_progress()
     settings = settings or load_settings(place.path)
-    learned = learn_planners(place, Path(questions), format, settings, graph, report)
+    learned = learn(place, Path(questions), format, settings, graph, gates=gates, report=report)
     create_markdown_artifact(
         key="learn-from-questions", markdown=as_markdown(learned), description="What was learned"
     )
@@ -41,8 +44,12 @@ def learn_from_questions(
 
 
 def as_markdown(learned: list[dict[str, Any]]) -> str:
-    """Return what was learned as a table."""
-    names = list(learned[0])
-    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
-    lines += [f"| {' | '.join(str(one[name]) for name in names)} |" for one in learned]
-    return "\n".join([*lines, ""])
+    """Return what was learned, a table for planners and one for gates."""
+    lines = []
+    for kind in dict.fromkeys(one["learned"] for one in learned):
+        rows = [one for one in learned if one["learned"] == kind]
+        names = [name for name in rows[0] if name not in ("learned", "thresholds")]
+        lines += [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+        lines += [f"| {' | '.join(str(one[name]) for name in names)} |" for one in rows]
+        lines.append("")
+    return "\n".join(lines)

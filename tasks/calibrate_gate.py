@@ -1,7 +1,7 @@
 """Calibrates the gate of a task from a file of questions and publishes an edition with it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from schemas.settings import Settings
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
-from tasks.gating.calibrate import GateChoice, calibrate, journal_rows
+from tasks.gating.calibrate import Calibration, GateChoice, calibrate, journal_rows
 from tasks.gating.crossfit import BUDGETS, threshold
 from tasks.gating.encoders.opening import open_question_encoder
 from tasks.gating.gate import make_gate
@@ -66,11 +66,45 @@ def calibrate_gate(
     An earlier calibration of the task is replaced. Raises UsageError where the call or the file is
     wrong; then nothing has changed.
     """
+    asked = read_benchmark(questions, format).questions
+    run, summaries = calibrate_gates(
+        home, {task: asked}, settings, choice, seeding, wait_seconds, report, stage
+    )
+    return run, summaries[0]
+
+
+def calibrate_gates(
+    home: Home,
+    questions: Mapping[str, Sequence[BenchmarkQuestion]],
+    settings: Settings,
+    choice: GateChoice | None = None,
+    seeding: Seeding | None = None,
+    wait_seconds: float = 0.0,
+    report: Report = silent,
+    stage: Stage = plainly,
+) -> tuple[RunReport, list[dict[str, Any]]]:
+    """Calibrate the gates of several tasks, by task, and publish one edition with all of them.
+
+    Raises as `calibrate_gate`.
+    """
     choice, seeding = choice or GateChoice(), seeding or Seeding()
-    check_task(task)
+    for task in questions:
+        check_task(task)
     make_gate(choice.gate, **choice.options)
-    drawn = draw_seeds(read_benchmark(questions, format).questions, seeding)
     run = _new_run()
+
+    def work() -> list[dict[str, Any]]:
+        calibrating = _Calibrating(home, choice, seeding, settings, run, report)
+        found = [
+            calibrating.task(task, draw_seeds(asked, seeding)) for task, asked in questions.items()
+        ]
+        home.journal.append(journal_rows(found, run.run_id))
+        run.counts["calibrate"] = {
+            "seeds": sum(len(one.seeds) for one in found),
+            "clusters": sum(len(one.clusters) for one in found),
+        }
+        return list(map(_summary, found))
+
     with (
         full_disk_in_plain_words(home.path),
         lease(home.path, run.run_id, wait_seconds),
@@ -78,12 +112,9 @@ def calibrate_gate(
     ):
         home.clean()
         with timed(run, "calibrate"):
-            summary = stage(
-                "calibrate",
-                lambda: _calibrate(home, task, choice, drawn, seeding, settings, run, report),
-            )
+            summaries = stage("calibrate", work)
         build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
-    return run, summary
+    return run, summaries
 
 
 def remove_gate(
@@ -131,34 +162,48 @@ def draw_seeds(questions: Sequence[BenchmarkQuestion], seeding: Seeding) -> list
     return different[: seeding.count]
 
 
-def _calibrate(
-    home: Home,
-    task: str,
-    choice: GateChoice,
-    drawn: Sequence[BenchmarkQuestion],
-    seeding: Seeding,
-    settings: Settings,
-    run: RunReport,
-    report: Report,
-) -> dict[str, Any]:
-    encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
-    store = VectorStore(home.journal, encoder, report)
-    texts = [question.question for question in drawn]
-    seeds = seed_questions(drawn, store.encode(texts), seeding.model)
-    if "uncertainty" in make_gate(choice.gate, **choice.options).needs:
-        unsure = answer_uncertainty(texts, settings.engine, home, run.run_id, report=report)
-        seeds = replace(seeds, uncertainty=unsure)
-    found = calibrate(task, choice, encoder.id, seeds)
-    home.journal.append(journal_rows(found, run.run_id))
-    run.counts["calibrate"] = {"seeds": len(seeds), "clusters": len(found.clusters)}
+class _Calibrating:
+    """A run that calibrates gates of one kind; the encoder is opened once."""
+
+    def __init__(
+        self,
+        home: Home,
+        choice: GateChoice,
+        seeding: Seeding,
+        settings: Settings,
+        run: RunReport,
+        report: Report,
+    ) -> None:
+        self._home, self._choice, self._model = home, choice, seeding.model
+        self._engine, self._run, self._report = settings.engine, run, report
+        encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
+        self._store = VectorStore(home.journal, encoder, report)
+        self._needs = make_gate(choice.gate, **choice.options).needs
+
+    def task(self, task: str, drawn: Sequence[BenchmarkQuestion]) -> Calibration:
+        """Calibrate the gate of one task; nothing is journalled but vectors and model calls."""
+        texts = [question.question for question in drawn]
+        seeds = seed_questions(drawn, self._store.encode(texts), self._model)
+        if "uncertainty" in self._needs:
+            unsure = answer_uncertainty(
+                texts, self._engine, self._home, self._run.run_id, report=self._report
+            )
+            seeds = replace(seeds, uncertainty=unsure)
+        return calibrate(task, self._choice, self._store.id, seeds)
+
+
+def _summary(calibration: Calibration) -> dict[str, Any]:
+    """Return what people are told of a calibration."""
     return {
-        "task": task,
-        "gate": choice.gate,
-        "encoder": encoder.id,
-        "seeds": len(seeds),
-        "classes": len(set(seeds.labels)),
-        "clusters": len(found.clusters),
-        "thresholds": {name: threshold(found.scores, share) for name, share in BUDGETS.items()},
+        "task": calibration.task,
+        "gate": calibration.choice.gate,
+        "encoder": calibration.encoder_id,
+        "seeds": len(calibration.seeds),
+        "classes": len(set(calibration.seeds.labels)),
+        "clusters": len(calibration.clusters),
+        "thresholds": {
+            name: threshold(calibration.scores, share) for name, share in BUDGETS.items()
+        },
     }
 
 

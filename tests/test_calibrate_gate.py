@@ -101,9 +101,8 @@ def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
     texts = [question.question for question in questions]
     seeds = work.seed_questions(questions, Hashed().encode(texts), None)
     seeds = replace(seeds, uncertainty=np.linspace(0, 3, 60))
-    for name in GATES:
-        found = calibrate(name, GateChoice(name), "hashed-1", seeds)
-        home.journal.append(journal_rows(found, "a-run"))
+    found = [calibrate(name, GateChoice(name), "hashed-1", seeds) for name in GATES]
+    home.journal.append(journal_rows(found, "a-run"))
     calibrate_gate(home, tmp_path / "questions.jsonl", PLAIN, task="years")  # builds the edition
     edition = home.editions.current()
     assert edition is not None

@@ -104,8 +104,11 @@ def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path
     assert import_graph(str(films), "films", str(own_home), settings=SETTINGS)["published"]
     rows = [asdict(one) for one in examples(graph(), ONE_HOP)]
     questions.write_text("\n".join(map(json.dumps, rows[:150])), encoding="utf-8")
-    [learned] = learn_from_questions(str(questions), "jsonl", str(own_home), "films", SETTINGS)
-    assert learned["explained"] == 150
+    planner, gate = learn_from_questions(
+        str(questions), "jsonl", str(own_home), "films", settings=SETTINGS
+    )
+    assert (planner["learned"], planner["explained"]) == ("planner", 150)
+    assert (gate["learned"], gate["task"], gate["seeds"]) == ("gate", "q", 150)
     questions.write_text(json.dumps(rows[-1]), encoding="utf-8")
     told = answer_questions(str(questions), str(out), str(own_home), settings=SETTINGS)
     assert told == {"questions": 1, "answered": 1, "answers": str(out)}

@@ -5,25 +5,33 @@ from pathlib import Path
 
 from flows import progress, terminal
 from flows.home import home_of, settings_of
-from tasks.learn_planners import learn_planners
+from tasks.learn import learn
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Learn a planner for each graph that the questions are asked of, and say how good it is."""
+    """Learn planners and gates from the questions, and say how good they are."""
     home = home_of(arguments)
     with progress.shown() as report:
-        learned = learn_planners(
+        learned = learn(
             home,
             Path(arguments.questions),
             arguments.format,
             settings_of(home),
             arguments.graph,
-            report,
+            gates=not arguments.no_gate,
+            report=report,
         )
     if arguments.json:
         terminal.show_json(learned)
         return 0
-    names = ["graph", "questions", "explained", "paths", "tried", "right"]
-    terminal.table(names, [[one[name] for name in names] for one in learned])
-    terminal.show("`almanac ask --graph NAME` plans its searches by this from now on.")
+    planners = [one for one in learned if one["learned"] == "planner"]
+    if planners:
+        names = ["graph", "questions", "explained", "paths", "tried", "right"]
+        terminal.table(names, [[one[name] for name in names] for one in planners])
+        terminal.show("`almanac ask --graph NAME` plans its searches by this from now on.")
+    gates = [one for one in learned if one["learned"] == "gate"]
+    if gates:
+        names = ["task", "gate", "encoder", "seeds", "classes", "clusters"]
+        terminal.table(names, [[one[name] for name in names] for one in gates])
+        terminal.show("`almanac ask` asks these whether a model needs knowledge.")
     return 0

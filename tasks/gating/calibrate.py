@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.calibrations import (
+    CALIBRATED,
     CalibrationCluster,
     CalibrationSeed,
     CalibrationThreshold,
@@ -100,34 +101,36 @@ _NEEDED = {
 }
 
 
-def journal_rows(calibration: Calibration, run_id: str) -> dict[type[Row], pa.Table]:
-    """Return a calibration as rows of the journal, for one commit."""
-    identity = uuid4().hex
-    seeds, clusters, choice = calibration.seeds, calibration.clusters, calibration.choice
-    row = GateCalibration(
-        calibration_id=identity,
-        action="calibrate",
-        task=calibration.task,
-        gate=choice.gate,
-        options=json.dumps(dict(choice.options), sort_keys=True),
-        encoder=calibration.encoder_id,
-        encoder_choice=choice.encoder.to_json(),
-        reach=calibration.reach,
-        run_id=run_id,
-        calibrated_at=datetime.now(UTC),
-    )
-    seed_rows = [_seed_row(seeds, calibration.scores, place) for place in range(len(seeds))]
-    thresholds = [
-        {"budget": budget, "value": threshold(calibration.scores, budget)} for budget in BUDGETS
-    ]
-    parts: dict[type[Row], list[dict[str, Any]]] = {
-        CalibrationSeed: seed_rows,
-        CalibrationCluster: _cluster_rows(clusters),
-        CalibrationThreshold: thresholds,
-    }
-    return {GateCalibration: GateCalibration.to_table([row])} | {
-        part: part.to_table([{"calibration_id": identity, **one} for one in rows])
-        for part, rows in parts.items()
+def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[Row], pa.Table]:
+    """Return calibrations as rows of the journal, for one commit."""
+    parts: dict[type[Row], list[pa.Table]] = {row: [] for row in CALIBRATED}
+    for one in calibrations:
+        identity = uuid4().hex
+        rows: dict[type[Row], list[dict[str, Any]]] = {
+            GateCalibration: [_calibration_row(one, run_id)],
+            CalibrationSeed: [_seed_row(one.seeds, one.scores, n) for n in range(len(one.seeds))],
+            CalibrationCluster: _cluster_rows(one.clusters),
+            CalibrationThreshold: [
+                {"budget": budget, "value": threshold(one.scores, budget)} for budget in BUDGETS
+            ],
+        }
+        for part, found in rows.items():
+            parts[part].append(part.to_table([{"calibration_id": identity, **r} for r in found]))
+    return {part: pa.concat_tables(tables) for part, tables in parts.items() if tables}
+
+
+def _calibration_row(calibration: Calibration, run_id: str) -> dict[str, Any]:
+    choice = calibration.choice
+    return {
+        "action": "calibrate",
+        "task": calibration.task,
+        "gate": choice.gate,
+        "options": json.dumps(dict(choice.options), sort_keys=True),
+        "encoder": calibration.encoder_id,
+        "encoder_choice": choice.encoder.to_json(),
+        "reach": calibration.reach,
+        "run_id": run_id,
+        "calibrated_at": datetime.now(UTC),
     }
 
 

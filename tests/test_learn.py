@@ -1,0 +1,99 @@
+"""`almanac learn`: planners and gates from one file of questions, as far as it teaches them."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from film_questions import ONE_HOP, examples, graph, triples
+
+from flows.__main__ import main
+from schemas.errors import UsageError
+from schemas.learning import TaskGate
+from schemas.settings import EngineSettings, Settings
+from tasks import calibrate_gate
+from tasks.import_graph import import_graph
+from tasks.learn import learn
+from warehouse.home import Home
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+
+
+class Counting:
+    """An encoder by counts of five letters."""
+
+    id, dimensions, stored = "letters", 5, "<f4"
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return np.array([[text.count(x) for x in "aeiou"] for text in texts], np.float32)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(calibrate_gate, "open_question_encoder", lambda *_, **__: Counting())
+    films = tmp_path / "films.tsv"
+    films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
+    home = Home(tmp_path / "home")
+    import_graph(home, films, PLAIN, name="films")
+    return home
+
+
+def film_questions(folder: Path, number: int, **more: str) -> Path:
+    path = folder / "q.jsonl"
+    rows = [{**asdict(one), **more} for one in examples(graph(), ONE_HOP)[:number]]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def gates(home: Home) -> set[str]:
+    edition = home.editions.current()
+    assert edition is not None
+    return set(edition.table(TaskGate)["task"].to_pylist())
+
+
+def test_a_planner_and_a_gate_are_learned(home: Home, tmp_path: Path) -> None:
+    learned = learn(home, film_questions(tmp_path, 100), "jsonl", PLAIN)
+    assert [one["learned"] for one in learned] == ["planner", "gate"]
+    assert (learned[0]["graph"], learned[1]["task"]) == ("films", "q")
+    assert gates(home) == {"q"}
+
+
+def test_each_task_of_a_file_has_a_gate(home: Home, tmp_path: Path) -> None:
+    path = film_questions(tmp_path, 120, task="films")
+    more = [json.dumps({"question": f"who sank ship {n}?", "task": "ships"}) for n in range(60)]
+    few = [json.dumps({"question": f"what is {n}?", "task": "few"}) for n in range(9)]
+    path.write_text("\n".join([path.read_text(encoding="utf-8"), *more, *few]), encoding="utf-8")
+    learn(home, path, "jsonl", PLAIN, "films")
+    assert gates(home) == {"films", "ships"}
+
+
+def test_too_few_questions_teach_the_planner_alone(home: Home, tmp_path: Path) -> None:
+    learned = learn(home, film_questions(tmp_path, 30), "jsonl", PLAIN)
+    assert [one["learned"] for one in learned] == ["planner"]
+    assert gates(home) == set()
+
+
+def test_questions_that_no_graph_answers_teach_the_gate_alone(home: Home, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.jsonl"
+    rows = [{"question": f"who sank ship {n}?", "answers": ["nobody"]} for n in range(60)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    learned = learn(home, path, "jsonl", PLAIN)
+    assert [one["learned"] for one in learned] == ["gate"]
+    assert gates(home) == {"foreign"}
+    for refused in ({"graph": "films"}, {"gates": False}):
+        with pytest.raises(UsageError, match="nothing was learned"):
+            learn(home, path, "jsonl", PLAIN, **refused)  # type: ignore[arg-type]
+
+
+def test_the_command_shows_both(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(film_questions(tmp_path, 100))
+    assert main(["--home", str(home.path), "learn", path, "--json"]) == 0
+    learned = json.loads(capsys.readouterr().out)
+    assert [one["learned"] for one in learned] == ["planner", "gate"]
+    assert main(["--home", str(home.path), "learn", path, "--no-gate"]) == 0
+    shown = capsys.readouterr().out
+    assert "explained" in shown
+    assert "thrust" not in shown
