@@ -1,0 +1,405 @@
+"""The gate in `ask` and `answer`: what the model knows it answers alone, within the budget."""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flows.__main__ import main
+from flows.commands.gate_words import gate_words
+from schemas.answers import Answer, Gating
+from schemas.errors import UsageError
+from schemas.operations import AnswerRecord, ModelCall
+from schemas.settings import EngineSettings, GateSettings, ModelSettings, Settings
+from tasks import calibrate_gate as calibration
+from tasks.asking import gatekeeper
+from tasks.asking.asker import Asker
+from tasks.asking.gate_history import gate_history
+from tasks.asking.how import Asking
+from tasks.asking.record_answers import record_answers
+from tasks.calibrate_gate import calibrate_gate
+from tasks.gating.calibrated import CalibratedGate, calibrated_gates
+from tasks.gating.gate import make_gate
+from tasks.gating.uncertainty import uncertainty_request
+from tasks.mock_endpoint.chat_request import messages_sha
+from tasks.prompts import load_prompt
+from tests.mock_endpoint import Running, running
+from warehouse.home import Home
+from warehouse.live import latest
+
+KNOWN = "What is number {}?"
+CORPUS = "Who was Ada Lovelace?"  # the model by itself does not know her
+FAR = "Where do gulls nest?"  # like no seed
+
+
+class Numbers:
+    """An encoder of the number in a text; texts without one are far from all that have one."""
+
+    id, dimensions, stored, stored_as = "numbers-1", 2, "<f4", "<f4"
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return np.array([self._one(text) for text in texts], np.float32).reshape(-1, 2)
+
+    def _one(self, text: str) -> tuple[float, float]:
+        digits = "".join(letter for letter in text if letter.isdigit())
+        if digits:
+            return float(digits) / 10, float(digits) % 7
+        return (3.0, 3.0) if text == CORPUS else (1e4, 0.0)
+
+
+def own_request(question: str) -> list[dict[str, str]]:
+    prompt = load_prompt("answer", "en")
+    return prompt.request({"question": question, "knowledge": ""}, most_tokens=600).messages
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """An endpoint whose model knows the numbers, and in plain words some of them."""
+    folder = tmp_path_factory.mktemp("endpoint")
+    rows = []
+    for number in range(200):
+        question = KNOWN.format(number)
+        said = {"thought": "", "answerable": "yes", "answer": f"the number {number}"}
+        plain = f"plain {number}" if number % 2 else "I don't know."
+        rows.append({"sha": messages_sha(own_request(question)), "content": json.dumps(said)})
+        messages = uncertainty_request(question).messages
+        rows.append({"sha": messages_sha(messages), "content": plain})
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with running(folder / "ledger.jsonl", answers=folder / "answers.jsonl") as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def calibrated(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with the tiny corpus and the gate of a task of numbers."""
+    folder = tmp_path_factory.mktemp("gated")
+    shutil.copytree(small_home, folder / "home")
+    rows = [{"question": KNOWN.format(number)} for number in range(60)]
+    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibration, "open_question_encoder", lambda *_, **__: Numbers())
+        settings = Settings(engine=EngineSettings(encoder="none"))
+        calibrate_gate(Home(folder / "home"), folder / "q.jsonl", settings, task="numbers")
+        yield folder / "home"
+
+
+@pytest.fixture
+def home(calibrated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(gatekeeper, "open_question_encoder", lambda *_, **__: Numbers())
+    return Home(Path(shutil.copytree(calibrated, tmp_path / "home")))
+
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def asking(home: Home, endpoint: Running, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """Return what opens an asker with a model; keywords are those of [gate]."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    model = ModelSettings(name="mock", base_url=endpoint.base_url)
+    engine = EngineSettings(engine="openai", encoder="none", model=model)
+
+    @contextmanager
+    def opened(how: Asking | None = None, **gate: Any) -> Iterator[Asker]:
+        edition = home.editions.current()
+        assert edition is not None
+        settings = Settings(engine=engine, gate=GateSettings(**gate))
+        with Asker(home, edition, settings, how) as asker:
+            yield asker
+
+    return opened
+
+
+def gating_of(answer: Answer) -> Gating:
+    assert answer.gating is not None
+    return answer.gating
+
+
+def purposes(home: Home) -> Counter[str]:
+    return Counter(latest(home.live, ModelCall)["purpose"].to_pylist())
+
+
+def gate_of(home: Home) -> CalibratedGate:
+    edition = home.editions.current()
+    assert edition is not None
+    return calibrated_gates(edition)["numbers"]
+
+
+# -- what the gate decides ------------------------------------------------------------------------
+
+
+def test_what_the_model_knows_it_answers_alone(home: Home, asking: Opened) -> None:
+    with asking(budget=0.0) as asker:
+        answer = asker.answer(KNOWN.format(7))
+    assert (answer.answer, answer.route, answer.answerable) == ("the number 7", "none", True)
+    told = gating_of(answer)
+    assert (told.task, told.retrieve, told.cause, told.budget) == ("numbers", False, "score", 0)
+    assert answer.thrust == told.score and (answer.thrust or 0) > 0
+    assert answer.usage.calls == 1 and purposes(home) == {"answer": 1}
+
+
+def test_what_it_does_not_know_is_looked_up_at_once(home: Home, asking: Opened) -> None:
+    with asking(budget=1.0) as asker:
+        answer = asker.answer(CORPUS)
+    assert "mathematician" in (answer.answer or "") and answer.route == "programs"
+    told = gating_of(answer)
+    assert (told.task, told.retrieve, told.cause) == ("numbers", True, "score")
+    assert purposes(home)["answer"] == 1  # from what was found, and not alone before
+
+
+def test_a_model_that_has_no_answer_by_itself_looks_it_up_after_all(
+    home: Home, asking: Opened
+) -> None:
+    with asking(budget=0.0) as asker:
+        answer = asker.answer(CORPUS)
+        counted = asker._gatekeeper._thresholds["numbers"].rate
+    assert "mathematician" in (answer.answer or "") and answer.route == "programs"
+    told = gating_of(answer)
+    assert (told.retrieve, told.cause, counted) == (True, "no_answer", 1)
+    assert purposes(home)["answer"] == 2
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_what_is_current_is_looked_up_whatever_the_gate_says(asking: Opened, fresh: bool) -> None:
+    with asking(budget=0.0, freshness=fresh) as asker:
+        told = gating_of(asker.answer("What is number 7 today?"))
+    assert told.words == ("today" if fresh else None)
+    assert told.cause == ("current" if fresh else "no_answer") and told.retrieve
+    assert told.score is not None
+
+
+def test_a_question_like_no_task_is_looked_up(asking: Opened) -> None:
+    with asking(budget=0.0) as asker:
+        answer = asker.answer(FAR)
+        named = asker.answer(KNOWN.format(3))
+    told = gating_of(answer)
+    assert (told.task, told.retrieve, told.cause) == (None, True, "unknown_task")
+    assert answer.thrust is None and named.thrust is not None
+    with asking(budget=0.0, task="numbers") as asker:
+        told = gating_of(asker.answer(FAR))
+    assert told.task == "numbers" and told.score is not None
+
+
+def test_a_task_that_is_none_is_a_wrong_call(asking: Opened) -> None:
+    with pytest.raises(UsageError, match="The tasks: numbers"), asking(task="films"):
+        pass
+
+
+def test_without_a_choice_there_is_only_the_score(home: Home, asking: Opened) -> None:
+    with asking(Asking("none"), budget=1.0) as asker:
+        alone = asker.answer(KNOWN.format(5))
+    assert alone.answer == "the number 5" and alone.thrust == gating_of(alone).score
+    with asking(Asking("text"), budget=0.0) as asker:
+        by_text = asker.answer(CORPUS)
+    edition = home.editions.current()
+    assert edition is not None
+    with Asker(home, edition, Settings(engine=EngineSettings(encoder="none"))) as embedded:
+        by_rules = embedded.answer(CORPUS)
+    for answer in (alone, by_text, by_rules):
+        told = gating_of(answer)
+        assert (told.task, told.retrieve, told.cause, told.budget) == ("numbers", None, None, None)
+    assert by_text.route == "text" and by_rules.route == "programs"
+
+
+def test_no_gate_is_as_if_none_were_calibrated(asking: Opened) -> None:
+    with asking(use=False, budget=0.0) as asker:
+        answer = asker.answer(CORPUS)
+    assert answer.gating is None and answer.thrust is None and answer.route == "programs"
+
+
+def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(
+    asking: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Numbers()
+    monkeypatch.setattr(other, "id", "numbers-2", raising=False)
+    monkeypatch.setattr(gatekeeper, "open_question_encoder", lambda *_, **__: other)
+    with asking(budget=0.0) as asker:
+        answer = asker.answer(CORPUS)
+        [warning] = asker.warnings
+    assert "numbers-1, which now is numbers-2" in warning
+    assert answer.route == "programs" and gating_of(answer).retrieve
+
+
+# -- budgets --------------------------------------------------------------------------------------
+
+
+def test_a_batch_keeps_to_the_budget_and_decides_as_single_questions_would(
+    home: Home, asking: Opened
+) -> None:
+    questions = [KNOWN.format(number) for number in np.random.default_rng(1).permutation(60)]
+    with asking(budget="scarce") as asker:
+        batch = asker.answer_all(questions)
+    assert np.mean([gating_of(answer).retrieve for answer in batch]) == pytest.approx(0.25, abs=0.1)
+    for question, answer in zip(questions[:15], batch, strict=False):
+        with asking(budget="scarce") as asker:
+            single = asker.answer(question)
+        record_answers(home, single)
+        assert gating_of(single).retrieve == gating_of(answer).retrieve
+        assert gating_of(single).level == pytest.approx(gating_of(answer).level)
+
+
+def test_it_goes_on_from_the_recorded_answers(home: Home, asking: Opened) -> None:
+    with asking(budget=0.25) as asker:
+        answers = asker.answer_all([KNOWN.format(number) for number in range(30)])
+        before = asker._gatekeeper._thresholds["numbers"]
+    record_answers(home, *answers)
+    past = gate_history(home.live, gate_of(home), 400)
+    assert [one.score for one in past] == [answer.thrust for answer in answers]
+    with asking(budget=0.25) as asker:
+        asker.answer(KNOWN.format(1))
+        after = asker._gatekeeper._thresholds["numbers"]
+    assert list(after._scores)[-31:-1] == list(before._scores)[-30:]
+    # Another calibration begins anew.
+    assert gate_history(home.live, replace(gate_of(home), calibration="new"), 400) == []
+
+
+def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, told = gate_of(home), Gating(task="numbers", retrieve=True, budget=0.5, level=0.5)
+    name = f"thrust {gate.calibration}"
+
+    def answers(number: int, start: int) -> list[Answer]:
+        return [
+            Answer(
+                question_id=f"q{start + place}",
+                question="?",
+                answers=[],
+                answerable=False,
+                route="none",
+                thrust=float(start + place),
+                evidence=[],
+                edition="1",
+                seconds=0.0,
+                gating=told.model_copy(update={"gate": name}),
+            )
+            for place in range(number)
+        ]
+
+    for part in range(60):
+        record_answers(home, *answers(10, 10 * part))
+    read: list[Any] = []
+    path = home.live.path
+    monkeypatch.setattr(home.live, "path", lambda part: read.append(part) or path(part))
+    past = gate_history(home.live, gate, 100)
+    assert [one.score for one in past] == [float(score) for score in range(500, 600)]
+    assert len(read) <= 16
+
+
+# -- gates that look at the model's own answer ----------------------------------------------------
+
+
+@pytest.fixture
+def entropy(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = replace(gate_of(home), gate=make_gate("entropy"), seed_scores=np.linspace(-3, 0, 50))
+    monkeypatch.setattr(gatekeeper, "calibrated_gates", lambda _: {"numbers": gate})
+
+
+def test_an_own_answer_that_was_asked_for_is_kept(
+    home: Home, asking: Opened, entropy: None
+) -> None:
+    with asking(budget=0.0) as asker:
+        sure, empty = asker.answer_all([KNOWN.format(7), KNOWN.format(8)])
+    assert (sure.answer, sure.route, sure.usage.calls) == ("plain 7", "none", 1)
+    assert sure.thrust is not None and sure.thrust < 0
+    # It said in plain words that it does not know.
+    assert gating_of(empty).cause == "no_answer" and empty.usage.calls > 1
+    assert purposes(home)["uncertainty"] == 2
+
+
+def test_a_model_that_is_unsure_is_not_believed(asking: Opened, entropy: None) -> None:
+    with asking(budget=1.0) as asker:
+        answer = asker.answer(KNOWN.format(7))
+    assert answer.answer == "the number 7" and gating_of(answer).cause == "score"
+
+
+def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(
+    home: Home, asking: Opened, entropy: None
+) -> None:
+    with asking(budget=0.0) as asker:
+        told = gating_of(asker.answer("What is number 7 today?"))
+    assert (told.score, told.cause) == (None, "current")
+    assert "uncertainty" not in purposes(home)
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(home: Home, asking: Opened, endpoint: Running) -> Callable[..., int]:
+    model = ["--engine", "openai", "--model", "mock", "--base-url", endpoint.base_url]
+    return lambda *words: main(["--home", str(home.path), *words, *model])
+
+
+def test_explain_says_what_the_gate_did(
+    home: Home, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("ask", KNOWN.format(7), "--gate-budget", "0", "--explain") == 0
+    assert "gate thrust of the task numbers: score " in capsys.readouterr().out
+    assert command("ask", KNOWN.format(7), "--gate-budget", "30%", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert "gating" not in shown and shown["thrust"] > 0
+    assert command("ask", KNOWN.format(7), "--no-gate", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["thrust"] is None
+    rows = home.live.table(AnswerRecord).to_pylist()
+    assert [row["budget"] for row in rows] == [0.0, 0.3, None]
+    assert rows[0]["gate"].startswith("thrust ") and rows[0]["retrieve"] is False
+    assert (rows[0]["task"], rows[0]["retrieve_cause"]) == ("numbers", "score")
+    assert rows[2]["gate"] is None and rows[2]["retrieve"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--task", "films"], "The tasks: numbers"),
+        (["--gate-budget", "much"], "scarce, medium, abundant"),
+        (["--gate-budget", "130%"], "scarce, medium, abundant|between 0 and 1"),
+    ],
+)
+def test_a_wrong_call_is_told(
+    command: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    try:
+        code = command("ask", "who?", *words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    assert code == 2
+    out, err = capsys.readouterr()
+    assert not out and any(part in err for part in said.split("|"))
+
+
+def test_drift_is_told_beside_the_answers(
+    home: Home, command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"id": str(n), "question": KNOWN.format(3)} for n in range(60)]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "a.jsonl"
+    assert command("answer", str(tmp_path / "q.jsonl"), "--out", str(out), "--json") == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["answered"] == 60
+    assert "almanac calibrate-gate FILE --task numbers" in told.err
+    assert len(out.read_text().splitlines()) == 60
+
+
+def test_every_outcome_has_words() -> None:
+    told = Gating(task="t", gate="thrust c", score=1.0, threshold=2.0, budget=0.5, retrieve=True)
+    causes = {
+        "score": "knowledge was fetched",
+        "current": "“now” asks for what is current",
+        "no_score": "without a score",
+        "no_answer": "after all",
+    }
+    for cause, words in causes.items():
+        said = gate_words(told.model_copy(update={"cause": cause, "words": "now"}))
+        assert words in said and "score 1, threshold 2, budget 50%" in said and "\n" not in said
+    assert "by itself" in gate_words(told.model_copy(update={"retrieve": False}))
+    assert "nothing to decide" in gate_words(told.model_copy(update={"retrieve": None}))
+    assert "no calibrated task" in gate_words(Gating(retrieve=True, cause="unknown_task"))
