@@ -158,6 +158,26 @@ def test_words_that_steer_a_conversation_do_not(folders: dict[str, Path]) -> Non
     )  # after each of our two messages
 
 
+def test_a_choice_without_words_is_never_chosen(model: ScoredModel) -> None:
+    found = model.choice_likelihoods(QUESTION, ["", "the cat", " "])
+    assert found.tolist() == [-np.inf, pytest.approx(found[1]), -np.inf]
+    assert np.isfinite(found[1])
+
+
+def test_a_prompt_goes_on_where_the_tokeniser_would_end_it(folders: dict[str, Path]) -> None:
+    from tokenizers import processors
+
+    model, ended = opened(folders["plain"]), opened(folders["plain"])
+    ended.loaded.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <|end|>", special_tokens=[("<|end|>", ended.loaded.ends[0])]
+    )
+    assert ended.loaded.tokenizer("cat")["input_ids"][-1] == ended.loaded.ends[0]
+    assert np.allclose(
+        ended.choice_likelihoods(QUESTION, CHOICES), model.choice_likelihoods(QUESTION, CHOICES)
+    )
+    assert ended.generate([QUESTION])[0].text == model.generate([QUESTION])[0].text
+
+
 def test_no_choices_are_refused(model: ScoredModel) -> None:
     with pytest.raises(UsageError, match="choices"):
         model.choice_likelihoods(QUESTION, [])

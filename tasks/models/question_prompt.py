@@ -37,11 +37,10 @@ def question_tokens(
     question matters most. An encoder loses the last tokens before its end token: the knowledge's.
     """
     text, special = question_text(loaded, question, knowledge)
-    ids = token_ids(loaded, text, special)
     if loaded.sequence_to_sequence:
-        most = loaded.context
+        ids, most = token_ids(loaded, text, special), loaded.context
         return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
-    most = loaded.context - room
+    ids, most = prompt_ids(loaded, text, special), loaded.context - room
     if most < 1:
         raise UsageError(f"An answer of {room} tokens does not fit the model's context.")
     return ids[-most:]
@@ -50,6 +49,14 @@ def question_tokens(
 def token_ids(loaded: LoadedModel, text: str, special: bool) -> list[int]:
     """Return a text's tokens, with the special ones around them or without."""
     return list(loaded.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
+
+
+def prompt_ids(loaded: LoadedModel, text: str, special: bool) -> list[int]:
+    """Return the tokens of a text that is to go on: an end token behind it is left out."""
+    ids = token_ids(loaded, text, special)
+    while special and len(ids) > 1 and ids[-1] in loaded.ends:
+        ids.pop()
+    return ids
 
 
 def _beginning(loaded: LoadedModel, text: str, tokens: int) -> str:

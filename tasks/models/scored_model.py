@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 from schemas.settings import ModelSettings
 from tasks.models.loaded_model import LoadedModel, load_model
 from tasks.models.plain_answers import ROOM, Written, write_plainly
-from tasks.models.question_prompt import question_text, question_tokens, token_ids
+from tasks.models.question_prompt import prompt_ids, question_text, question_tokens, token_ids
 
 MOST_CHOICES = 1_000
 
@@ -38,14 +38,16 @@ class ScoredModel:
         """Return float64 (choices,): the log-likelihood of each as the answer, in nats.
 
         It is the sum over the choice's tokens; for a model with an encoder the end token belongs to
-        them, as that is what it was trained on. The highest is the model's choice.
+        them, as that is what it was trained on. The highest is the model's choice. A choice without
+        words has minus infinity.
         """
         if not 0 < len(choices) <= MOST_CHOICES:
             raise UsageError(f"A question has 1 to {MOST_CHOICES} choices, not {len(choices)}.")
         read = self._of_decoder if self.loaded.sequence_to_sequence else self._of_continuation
         starts = range(0, len(choices), self._batch)
         parts = [read(question, choices[n : n + self._batch], knowledge) for n in starts]
-        return np.concatenate(parts)
+        blank = [not choice.strip() for choice in choices]
+        return np.where(blank, -np.inf, np.concatenate(parts))
 
     def generate(
         self,
@@ -76,10 +78,10 @@ class ScoredModel:
         import torch
 
         text, special = question_text(self.loaded, question, knowledge)
-        prompt = token_ids(self.loaded, text, special)
+        prompt = prompt_ids(self.loaded, text, special)
         space = "" if self.loaded.tokenizer.chat_template else " "
         wholes = [
-            token_ids(self.loaded, text + space + self.loaded.harmless(choice), special)
+            prompt_ids(self.loaded, text + space + self.loaded.harmless(choice), special)
             for choice in choices
         ]
         # A choice's first sign may have joined the prompt's last token: then that token is scored.
