@@ -5,8 +5,10 @@ tokens; an endpoint answers in words, in which its choice is looked for (the pap
 Both get at most 480 tokens of knowledge, and both see the choices behind the question.
 """
 
+import re
 import string
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from schemas.errors import UsageError
@@ -22,6 +24,7 @@ from tasks.refresh import silent
 from warehouse.home import Home
 
 ENDPOINT = "endpoint:"
+_LETTER = re.compile(r"^\W*([A-Z])(?:[).:,]|\W*$)|\(([A-Z])\)|\banswer is:? ([A-Z])\b")
 _WINDOW = 64  # open questions that a local model is given at once
 
 
@@ -73,21 +76,20 @@ def with_choices(question: BenchmarkQuestion) -> str:
 def chosen(said: str, choices: Sequence[str]) -> str:
     """Return the choice that an answer in words means; empty if it means none.
 
-    It is the one that the answer names, by its letter at the beginning or its words, else the one
+    It is the one whose letter the answer gives, else the one that it names first, else the one
     with which it shares most words.
     """
-    first, _, rest = said.strip().lstrip("(").partition(" ")
-    letter = first.rstrip(".):,")
-    place = string.ascii_uppercase.find(letter.upper()) if len(letter) == 1 else -1
-    marked = not rest or first != letter or said.strip().startswith("(")
-    if marked and 0 <= place < len(choices):
+    letter = _LETTER.search(said.strip())
+    place = string.ascii_uppercase.find(letter[letter.lastindex or 0]) if letter else -1
+    if 0 <= place < len(choices):
         return choices[place]
     bare = f" {bare_words(said)} "
-    named = [choice for choice in choices if f" {bare_words(choice)} " in bare]
-    if named:
-        return max(named, key=lambda choice: (len(bare_words(choice)), -bare.find(choice)))
+    named = [(bare.find(f" {bare_words(choice)} "), -len(choice), choice) for choice in choices]
+    held = [one for one in named if one[0] >= 0]
+    if held:
+        return min(held)[2]
     shares = [token_f1(said, choice) for choice in choices]
-    return choices[shares.index(max(shares))] if choices and max(shares) > 0 else ""
+    return choices[shares.index(max(shares))] if max(shares, default=0) > 0 else ""
 
 
 class LocalAsked:
@@ -96,7 +98,7 @@ class LocalAsked:
     def __init__(self, model: ScoredModel) -> None:
         """Ask this model."""
         self._model = model
-        self.name = model.name.rstrip("/").rpartition("/")[2]
+        self.name = Path(model.name).name if Path(model.name).is_dir() else model.name
 
     def answers(
         self,
@@ -116,15 +118,9 @@ class LocalAsked:
         self, questions: Sequence[BenchmarkQuestion], pieces: Sequence[str | None]
     ) -> list[str]:
         both = list(zip(questions, pieces, strict=True))
-        is_open = [not question.choices for question in questions]
-        written = iter(
-            self._model.generate(
-                [question.question for question, _ in both if not question.choices],
-                [piece for question, piece in both if not question.choices],
-            )
-            if any(is_open)
-            else ()
-        )
+        asked = [(question.question, piece) for question, piece in both if not question.choices]
+        texts, known = [text for text, _ in asked], [piece for _, piece in asked]
+        written = iter(self._model.generate(texts, known) if asked else ())
         return [
             self._choose(question, piece) if question.choices else next(written).text
             for question, piece in both

@@ -67,6 +67,8 @@ def measure_gain(
     names = []
     for name in asked:
         model = open_model(name)
+        if model.name in names:
+            raise UsageError(f"Two models are called {model.name}. Rename one's folder.")
         names.append(model.name)
         questions = _ask(model, questions, report)
     proxy = names[-1] if how.proxy and how.proxy not in brought else how.proxy
