@@ -85,6 +85,15 @@ def test_an_endpoint_tells_more_or_less(logprobs: str, home: Home, tmp_path: Pat
     assert all(call["outcome"] == "ok" and call["reply_form"] is None for call in calls(home))
 
 
+def test_batches_tell_the_same(home: Home, tmp_path: Path) -> None:
+    with running(tmp_path / "ledger", batch_seconds=0.1) as endpoint:
+        at_once = answer_uncertainty(QUESTIONS, engine(endpoint.base_url), home, "run")
+        other = Home(tmp_path / "other")
+        settings = engine(endpoint.base_url, batch=True, batch_poll_seconds=0.1)
+        assert np.array_equal(answer_uncertainty(QUESTIONS, settings, other, "run"), at_once)
+    assert all(call["batch"] for call in calls(other))
+
+
 def test_a_budget_is_kept_to(home: Home, tmp_path: Path) -> None:
     prices = {"mock-model": Price(input=1e4, output=1e4)}
     with running(tmp_path / "ledger") as endpoint:
