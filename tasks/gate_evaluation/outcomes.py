@@ -63,9 +63,9 @@ def outcomes_of(questions: Sequence[BenchmarkQuestion], *, choices: bool = False
     if not known:
         raise UsageError(
             "These questions do not say how models do without and with knowledge, so gates cannot "
-            "be measured on them. Let a model answer them both ways with `almanac evaluate FILE "
-            "--format NAME --knowledge compare --out OUTCOMES.jsonl`, then measure gates on "
-            "OUTCOMES.jsonl with `--format jsonl`; or measure on mirage, whose files have them."
+            "be measured on them. Let models answer them both ways: `almanac evaluate FILE "
+            "--format NAME --knowledge --models MODEL --out OUTCOMES.jsonl`; then measure gates on "
+            "OUTCOMES.jsonl with `--format jsonl`. Or take MIRAGE, whose file has them."
         )
     models = tuple(dict.fromkeys(model for q in known for model, _, _ in q.outcomes))
     figures = [{model: (a, b) for model, a, b in q.outcomes} for q in known]

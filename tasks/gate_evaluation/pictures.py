@@ -23,7 +23,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
 GREY, BLACK = "#8a8a8a", "#000000"
 CONSTANT = ("always", "never", "random")  # whose curve is the random line
-POINTS = 400  # of a density
+POINTS = 200  # of a density
 OUTSIDE = 3.0  # bandwidths that a density goes on beyond its data
 
 

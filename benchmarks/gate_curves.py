@@ -1,0 +1,125 @@
+"""Gates on real outcomes: two models' answers to MIRAGE's questions without and with retrieval.
+
+    python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
+
+What `almanac evaluate --gate all` does in an empty home, once for the question alone and once for
+the question with its choices; then Thrust's ablations, and with `--layers` the layers of a
+transformers model. Gates are fitted on 200 questions of a data set (half of it, where it is smaller
+than 400) and scored on the rest of it; figures are means over the draws and over the five data
+sets. Intervals of 95 % are over questions and draws. `reached` tells which gates are surely above
+the random line for both models, and whether one keeps 99 % of always retrieving's accuracy with
+half of the retrievals. The curves and the scores by task are drawn beside the results.
+"""
+
+import argparse
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.results_file import RESULTS, write_results
+from schemas.settings import EngineSettings
+from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, Study, evaluate_gates
+from tasks.gate_evaluation.pictures import draw_curves, draw_densities
+from tasks.gate_evaluation.scored import Draws
+from tasks.gating.encoders import EncoderChoice, open_question_encoder
+from warehouse.home import Home
+
+DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+DRAWS = 10
+ENOUGH = 0.99  # of always retrieving's accuracy, at half of the retrievals
+KEPT_BY_MODEL = ("area_over_random", "rate_at_99", "accuracy_at_half_of_always")
+KEPT = (
+    *KEPT_BY_MODEL,
+    "area_over_system",
+    "share_of_perfect",
+    "best_accuracy",
+    "best_rate",
+    "accuracy_never",
+    "accuracy_always",
+    "auroc_help",
+    "hardness_spearman",
+    "hardness_pearson",
+    "rate_at_budget",
+)
+Figures = dict[str, Any]
+
+
+def measure(home: Home, how: GateMeasurement, encoder: str = "minilm") -> GateResults:
+    """Return what a study of the questions finds."""
+    opened = partial(open_question_encoder, EncoderChoice(encoder), EngineSettings(), home)
+    return evaluate_gates(home, DATA / "gate" / "mirage.jsonl.gz", "mirage", opened, how)
+
+
+def gates_told(found: GateResults) -> dict[str, Figures]:
+    """Return each gate's figures, an interval beside what has one."""
+    report = found.report
+    return {one["system"]: _told(one["metrics"]) for one in [report, *report["baselines"]]}
+
+
+def _told(metrics: dict[str, float]) -> Figures:
+    told: Figures = {}
+    for name, value in metrics.items():
+        if not name.startswith(KEPT_BY_MODEL if ":" in name else KEPT):
+            continue
+        if f"{name}_low" in metrics:
+            told[name] = [value, metrics[f"{name}_low"], metrics[f"{name}_high"]]
+        elif not name.endswith(("_low", "_high")):
+            told[name] = value
+    return told
+
+
+def reached(runs: dict[str, dict[str, Figures]], models: list[str]) -> Figures:
+    """Return which gates do what is wanted for every model, by what they look at."""
+    area, half = "area_over_random:{}", "accuracy_at_half_of_always:{}"
+    return {
+        run: {
+            "surely above the random line for each model": [
+                name for name, of in gates.items() if all(of[area.format(m)][1] > 0 for m in models)
+            ],
+            "99 % of always with half of the retrievals for each model": [
+                name
+                for name, of in gates.items()
+                if all(of[half.format(m)][0] >= ENOUGH for m in models)
+            ],
+        }
+        for run, gates in runs.items()
+    }
+
+
+def main() -> None:
+    """Measure, draw, and write the results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="of the seeds")
+    options.add_argument("--layers", metavar="FOLDER", help="a transformers model to look into")
+    told = options.parse_args()
+    if not (DATA / "gate").is_dir():
+        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    draws = Draws(count=told.draws)
+    with tempfile.TemporaryDirectory(prefix="almanac-gates-") as folder:
+        home = Home(Path(folder))
+        alone = measure(home, GateMeasurement(["all"], draws))
+        chosen = measure(home, GateMeasurement(["all"], draws, choices=True))
+        studies: list[tuple[Study, str]] = [("ablations", "minilm")]
+        if told.layers:
+            studies.append(("layers", f"hidden:{told.layers}"))
+        more: Figures = {
+            study: gates_told(measure(home, GateMeasurement(draws=draws, study=study), encoder))
+            for study, encoder in studies
+        }
+    models = alone.report["models"]
+    runs = {"question": gates_told(alone), "question and choices": gates_told(chosen)}
+    draw_curves(RESULTS / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
+    thrust = alone.scored["thrust"]
+    draw_densities(RESULTS / "gate-scores.svg", "mirage", "thrust", alone.outcomes, thrust)
+    about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
+    figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
+    print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())
+    write_results("gate-curves", "python -m benchmarks.gate_curves", figures)
+
+
+if __name__ == "__main__":
+    main()
