@@ -389,6 +389,30 @@ def test_drift_is_told_beside_the_answers(
     assert len(out.read_text().splitlines()) == 60
 
 
+def test_cost_by_score_is_a_query(
+    home: Home,
+    command: Callable[..., int],
+    repository: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"question": KNOWN.format(number)} for number in range(29)]
+    rows += [{"question": CORPUS}, {"question": FAR}]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = str(tmp_path / "a.jsonl")
+    assert command("answer", str(tmp_path / "q.jsonl"), "--out", out, "--task", "numbers") == 0
+    capsys.readouterr()
+    query = (repository / "examples" / "gate_cost.sql").read_text()
+    assert main(["--home", str(home.path), "sql", query, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sum(row["questions"] for row in told) == 31
+    assert {row["third"] for row in told} == {1, 2, 3} and {row["task"] for row in told} == {
+        "numbers"
+    }
+    assert {row["retrieve"] for row in told} == {True, False}
+    assert all(row["tokens"] > 0 and 0 <= row["answered"] <= 1 for row in told)
+
+
 def test_every_outcome_has_words() -> None:
     told = Gating(task="t", gate="thrust c", score=1.0, threshold=2.0, budget=0.5, retrieve=True)
     causes = {
