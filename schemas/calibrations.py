@@ -24,6 +24,9 @@ class GateCalibration(Row):
     encoder: str = Field(description="Name and hash of the encoder.")
     encoder_choice: str = Field(description="How that encoder is opened, a JSON object.")
     reach: float = Field(description="Distance from the nearest centroid, seldom more.")
+    scale: float | None = Field(
+        None, description="Scores of Thrust times this compare between tasks and encoders."
+    )
     run_id: str = Field(description="The run that made it.")
     calibrated_at: datetime = Field(description="When (UTC).")
 

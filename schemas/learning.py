@@ -60,7 +60,10 @@ class TaskGate(Row):
     clusters: int = Field(description="Clusters of all classes.")
     reach: float = Field(
         description="Of a question like the seeds: how far it is, seldom more, from the nearest "
-        "centroid. NaN where seeds have no vectors."
+        "centroid."
+    )
+    scale: float | None = Field(
+        None, description="Scores of Thrust times this compare between tasks and encoders."
     )
     calibration_id: str = Field(description="The calibration; a new one has another id.")
     calibrated_at: datetime = Field(description="When (UTC).")

@@ -83,6 +83,8 @@ def test_an_edition_holds_seeds_clusters_and_thresholds(
     assert (row["task"], row["gate"], row["encoder"]) == ("years", "thrust", "hashed-1")
     assert (row["seeds"], row["classes"], row["clusters"]) == (60, 2, 6)
     clusters = rows(home, Centroid)
+    inertia = sum(c["inertia"] for c in clusters)
+    assert row["scale"] == pytest.approx((inertia / 60) ** 2 / 10)
     assert [(c["label"], c["cluster"]) for c in clusters] == [
         (label, number) for label in ("even", "odd") for number in range(3)
     ]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.gating.clusters import Clusters, cluster, cluster_count
-from tasks.gating.thrust import VARIANTS, Variant, normalised, thrust
+from tasks.gating.thrust import VARIANTS, Variant, scale_of, thrust
 
 ORIGIN = np.zeros((1, 2))
 
@@ -79,7 +79,7 @@ def test_batches_equal_the_equation_term_by_term(
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
-def test_scores_fall_with_the_square_of_scale_and_normalised_ones_do_not(
+def test_scores_fall_with_the_square_of_scale_and_scaled_ones_do_not(
     seed: int, scale: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -87,7 +87,7 @@ def test_scores_fall_with_the_square_of_scale_and_normalised_ones_do_not(
     plain, scaled = cluster(vectors, ["all"] * 60), cluster(vectors * scale, ["all"] * 60)
     before, after = thrust(questions, plain), thrust(questions * scale, scaled)
     np.testing.assert_allclose(after, before / scale**2, rtol=1e-6)
-    np.testing.assert_allclose(normalised(after, scaled), normalised(before, plain), rtol=1e-6)
+    np.testing.assert_allclose(after * scale_of(scaled), before * scale_of(plain), rtol=1e-6)
 
 
 def test_a_question_at_a_centroid_is_known_beyond_all_others_and_finite() -> None:

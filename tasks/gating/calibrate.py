@@ -26,6 +26,7 @@ from tasks.gating.crossfit import cross_fitted, folds_of, threshold
 from tasks.gating.encoders.choice import EncoderChoice
 from tasks.gating.gate import make_gate
 from tasks.gating.questions import GateQuestions
+from tasks.gating.thrust import scale_of
 from tasks.gating.thrust_gate import ThrustGate
 
 FEWEST_SEEDS = 10  # below, folds and clusters have hardly anything in them
@@ -129,6 +130,7 @@ def _calibration_row(calibration: Calibration, run_id: str) -> dict[str, Any]:
         "encoder": calibration.encoder_id,
         "encoder_choice": choice.encoder.to_json(),
         "reach": calibration.reach,
+        "scale": scale_of(calibration.clusters) if choice.gate == "thrust" else None,
         "run_id": run_id,
         "calibrated_at": datetime.now(UTC),
     }

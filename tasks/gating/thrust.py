@@ -18,8 +18,8 @@ def thrust(vectors: np.ndarray, clusters: Clusters, variant: Variant = "full") -
 
     s(q) = ‖ 1/(N·K) Σ_l Σ_k |C_kl| / ‖d_kl(q)‖² · d_kl(q) / ‖d_kl(q)‖ ‖ with d_kl(q) = m_kl − q.
     N·K is the number of clusters, also where classes have different numbers of them. Units are
-    1 / (unit of the vectors)², so scores of different encoders or tasks compare only after
-    `normalised`.
+    1 / (unit of the vectors)², so scores of different encoders or tasks compare only when
+    multiplied by `scale_of` their clusters.
 
     The variants are the ablations of the paper's Table 5, whose formulas it does not print:
     `no_size` counts each cluster once, `no_direction` adds Σ |C| / ‖d‖² as plain numbers,
@@ -38,16 +38,15 @@ def thrust(vectors: np.ndarray, clusters: Clusters, variant: Variant = "full") -
     return np.where(np.isfinite(scores), scores, np.nan)
 
 
-def normalised(scores: np.ndarray, clusters: Clusters) -> np.ndarray:
-    """Return scores of the full formula as plain numbers, to compare encoders and tasks.
+def scale_of(clusters: Clusters) -> float:
+    """Return what a score of the full formula times this is a plain number, to compare tasks.
 
-    They are multiplied by the mean squared distance of seeds from their centroids and divided by
-    the mean size of a cluster, so that neither the scale of the vectors nor the number of seeds or
-    clusters counts. The mean distance stands for the root mean square.
+    It is the mean squared distance of seeds from their centroids over the mean size of a cluster,
+    so that neither the scale of the vectors nor the number of seeds or clusters counts any more.
+    The square of the mean distance stands for the mean square.
     """
     spread = clusters.inertias.sum() / clusters.sizes.sum()
-    scaled: np.ndarray = scores * spread**2 * len(clusters) / clusters.sizes.sum()
-    return scaled
+    return float(spread**2 * len(clusters) / clusters.sizes.sum())
 
 
 class _Pull:

@@ -24,5 +24,5 @@ select task, gate, options, encoder, encoder_choice,
        (select count(*) from gate_seed_facts s where s.task = c.task) as seeds,
        (select count(distinct label) from gate_seed_facts s where s.task = c.task) as classes,
        (select count(*) from centroid_facts k where k.task = c.task) as clusters,
-       reach, calibration_id, calibrated_at
+       reach, scale, calibration_id, calibrated_at
 from last_calibrations c;
