@@ -1,38 +1,13 @@
 """Readers of the gate's tasks that have choices, on samples in the files' public forms."""
 
-import gzip
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
-
-from schemas.errors import AlmanacError
-from tasks.evaluation.formats import READERS, read_benchmark
-from tasks.evaluation.question import BenchmarkQuestion
+from tasks.evaluation.formats import read_benchmark
+from tests.benchmark_files import read, write
 
 Rows = list[dict[str, Any]]
-
-
-def write(path: Path, rows: Any) -> Path:
-    """Write rows in the form that the file's name tells."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    elif path.suffix == ".json":
-        path.write_text(json.dumps(rows), encoding="utf-8")
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(f"{json.dumps(row)}\n\n" for row in rows), encoding="utf-8")
-    else:
-        path.write_text(rows, encoding="utf-8")
-    return path
-
-
-def read(path: Path, name: str, rows: Any) -> list[BenchmarkQuestion]:
-    return read_benchmark(write(path, rows), name).questions
 
 
 def test_agnews_as_table_and_as_columns(tmp_path: Path) -> None:
@@ -206,49 +181,12 @@ def test_the_files_of_the_thrust_paper(tmp_path: Path) -> None:
     choice = {"sent": "Ice floats.", "knowledge": "It is light.", "option1": "correct",
               "option2": "wrong", "label": "2"}  # fmt: skip
     open_one = {"sent": "who?", "knowledge": "", "ans": ["Ann", "Anna"]}
-    told = {"boolq": {"train": [choice], "test": [choice]}, "nq": {"test": [open_one]}}
-    train, test, asked = read(tmp_path / "mc_benchmark.json", "thrust", told)
+    told = {"boolq": {"train": [choice], "test": [choice]}, "nq": {"test": [open_one, open_one]}}
+    train, test, asked, last = read(tmp_path / "mc_benchmark.json", "thrust", told)
     assert (train.part, test.part, train.task) == ("train", "test", "boolq")
     assert (train.label, train.knowledge) == ("wrong", "It is light.")
     assert (asked.answers, asked.knowledge, asked.scoring) == (("Ann", "Anna"), None, "text")
-    assert len({train.id, test.id, asked.id}) == 3
-
-
-GATED = [name for name, reader in READERS.items() if reader.__module__.rsplit(".", 1)[-1] not in
-         ("metaqa", "pathquestion", "nlpcc", "midtermqa", "questions_file")]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", GATED)
-def test_malformed_files_are_named_with_their_line(name: str, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.jsonl"
-    for line in ('{"unknown": 1}', '{"question": 5, "answer": [[]], "label": "?", "answerKey": 1}'):
-        broken.write_text(f"\n{line}\n", encoding="utf-8")
-        with pytest.raises(AlmanacError, match=r"broken.jsonl, line 2: an item of .* needs"):
-            read_benchmark(broken, name)
-    for line in ("[1, 2]", "{", '"' * 5, "[" * 100_000):
-        broken.write_text(line, encoding="utf-8")
-        with pytest.raises(AlmanacError, match="line 1"):
-            read_benchmark(broken, name)
-
-
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("a.json", b"[1]"),
-        ("a.json", b'{"a": [{"b": 1}'),
-        ("a.json", b"[" * 100_000),
-        ("a.parquet", b"PAR1 not at all"),
-        ("a.csv", b'"1","' + b"x" * 200_000),
-        ("a.jsonl.gz", gzip.compress(b"{}")[:-4]),
-        ("a.jsonl", b"\xff\xfe"),
-        ("a.tsv", b"one\n\ntwo\n"),
-    ],
-)
-def test_broken_files_are_told_in_plain_words(file: str, content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / file
-    path.write_bytes(content)
-    with pytest.raises(AlmanacError, match=file):
-        read_benchmark(path, "agnews")
+    assert len({train.id, test.id, asked.id, last.id}) == 4
 
 
 def test_a_folder_gives_the_files_of_the_format_alone(tmp_path: Path) -> None:
@@ -256,6 +194,7 @@ def test_a_folder_gives_the_files_of_the_format_alone(tmp_path: Path) -> None:
     write(tmp_path / "data" / "train-0.parquet", [row])
     write(tmp_path / "BoolQ.dev.jsonl", [row, row])
     write(tmp_path / "other.jsonl", [{"no": "question"}])
+    write(tmp_path / "BoolQ.dev.csv", "question,passage\nthe same in another form\n")
     assert len(read_benchmark(tmp_path, "boolq").questions) == 3
 
 

@@ -1,28 +1,13 @@
 """Readers of open questions and of questions files, on samples in the files' public forms."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from schemas.errors import AlmanacError, UsageError
 from tasks.evaluation.formats import read_benchmark
-from tasks.evaluation.question import BenchmarkQuestion
-
-
-def read(path: Path, name: str, rows: Any) -> list[BenchmarkQuestion]:
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    elif path.suffix == ".json":
-        path.write_text(json.dumps(rows), encoding="utf-8")
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    else:
-        path.write_text(rows, encoding="utf-8")
-    return read_benchmark(path, name).questions
+from tests.benchmark_files import read
 
 
 @pytest.mark.parametrize("name", ["nq", "webquestions", "triviaqa"])
@@ -130,8 +115,8 @@ def test_curatedtrec_keeps_patterns_and_reads_them(tmp_path: Path) -> None:
     (found,) = read(tmp_path / "curatedtrec-train.tsv", "curatedtrec", table)
     assert found.question == 'Who drew "Mills"?'
     assert (found.patterns, found.answers) == (("(Ann|Anna) Lee",), ("Ann Lee", "Anna Lee"))
-    rows = [{"question": "When?", "answer": ["1833|1834"]}]
-    (other,) = read(tmp_path / "CuratedTrec-test.jsonl", "curatedtrec", rows)
+    row = '{"question": "When?", "answer": ["1833|1834"]}\n'
+    (other,) = read(tmp_path / "CuratedTrec-test.txt", "curatedtrec", row)
     assert other.answers == ("1833", "1834")
 
 

@@ -15,17 +15,22 @@ _VERDICTS = {
 
 
 def read_fever(path: Path) -> Benchmark:
-    """Return the claims with the text of their evidence where the file has it, else its titles."""
+    """Return the claims with the text of their evidence where the file has it, else its titles.
+
+    Claims without a label, as of hidden test parts, are left out.
+    """
     fields = "a claim and its label (SUPPORTS, REFUTES or NOT ENOUGH INFO)"
-    return read_items("fever", path, _question, fields)
+    return read_items("fever", path, _question, fields, "fever|paper_|shared_task_")
 
 
-def _question(item: Item) -> BenchmarkQuestion:
-    told = item.get("label") or item.get("gold_label") or item["claim_label"]
+def _question(item: Item) -> BenchmarkQuestion | None:
+    claim = text(item["claim"])
+    told = item.get("label") or item.get("gold_label") or item.get("claim_label")
+    if told is None:
+        return None
     verdict = _VERDICTS[told.replace("_", " ")]
     dataset = "climate-fever" if "claim_label" in item.values else "fever"
     choices = tuple(_VERDICTS.values())[: 3 if dataset == "fever" else 4]
-    claim = text(item["claim"])
     titles, knowledge = _evidence(item)
     return BenchmarkQuestion(
         id=item.id(dataset, "id", "claim_id"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tasks.evaluation.formats.rows import Item, read_items
+from tasks.evaluation.formats.rows import Item, read_items, text
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion
 
 
@@ -24,8 +24,8 @@ def _question(item: Item) -> BenchmarkQuestion:
     support = (f"{title}: {paragraph}" for title, paragraph in context if title in titles)
     return BenchmarkQuestion(
         id=str(item.get("_id") or item.get("id") or f"hotpotqa/{item.number}"),
-        question=item["question"],
-        answers=(item["answer"],),
+        question=text(item["question"]),
+        answers=(text(item["answer"]),),
         dataset="hotpotqa",
         kind=item.get("type", ""),
         gold=tuple(dict.fromkeys(titles)),

@@ -13,16 +13,19 @@ from tasks.evaluation.files import MOST_CHARACTERS, lines, part_of, plain_name, 
 from tasks.evaluation.question import Benchmark, BenchmarkQuestion, Part
 
 _PARTS = r"(train|dev|test|valid|validation|val)\b"
-_ENDINGS = r"\.(jsonl|json|tsv|csv|parquet)$"
+_FORMS = ("jsonl", "json", "parquet", "csv", "tsv", "txt")
+_ENDINGS = rf"\.({'|'.join(_FORMS)})$"
+_NAME = re.compile(rf"(.+){_ENDINGS}", re.IGNORECASE)
 _BATCH = 1024
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One item of a file: its fields, where it stands, and what the file keeps it under.
 
-    `group` is the name of the list that it stands in, `key` its own name there, both empty where
-    the file has none.
+    `group` is the name of the list that it stands in, with a slash if that list stands in another
+    object, and `key` its own name there; both are empty where the file has none.
     """
 
     file: Path
@@ -44,13 +47,12 @@ class Item:
     @property
     def part(self) -> Part:
         """The part that the list's name or the file's name tells."""
-        return part_of(Path(self.group)) or part_of(Path(self.key)) or part_of(self.file)
+        return part_of(Path(self.group)) or part_of(self.file)
 
     def id(self, dataset: str, *names: str) -> str:
         """Return the first of the named fields, or a number in the file, as the question's id."""
         told = next((self.values[n] for n in names if self.values.get(n) not in (None, "")), "")
-        stem = re.sub(_ENDINGS, "", plain_name(self.file))
-        return f"{dataset}/{told or self.key or f'{stem}/{self.number}'}"
+        return f"{dataset}/{told or self.key or f'{_stem(self.file)}/{self.number}'}"
 
 
 Columns = Mapping[int, Sequence[str]]
@@ -68,20 +70,21 @@ def read_items(
     """Return the questions that `make` makes of the items of a file or folder; None skips an item.
 
     `fields` says in words what an item needs. In a folder those files are read whose name holds
-    `names` (a regular expression, the data set's name by default) or begins with a part's name.
+    `names` (a regular expression, the data set's name by default) or begins with a part's name;
+    of files that differ in their ending alone, one.
     `columns` are those of tables without a header, by their number. Raises
     AlmanacError for an item that `make` cannot read.
     """
     pattern = rf"(^|/)([^/]*({names or dataset})[^/]*|{_PARTS}[^/]*){_ENDINGS}"
     questions = []
-    for file in question_files(path, f"(?i){pattern}"):
+    for file in _in_one_form(question_files(path, f"(?i){pattern}")):
         for item in _items(file, columns or {}):
             try:
                 question = make(item)
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                if question is not None:
+                    questions.append(_checked(question))
+            except _UNREADABLE as error:
                 raise AlmanacError(f"{item.place}: an item of {dataset} needs {fields}.") from error
-            if question is not None:
-                questions.append(question)
     return Benchmark(dataset, questions)
 
 
@@ -102,13 +105,44 @@ def texts(values: Any) -> tuple[str, ...]:
     return found
 
 
+def _checked(question: BenchmarkQuestion) -> BenchmarkQuestion:
+    """Return a question whose texts are texts; ValueError if an item had something else there."""
+    told = [question.id, question.question, question.dataset, question.kind, question.split_key]
+    told += [*question.answers, *question.choices, *question.gold]
+    optional = (question.topic, question.label, question.knowledge, question.task)
+    if not all(isinstance(one, str) for one in (*told, *filter(None, optional))):
+        raise ValueError("not a text")
+    return question
+
+
+def _stem(file: Path) -> str:
+    named = _NAME.fullmatch(plain_name(file))
+    return named[1] if named else file.name
+
+
+def _form(file: Path) -> str:
+    """Return the ending of a file's name; what is unknown is read as JSON lines."""
+    named = _NAME.fullmatch(plain_name(file))
+    return named[2].lower() if named else _FORMS[0]
+
+
+def _in_one_form(files: Sequence[Path]) -> list[Path]:
+    """Return the files, each in one form where makers give several side by side."""
+    best: dict[Path, Path] = {}
+    for file in sorted(files, key=lambda file: _FORMS.index(_form(file))):
+        best.setdefault(file.with_name(_stem(file)), file)
+    return [file for file in files if best[file.with_name(_stem(file))] == file]
+
+
 def _items(file: Path, columns: Columns) -> Iterator[Item]:
-    name = plain_name(file).lower()
-    if name.endswith(".parquet"):
+    form = _form(file)
+    if form == "txt":
+        form = "jsonl" if next(lines(file), "").startswith("{") else "tsv"
+    if form == "parquet":
         yield from _of_parquet(file)
-    elif name.endswith((".tsv", ".csv", ".txt")):
+    elif form in ("tsv", "csv"):
         yield from _of_table(file, columns)
-    elif name.endswith(".json"):
+    elif form == "json":
         yield from _of_json(file)
     else:
         yield from _of_json_lines(file, lines(file))
@@ -143,22 +177,23 @@ def _of_json(file: Path) -> Iterator[Item]:
     groups = whole if isinstance(whole, dict) else {"": whole}
     if isinstance(whole, dict) and not any(isinstance(v, (dict, list)) for v in whole.values()):
         groups = {"": [whole]}
-    number = 0
-    for group, told in groups.items():
-        for key, row in _members(told):
-            number += 1
-            if not isinstance(row, dict):
-                raise AlmanacError(f"{file}, item {number}: each item must be a JSON object.")
-            yield Item(file, f"{file}, item {number}", number, row, str(group), key)
+    members = (one for name, told in groups.items() for one in _members(str(name), told))
+    for number, (group, key, row) in enumerate(members, 1):
+        if not isinstance(row, dict):
+            raise AlmanacError(f"{file}, item {number}: each item must be a JSON object.")
+        yield Item(file, f"{file}, item {number}", number, row, group, key)
 
 
-def _members(told: Any) -> Iterator[tuple[str, Any]]:
+def _members(name: str, told: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield group, key and value of what stands in a list, or by name in an object."""
     if isinstance(told, list):
-        yield from (("", row) for row in told)
+        yield from ((name, "", row) for row in told)
     elif isinstance(told, dict):
         for key, row in told.items():
-            rows = row if isinstance(row, list) else [row]
-            yield from ((str(key), one) for one in rows if isinstance(one, dict))
+            if isinstance(row, dict):
+                yield name, str(key), row
+            elif isinstance(row, list):
+                yield from ((f"{name}/{key}", "", one) for one in row if isinstance(one, dict))
 
 
 def _of_table(file: Path, columns: Columns) -> Iterator[Item]:

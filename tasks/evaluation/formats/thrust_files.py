@@ -21,7 +21,7 @@ def read_thrust_files(path: Path) -> Benchmark:
 
 
 def _question(item: Item) -> BenchmarkQuestion:
-    task = text(item.group)
+    task = text(item.group.partition("/")[0])
     asked, knowledge = text(item["sent"]), item.get("knowledge") or None
     choices = tuple(item[f"option{n}"] for n in range(1, 10) if item.get(f"option{n}"))
     if not choices:
@@ -30,7 +30,7 @@ def _question(item: Item) -> BenchmarkQuestion:
         answers = (choices[int(item["label"]) - 1],)
     topics = all(choice.startswith(_TOPIC) for choice in choices)
     return BenchmarkQuestion(
-        id=item.id(f"{task}/{item.key or item.group}"),
+        id=item.id(task),
         question=asked,
         answers=answers,
         choices=choices,

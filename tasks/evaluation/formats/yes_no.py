@@ -14,9 +14,8 @@ def read_strategyqa(path: Path) -> Benchmark:
 
     The topic is the term that the question was written about.
     """
-    return read_items(
-        "strategyqa", path, _strategyqa, "question and answer (true or false)", "strategy_?qa"
-    )
+    fields, names = "question and answer (true or false)", "strategy_?qa(?!.*(paragraphs|filtered))"
+    return read_items("strategyqa", path, _strategyqa, fields, names)
 
 
 def read_boolq(path: Path) -> Benchmark:
