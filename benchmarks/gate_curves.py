@@ -23,7 +23,7 @@ import orjson
 from benchmarks.results_file import RESULTS, write_results
 from schemas.settings import EngineSettings
 from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, Study, evaluate_gates
-from tasks.gate_evaluation.pictures import draw_curves, draw_densities
+from tasks.gate_evaluation.pictures import draw_pictures
 from tasks.gate_evaluation.scored import Draws
 from tasks.gating.encoders import EncoderChoice, open_question_encoder
 from warehouse.home import Home
@@ -112,9 +112,7 @@ def main() -> None:
         }
     models = alone.report["models"]
     runs = {"question": gates_told(alone), "question and choices": gates_told(chosen)}
-    draw_curves(RESULTS / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
-    thrust = alone.scored["thrust"]
-    draw_densities(RESULTS / "gate-scores.svg", "mirage", "thrust", alone.outcomes, thrust)
+    draw_pictures(alone, *(str(RESULTS / f"gate-{what}.svg") for what in ("curves", "scores")))
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
     figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
     print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())

@@ -15,11 +15,20 @@ from flows.evaluate_answers import as_markdown
 from flows.orchestration import hush_at_exit
 from flows.refresh_knowledge import log_progress
 from schemas.settings import Settings, load_settings
-from tasks.gate_evaluation.evaluate import GateMeasurement
+from tasks.gate_evaluation.evaluate import GateMeasurement, Study
 from tasks.gate_evaluation.evaluate import evaluate_gates as measure
+from tasks.gate_evaluation.pictures import check_picture, draw_pictures
 from tasks.gate_evaluation.scored import Draws
 from tasks.gating.encoders import EncoderChoice, Pooling, open_question_encoder
 from warehouse.home import Home
+
+TOLD = (
+    "area_over_random",
+    "share_of_perfect",
+    "rate_at_99",
+    "accuracy_at_half_of_always",
+    "auroc_help",
+)
 
 
 @flow(name="evaluate-gates", persist_result=False)
@@ -36,7 +45,10 @@ def evaluate_gates(
     seeds: int = 200,
     draws: int = 10,
     choices: bool = False,
+    study: Study = "gates",
     limit: int | None = None,
+    picture: str | None = None,
+    densities: str | None = None,
     settings: Settings | None = None,
 ) -> dict[str, Any]:
     """Measure gates on a file or folder of questions with outcomes; return the figures.
@@ -52,12 +64,18 @@ def evaluate_gates(
         limit=limit,
         options={"variant": variant, "clusters": clusters},
         choices=choices,
+        study=study,
     )
+    for name in filter(None, (picture, densities)):
+        check_picture(Path(name))
     choice = EncoderChoice(encoder, layer, pooling)
     opened = partial(open_question_encoder, choice, settings.engine, place)
     report = progress.listener() or log_progress()
-    found = measure(place, Path(questions), format, opened, how, report).report
+    results = measure(place, Path(questions), format, opened, how, report)
+    draw_pictures(results, picture, densities)
+    found = results.report
+    told = {**found, "metrics": {name: found["metrics"].get(name) for name in TOLD}}
     create_markdown_artifact(
-        key="evaluate-gates", markdown=as_markdown(found), description="What was measured"
+        key="evaluate-gates", markdown=as_markdown(told), description="What was measured"
     )
     return found

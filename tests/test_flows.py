@@ -29,6 +29,7 @@ from flows import progress
 from flows import refresh_knowledge as story
 from flows.answer_questions import answer_questions
 from flows.evaluate_answers import evaluate_answers
+from flows.evaluate_gates import evaluate_gates
 from flows.import_graph import import_graph
 from flows.learn_from_questions import learn_from_questions
 from flows.refresh_knowledge import refresh_knowledge
@@ -96,6 +97,35 @@ def test_evaluation_is_a_flow_with_its_figures(
     assert json.loads(json.dumps(found)) == found
     _, _, artifacts = asyncio.run(recorded())
     assert any("| text | 2 |" in (artifact.data or "") for artifact in artifacts)
+
+
+def test_measuring_gates_is_a_flow(server: None, tmp_path: Path) -> None:
+    questions, picture = tmp_path / "mirage.jsonl", tmp_path / "curves.svg"
+    rows = [
+        {
+            "dataset": "medqa",
+            "id": str(n),
+            "question": f"Which of these is number {n}?",
+            "options": {"A": "this", "B": "that"},
+            "answer": "A",
+            "pred": {"cot_m": "AB"[n % 2], "rag32_m": "AB"[n % 3 // 2]},
+        }
+        for n in range(40)
+    ]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    found = evaluate_gates(
+        str(questions),
+        "mirage",
+        ["bm25", "random"],
+        str(tmp_path / "home"),
+        draws=2,
+        picture=str(picture),
+        settings=SETTINGS,
+    )
+    assert (found["system"], found["items"]) == ("bm25", 20)
+    assert picture.exists()
+    _, _, artifacts = asyncio.run(recorded())
+    assert any("| random | 20 |" in (artifact.data or "") for artifact in artifacts)
 
 
 def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from flows import progress, terminal
 from flows.home import home_of, settings_of
-from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, Study, evaluate_gates
-from tasks.gate_evaluation.pictures import check_picture, draw_curves, draw_densities
+from tasks.gate_evaluation.evaluate import GateMeasurement, Study, evaluate_gates
+from tasks.gate_evaluation.pictures import check_picture, draw_pictures
 from tasks.gate_evaluation.scored import Draws
 from tasks.gating.encoders import EncoderChoice, open_question_encoder
 
@@ -44,20 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.show_json(found.report)
     else:
         show(found.report)
-    draw(found, arguments.picture, arguments.densities)
+    draw_pictures(found, *pictures)
+    for name in filter(None, pictures):
+        terminal.say(f"{name} is drawn.")
     return 0
-
-
-def draw(found: GateResults, picture: str | None, densities: str | None) -> None:
-    """Draw what is asked for, and say where it is."""
-    dataset, system = found.report["dataset"], found.report["system"]
-    if picture:
-        draw_curves(Path(picture), dataset, found.outcomes.models, found.curves, found.perfect)
-        terminal.say(f"The curves are in {picture}.")
-    if densities:
-        scored = found.scored[system]
-        draw_densities(Path(densities), dataset, system, found.outcomes, scored)
-        terminal.say(f"The scores by task are in {densities}.")
 
 
 def measurement(arguments: argparse.Namespace) -> GateMeasurement:

@@ -12,6 +12,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.evaluation.metrics import HIGH, LOW
+from tasks.gate_evaluation.evaluate import GateResults
 from tasks.gate_evaluation.outcomes import Outcomes
 from tasks.gate_evaluation.resampled import RATES, Measured
 from tasks.gate_evaluation.scored import Scored
@@ -33,6 +34,15 @@ def check_picture(path: Path) -> None:
         raise UsageError(f"{path} must end in {' or '.join(FORMATS)}.")
     if not path.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {path.absolute().parent} for the picture.")
+
+
+def draw_pictures(found: GateResults, curves: str | None, densities: str | None) -> None:
+    """Draw the curves of all gates and the first one's scores, where a path is given."""
+    dataset, system = found.report["dataset"], found.report["system"]
+    if curves:
+        draw_curves(Path(curves), dataset, found.outcomes.models, found.curves, found.perfect)
+    if densities:
+        draw_densities(Path(densities), dataset, system, found.outcomes, found.scored[system])
 
 
 def draw_curves(
