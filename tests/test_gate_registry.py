@@ -51,14 +51,13 @@ def tasks(of: TaskRegistry, *questions: str) -> list[str | None]:
     return [placed.gate.task if placed.gate else None for placed in of.place(questions)]
 
 
-def test_a_question_belongs_to_the_task_that_is_nearest_as_far_as_that_reaches() -> None:
+def test_a_question_belongs_to_the_nearest_task_if_that_reaches_so_far() -> None:
     known = registry(gate("near", [[0, 0]], 1), gate("wide", [[4, 0]], 10))
-    # 1 from the one and 3 from the other: as far as the one reaches, within the other's reach.
-    assert tasks(known, "0 0", "1 0", "0.2 0", "4 0", "-3 0", "99 0") == [
-        *("near", "wide", "near", "wide", "wide", None)
-    ]
+    assert tasks(known, "0 0", "1 0", "2.5 0", "13 0") == ["near", "near", "wide", "wide"]
+    # -1.5 is in reach of the wide task only, but nearer to the other, which knows no such question.
+    assert tasks(known, "-1.5 0", "15 0") == [None, None]
     [placed] = known.place(["0.5 0"])
-    assert placed.apart == pytest.approx(0.35)
+    assert placed.apart == pytest.approx(0.5)
 
 
 def test_the_nearest_centroid_of_a_task_counts() -> None:

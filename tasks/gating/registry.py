@@ -1,4 +1,11 @@
-"""Which task a question belongs to, of those whose gates are calibrated."""
+"""Which task a question belongs to, of those whose gates are calibrated.
+
+The nearest centroid tells, and if the question is further from it than the task's own questions
+are, it belongs to none. Distances by one encoder compare as they are: relative to each task's
+reach, tasks of widely scattered questions would draw those of the others. Between encoders there is
+no other way. Tasks of one field are hard to tell apart, and a question of another field may be in
+reach: who knows the task should name it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +44,7 @@ class TaskRegistry:
         self._encoders: dict[str, Encoder] = {}
 
     def place(self, questions: Sequence[str], task: str | None = None) -> list[Placed]:
-        """Return where each question belongs: to the named task, else to the nearest in reach.
+        """Return where each question belongs: to the named task, else to the nearest if in reach.
 
         Raises UsageError if there is no such task, AlmanacError if an encoder cannot be had or is
         no longer the one that the gate was calibrated with.
@@ -47,16 +54,17 @@ class TaskRegistry:
         best = [Placed(None)] * len(questions)
         by_encoder: dict[str, list[CalibratedGate]] = {}
         for gate in self._gates.values():
-            if len(gate.centroids):
+            if gate.reach >= 0:  # NaN has none
                 by_encoder.setdefault(gate.encoder_id, []).append(gate)
         for gates in by_encoder.values():
             vectors = self._vectors(gates[0], questions)
-            for gate in gates:
-                apart = _apart(vectors, gate)
-                for place in np.flatnonzero(apart <= 1):
-                    before = best[place].apart
-                    if before is None or apart[place] < before:
-                        best[place] = Placed(gate, vectors[place], float(apart[place]))
+            distances = np.array([_distances(vectors, gate) for gate in gates])
+            for place, number in enumerate(distances.argmin(0)):
+                gate = gates[number]
+                apart = float(distances[number, place] / max(gate.reach, NEAREST_REACH))
+                before = best[place].apart
+                if apart <= 1 and (before is None or apart < before):
+                    best[place] = Placed(gate, vectors[place], apart)
         return best
 
     def named(self, task: str) -> CalibratedGate:
@@ -88,12 +96,12 @@ class TaskRegistry:
         return self._encoders[gate.encoder_id].encode(list(questions)).astype(np.float64)
 
 
-def _apart(vectors: np.ndarray, gate: CalibratedGate) -> np.ndarray:
-    """Return the distance (n,) of each question from the nearest centroid, in reaches."""
+def _distances(vectors: np.ndarray, gate: CalibratedGate) -> np.ndarray:
+    """Return the distance (n,) of each question from the task's nearest centroid."""
     squared = (
         np.einsum("nh,nh->n", vectors, vectors)[:, None]
         + np.einsum("mh,mh->m", gate.centroids, gate.centroids)
         - 2 * vectors @ gate.centroids.T
     )
-    nearest: np.ndarray = np.sqrt(np.maximum(squared.min(1), 0)) / max(gate.reach, NEAREST_REACH)
+    nearest: np.ndarray = np.sqrt(np.maximum(squared.min(1), 0))
     return nearest
