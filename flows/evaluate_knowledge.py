@@ -18,6 +18,8 @@ from flows.refresh_knowledge import log_progress
 from schemas.settings import Settings, load_settings
 from tasks.evaluation.knowledge_gain.asked_models import open_asked_model
 from tasks.evaluation.knowledge_gain.measure import GainMeasurement, measure_gain
+from tasks.evaluation.knowledge_gain.picture import draw_gain
+from tasks.gate_evaluation.pictures import check_picture
 from warehouse.home import Home
 
 
@@ -30,6 +32,7 @@ def evaluate_knowledge(
     proxy: str | None = None,
     limit: int | None = None,
     out: str | None = None,
+    picture: str | None = None,
     settings: Settings | None = None,
 ) -> dict[str, Any]:
     """Ask models the questions of a file or folder without and with knowledge; return the figures.
@@ -37,6 +40,8 @@ def evaluate_knowledge(
     Raises AlmanacError when the questions cannot be read or a model cannot be asked.
     """
     hush_at_exit()
+    if picture:
+        check_picture(Path(picture))
     place = Home(Path(home))
     settings = settings or load_settings(place.path)
     how = GainMeasurement(models or [], proxy, limit, Path(out) if out else None)
@@ -48,6 +53,8 @@ def evaluate_knowledge(
     )
     report = progress.listener() or log_progress()
     found = measure_gain(place, Path(questions), format, opened, how, settings.engine, report)
+    if picture:
+        draw_gain(Path(picture), found)
     create_markdown_artifact(
         key="evaluate-knowledge", markdown=as_markdown(found), description="What was measured"
     )

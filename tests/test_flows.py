@@ -30,6 +30,7 @@ from flows import refresh_knowledge as story
 from flows.answer_questions import answer_questions
 from flows.evaluate_answers import evaluate_answers
 from flows.evaluate_gates import evaluate_gates
+from flows.evaluate_knowledge import evaluate_knowledge
 from flows.import_graph import import_graph
 from flows.learn_from_questions import learn_from_questions
 from flows.refresh_knowledge import refresh_knowledge
@@ -126,6 +127,20 @@ def test_measuring_gates_is_a_flow(server: None, tmp_path: Path) -> None:
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
     assert any("| random | 20 |" in (artifact.data or "") for artifact in artifacts)
+
+
+def test_measuring_what_knowledge_does_is_a_flow(server: None, tmp_path: Path) -> None:
+    questions, picture = tmp_path / "q.jsonl", tmp_path / "gain.svg"
+    row = {"question": "Which?", "answers": ["this"], "outcomes": {"small": [0, 1], "big": [1, 1]}}
+    questions.write_text(json.dumps(row))
+    home = str(tmp_path / "home")
+    found = evaluate_knowledge(
+        str(questions), "jsonl", home, proxy="small", picture=str(picture), settings=SETTINGS
+    )
+    assert (found["system"], found["metrics"]["knowledge_gain"]) == ("big", 0)
+    assert picture.exists()
+    _, _, artifacts = asyncio.run(recorded())
+    assert any("| small | 1 |" in (artifact.data or "") for artifact in artifacts)
 
 
 def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path: Path) -> None:

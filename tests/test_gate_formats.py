@@ -70,7 +70,7 @@ def test_cikqa_puts_its_edges_in_words(tmp_path: Path) -> None:
     assert found.knowledge == "you help has subevent you are thanked."
     assert (found.label, found.kind) == (None, "HardPCR")
     (judged,) = read(tmp_path / "dev.json", "cikqa", [{**row, "answers": ["Yes", "No", "?"]}])
-    assert judged.label == "No"
+    assert judged.label == "no"
 
 
 ARC = {

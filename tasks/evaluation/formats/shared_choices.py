@@ -8,9 +8,9 @@ _SHARED = frozenset(
 
 
 def shared_label(choices: Iterable[str], right: str) -> str | None:
-    """Return the right choice as a class if all choices mean the same in every question.
+    """Return the right choice as a class, in lower case, if every question has such choices.
 
     Of choices that are a question's own the place or letter says nothing about the question, so
     they are no classes for a gate's centroids: None, and all questions are of one class.
     """
-    return right if {choice.casefold() for choice in choices} <= _SHARED else None
+    return right.casefold() if {choice.casefold() for choice in choices} <= _SHARED else None
