@@ -10,8 +10,8 @@ from tasks.build import Recipe, build
 from tasks.embed import load_encoder
 from tasks.engine_choice import identity
 from tasks.extract_pending import Report
-from tasks.gates import failed_gates
 from tasks.index import build_index
+from tasks.publishing_gates import failed_gates
 from tasks.run_record import RunReport, timed
 from tasks.split import splitter_version
 from tasks.vectors import VectorStore

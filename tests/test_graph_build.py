@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import schemas
 from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
 from schemas.settings import EngineSettings, PublishSettings, Settings
-from tasks.gates import failed_gates
 from tasks.graphs.build import NAMES, graph_folders
 from tasks.graphs.edition_rows import edition_rows
 from tasks.graphs.files import open_graph
 from tasks.graphs.graph import Graph
 from tasks.graphs.imported import ImportedGraph, imported_graphs
 from tasks.import_graph import import_graph, remove_graph
+from tasks.publishing_gates import failed_gates
 from warehouse.derivation import read_single_valued
 from warehouse.editions import Edition
 from warehouse.home import Home

@@ -96,9 +96,9 @@ _NEEDED = {
     "popularity": "how popular the questions' subjects are (`popularity` in the questions file)",
     "uncertainty": "how sure a model is of its answers",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
-    "`almanac evaluate FILE --format NAME --knowledge compare --out OUTCOMES.jsonl` writes them)",
+    "`almanac evaluate FILE --format NAME --knowledge --out OUTCOMES.jsonl` writes them)",
     "gains": "whether knowledge helps (`outcomes` in the questions file; "
-    "`almanac evaluate FILE --format NAME --knowledge compare --out OUTCOMES.jsonl` writes them)",
+    "`almanac evaluate FILE --format NAME --knowledge --out OUTCOMES.jsonl` writes them)",
 }
 
 
