@@ -94,7 +94,7 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         "--format",
         required=True,
         metavar="NAME",
-        help="metaqa, pathquestion, nlpcc, nlpcc-mh, hotpotqa, midtermqa or jsonl",
+        help="metaqa, hotpotqa, boolq, mirage, jsonl …; an unknown name lists them all",
     )
     p.add_argument("--graph", metavar="NAME", help="the graph that all questions are asked of")
     p.add_argument("--route", default="auto", metavar="NAME", help="what is measured (auto)")
