@@ -175,6 +175,8 @@ def test_outcomes_hold_what_all_models_answered() -> None:
             choices=("Ada", "Ida"),
             dataset="x" if n < 30 else "small",
             outcomes=(("a", 0.0, 1.0), ("b", 0.5, 0.25))[: 1 if n == 3 else 2],
+            own_answers=(("a", "B"), ("b", "")),
+            uncertainties=(("a", n / 10),),
             popularity=float(n) if n % 2 else None,
         )
         for n in range(33)
@@ -184,6 +186,12 @@ def test_outcomes_hold_what_all_models_answered() -> None:
     assert len(found.questions) == 29
     assert found.without[:, 0].tolist() == [0, 0.5]
     assert found.with_knowledge[:, 0].tolist() == [1, 0.25]
+    assert found.answers is not None
+    assert found.answers[:, 0].tolist() == ["ida", "none"]
+    assert found.uncertainty is not None
+    assert found.of_model(0).uncertainty is not None
+    assert found.uncertainty[0, 1] == 0.1
+    assert np.isnan(found.uncertainty[1]).all()
     assert found.questions.texts[1] == "Who is 1?\nAda\nIda"
     assert found.questions.popularity is not None
     assert np.isnan(found.questions.popularity[0])

@@ -17,6 +17,7 @@ from schemas.settings import EngineSettings, ModelSettings
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.knowledge_gain.asked_models import (
     LocalAsked,
+    Said,
     chosen,
     model_of_settings,
     open_asked_model,
@@ -45,9 +46,12 @@ class Stub:
 
     def answers(
         self, questions: Sequence[BenchmarkQuestion], pieces: Sequence[str | None], report: Any = 0
-    ) -> list[str]:
+    ) -> list[Said]:
         both = zip(questions, pieces, strict=True)
-        return [p if p and self._reads else self._head.get(q.question, "") for q, p in both]
+        return [
+            Said(p if p and self._reads else self._head.get(q.question, ""), len(q.question) / 8)
+            for q, p in both
+        ]
 
 
 ROWS: list[dict[str, Any]] = [
@@ -95,6 +99,7 @@ def test_gain_by_model_and_data_set(home: Home, tmp_path: Path) -> None:
     assert again[0].outcomes == (("reader", pytest.approx(2 / 3), 1), ("stubborn",) + (2 / 3,) * 2)
     assert again[2].outcomes[0] == ("reader", 1.0, 0.0)
     assert dict(again[2].own_answers) == {"reader": "yes", "stubborn": "yes"}
+    assert dict(again[2].uncertainties) == {"reader": 0.75, "stubborn": 0.75}
     assert (again[2].label, again[2].popularity, again[2].dataset) == ("yes", 5.0, "closed")
 
 
@@ -253,8 +258,11 @@ def test_a_local_model_chooses_by_likelihood_and_writes(
     model = open_asked_model(str(folder), engine, home, "run")
     assert isinstance(model, LocalAsked) and model.name == "tiny"
     asked = read_benchmark(questions_file(tmp_path), "jsonl").questions[:4]
-    alone = model.answers(asked, [None] * 4)
-    assert alone == model.answers(asked, [None] * 4)
+    said = model.answers(asked, [None] * 4)
+    assert said == model.answers(asked, [None] * 4)
+    assert all(0 <= one.uncertainty < 10 for one in said)
+    assert max(one.uncertainty for one in said[2:]) <= np.log(2) + 1e-9  # two choices
+    alone = [one.text for one in said]
     assert alone[2] in asked[2].choices and alone[3] in asked[3].choices
     likelihoods = model._model.choice_likelihoods(with_choices(asked[2]), asked[2].choices)
     assert alone[2] == asked[2].choices[int(likelihoods.argmax())]

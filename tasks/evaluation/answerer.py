@@ -60,4 +60,5 @@ def without_gold(question: BenchmarkQuestion) -> BenchmarkQuestion:
         knowledge=None,
         outcomes=(),
         own_answers=(),
+        uncertainties=(),
     )

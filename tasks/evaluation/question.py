@@ -25,9 +25,9 @@ class BenchmarkQuestion:
     `label` is the class whose meaning all questions of the task share, such as a topic or yes and
     no; None where choices are the question's own, for a letter means nothing from one question to
     the next. `knowledge` is a piece that helps to answer. `outcomes` tells how well models answered
-    without and with retrieved knowledge, `own_answers` what they said without; `popularity` how
-    often the question's subject is looked up. `patterns` are regular expressions for right answers,
-    of which `answers` are then readings.
+    without and with retrieved knowledge, `own_answers` what they said without and `uncertainties`
+    how unsure they were of it; `popularity` how often the question's subject is looked up.
+    `patterns` are regular expressions for right answers, of which `answers` are then readings.
     """
 
     id: str
@@ -51,6 +51,7 @@ class BenchmarkQuestion:
     scoring: Scoring = "set"
     outcomes: tuple[Outcome, ...] = ()
     own_answers: tuple[tuple[str, str], ...] = ()  # a model and its answer without knowledge
+    uncertainties: tuple[tuple[str, float], ...] = ()  # a model and that answer's entropy, nats
     popularity: float | None = None
     patterns: tuple[str, ...] = ()
 

@@ -23,7 +23,8 @@ class Outcomes:
     `with_knowledge` (m, n).
 
     `datasets` (n,) names the data set of each, or the task within it; a gate is fitted and scored
-    within one of them. `answers` (m, n) are the kinds of the models' own answers, where known.
+    within one of them. `answers` (m, n) are the kinds of the models' own answers and `uncertainty`
+    (m, n) their entropies, NaN where not told; None where nobody tells them.
     """
 
     questions: GateQuestions
@@ -32,6 +33,7 @@ class Outcomes:
     without: np.ndarray
     with_knowledge: np.ndarray
     answers: np.ndarray | None = None
+    uncertainty: np.ndarray | None = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -41,7 +43,10 @@ class Outcomes:
     def of_model(self, number: int) -> GateQuestions:
         """Return the questions with what is known of one model."""
         answers = None if self.answers is None else self.answers[number]
-        return replace(self.questions, gains=self.gains[number], answers=answers)
+        uncertainty = None if self.uncertainty is None else self.uncertainty[number]
+        return replace(
+            self.questions, gains=self.gains[number], answers=answers, uncertainty=uncertainty
+        )
 
     def with_vectors(self, vectors: np.ndarray) -> "Outcomes":
         """Return the same with these vectors (n, h)."""
@@ -86,6 +91,7 @@ def outcomes_of(questions: Sequence[BenchmarkQuestion], *, choices: bool = False
         table[:, :, 0],
         table[:, :, 1],
         _own_answers(kept, models),
+        _uncertainty(kept, models),
     )
 
 
@@ -115,6 +121,14 @@ def _random(name: str, draw: int) -> Random:
     """Return a source of chance that depends on nothing but the data set's name and the draw."""
     text = f"{SEED}:{draw}:{name}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(text, digest_size=8).digest()))
+
+
+def _uncertainty(
+    questions: Sequence[BenchmarkQuestion], models: Sequence[str]
+) -> np.ndarray | None:
+    told = [dict(question.uncertainties) for question in questions]
+    table = np.array([[one.get(model, np.nan) for one in told] for model in models], float)
+    return None if np.isnan(table).all() else table
 
 
 def _task(question: BenchmarkQuestion) -> str:

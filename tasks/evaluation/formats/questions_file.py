@@ -1,7 +1,8 @@
 """Almanac's own questions file: one JSON object a line, all but the question optional.
 
-`outcomes` and `own_answers` are by model: its figures without knowledge and with it, and what it
-answers without. `popularity` is that of the question's subject.
+`outcomes`, `own_answers` and `uncertainties` are by model: its figures without knowledge and with
+it, what it answers without, and the entropy of that in nats. `popularity` is that of the question's
+subject.
 """
 
 import json
@@ -53,6 +54,7 @@ def _question(file: Path, number: int, line: str) -> BenchmarkQuestion:
         scoring="choice" if choices else "text",
         outcomes=_outcomes(file, number, row),
         own_answers=tuple(_by_model(file, number, row, "own_answers", str).items()),
+        uncertainties=_uncertainties(file, number, row),
         popularity=_number(file, number, row.get("popularity")),
         patterns=_texts(file, number, row, "patterns"),
     )
@@ -85,7 +87,14 @@ def _outcomes(file: Path, number: int, row: dict[str, Any]) -> tuple[Outcome, ..
     )
 
 
-def _by_model(file: Path, number: int, row: dict[str, Any], name: str, kind: type) -> dict:
+def _uncertainties(file: Path, number: int, row: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    told = _by_model(file, number, row, "uncertainties", (int, float)).items()
+    return tuple((model, float(value)) for model, value in told)
+
+
+def _by_model(
+    file: Path, number: int, row: dict[str, Any], name: str, kind: type | tuple[type, ...]
+) -> dict[str, Any]:
     """Return what a field holds for each model."""
     told = row.get(name) or {}
     if not isinstance(told, dict) or not all(isinstance(one, kind) for one in told.values()):

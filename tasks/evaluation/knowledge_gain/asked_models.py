@@ -5,11 +5,15 @@ tokens; an endpoint answers in words, in which its choice is looked for (the pap
 Both get at most 480 tokens of knowledge, and both see the choices behind the question.
 """
 
+import math
 import re
 import string
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
+
+import numpy as np
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
@@ -17,6 +21,7 @@ from tasks.evaluation.normalise import bare_words, token_f1
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.extract_pending import Report
 from tasks.models.measures import MeasuredAnswer
+from tasks.models.plain_answers import Written
 from tasks.models.question_prompt import MOST_KNOWLEDGE
 from tasks.models.scored_model import ScoredModel
 from tasks.models.tokens import estimate_tokens
@@ -26,6 +31,14 @@ from warehouse.home import Home
 ENDPOINT = "endpoint:"
 _LETTER = re.compile(r"^\W*([A-Z])(?:[).:,]|\W*$)|\(([A-Z])\)|\banswer is:? ([A-Z])\b")
 _WINDOW = 64  # open questions that a local model is given at once
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer, and the entropy of what it was chosen from: of choices, or nats a token."""
+
+    text: str
+    uncertainty: float = math.nan  # not told
 
 
 class AskedModel(Protocol):
@@ -38,7 +51,7 @@ class AskedModel(Protocol):
         questions: Sequence[BenchmarkQuestion],
         pieces: Sequence[str | None],
         report: Report = silent,
-    ) -> list[str]:
+    ) -> list[Said]:
         """Return an answer to each question, given its piece; empty where there is none."""
         ...
 
@@ -105,9 +118,9 @@ class LocalAsked:
         questions: Sequence[BenchmarkQuestion],
         pieces: Sequence[str | None],
         report: Report = silent,
-    ) -> list[str]:
+    ) -> list[Said]:
         """Return the likeliest choices and written answers."""
-        found: list[str] = []
+        found: list[Said] = []
         for start in range(0, len(questions), _WINDOW):
             part = slice(start, start + _WINDOW)
             found += self._window(questions[part], pieces[part])
@@ -116,21 +129,24 @@ class LocalAsked:
 
     def _window(
         self, questions: Sequence[BenchmarkQuestion], pieces: Sequence[str | None]
-    ) -> list[str]:
+    ) -> list[Said]:
         both = list(zip(questions, pieces, strict=True))
         asked = [(question.question, piece) for question, piece in both if not question.choices]
         texts, known = [text for text, _ in asked], [piece for _, piece in asked]
         written = iter(self._model.generate(texts, known) if asked else ())
         return [
-            self._choose(question, piece) if question.choices else next(written).text
+            self._choose(question, piece) if question.choices else _written(next(written))
             for question, piece in both
         ]
 
-    def _choose(self, question: BenchmarkQuestion, piece: str | None) -> str:
+    def _choose(self, question: BenchmarkQuestion, piece: str | None) -> Said:
         likelihoods = self._model.choice_likelihoods(
             with_choices(question), question.choices, piece
         )
-        return question.choices[int(likelihoods.argmax())]
+        shares = np.exp(likelihoods - likelihoods.max())
+        shares = shares[shares > 0] / shares.sum()
+        entropy = float(-(shares * np.log(shares)).sum())
+        return Said(question.choices[int(likelihoods.argmax())], entropy)
 
 
 class EndpointAsked:
@@ -146,7 +162,7 @@ class EndpointAsked:
         questions: Sequence[BenchmarkQuestion],
         pieces: Sequence[str | None],
         report: Report = silent,
-    ) -> list[str]:
+    ) -> list[Said]:
         """Return what the model says, for choices the choice that it means."""
         texts = [
             f"{_beginning(piece)}\n\n{with_choices(question)}" if piece else with_choices(question)
@@ -154,13 +170,15 @@ class EndpointAsked:
         ]
         said = self._say(list(dict.fromkeys(texts)), report)
         return [
-            chosen(said[text], question.choices) if question.choices else said[text]
+            replace(said[text], text=chosen(said[text].text, question.choices))
+            if question.choices
+            else said[text]
             for question, text in zip(questions, texts, strict=True)
         ]
 
-    def _say(self, texts: Sequence[str], report: Report) -> dict[str, str]:
+    def _say(self, texts: Sequence[str], report: Report) -> dict[str, Said]:
         """Return a reply to each text, empty where none came."""
-        from tasks.gating.uncertainty import uncertainty_request
+        from tasks.gating.uncertainty import uncertainty_of, uncertainty_request
         from tasks.models.call import Answer
         from tasks.models.stream import stream
         from tasks.models.wires import finish, open_door, width
@@ -170,17 +188,22 @@ class EndpointAsked:
         async def ask(text: str) -> tuple[str, Answer]:
             return text, await door.ask(uncertainty_request(text))
 
-        said: dict[str, str] = {}
+        said: dict[str, Said] = {}
         try:
             for text, answer in stream(ask, texts, width(self._settings), door.wire.close):
                 reply = answer.reply
-                said[text] = reply.answer if isinstance(reply, MeasuredAnswer) else ""
+                answered = reply.answer if isinstance(reply, MeasuredAnswer) else ""
+                said[text] = Said(answered, uncertainty_of(reply))
                 report(self.name, len(said), len(texts))
                 self._home.ledger.seal_if_due()
             finish(door)
         finally:
             self._home.ledger.seal()
         return said
+
+
+def _written(answer: Written) -> Said:
+    return Said(answer.text, float(answer.entropies.mean()))
 
 
 def _beginning(piece: str) -> str:

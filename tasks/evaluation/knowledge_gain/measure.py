@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +122,15 @@ def _ask(
             question,
             outcomes=(
                 *(one for one in question.outcomes if one[0] != model.name),
-                (model.name, figure(question, before), figure(question, after)),
+                (model.name, figure(question, before.text), figure(question, after.text)),
             ),
             own_answers=(
                 *(one for one in question.own_answers if one[0] != model.name),
-                (model.name, before),
+                (model.name, before.text),
+            ),
+            uncertainties=(
+                *(one for one in question.uncertainties if one[0] != model.name),
+                *([] if isnan(before.uncertainty) else [(model.name, before.uncertainty)]),
             ),
         )
         for question, before, after in zip(questions, alone, helped, strict=True)

@@ -24,4 +24,5 @@ def _row(question: BenchmarkQuestion) -> dict[str, Any]:
     told = {name: getattr(question, name) for name in _FIELDS}
     told["outcomes"] = {model: figures for model, *figures in question.outcomes}
     told["own_answers"] = dict(question.own_answers)
+    told["uncertainties"] = dict(question.uncertainties)
     return {name: value for name, value in told.items() if value not in (None, "", (), {})}
