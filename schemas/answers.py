@@ -1,5 +1,6 @@
 """What a question gets: the JSON that `almanac ask --json` prints is a promise."""
 
+from math import isfinite
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,6 +49,11 @@ class Gating(_Reply):
     )
     cause: Cause | None = Field(None, description="Why.")
     words: str | None = Field(None, description="The words that ask for what is current.")
+
+    @property
+    def thrust(self) -> float | None:
+        """The score as JSON can hold it: null if it is infinite."""
+        return self.score if self.score is not None and isfinite(self.score) else None
 
 
 class Answer(_Reply):

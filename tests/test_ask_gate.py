@@ -24,6 +24,7 @@ from tasks.asking.asker import Asker
 from tasks.asking.gate_history import gate_history
 from tasks.asking.how import Asking
 from tasks.asking.record_answers import record_answers
+from tasks.asking.turn import Known
 from tasks.calibrate_gate import calibrate_gate
 from tasks.gating.calibrated import CalibratedGate, calibrated_gates
 from tasks.gating.gate import make_gate
@@ -32,6 +33,7 @@ from tasks.mock_endpoint.chat_request import messages_sha
 from tasks.prompts import load_prompt
 from tests.mock_endpoint import Running, running
 from warehouse.home import Home
+from warehouse.journal import Part
 from warehouse.live import latest
 
 KNOWN = "What is number {}?"
@@ -227,6 +229,25 @@ def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(
     assert answer.route == "programs" and gating_of(answer).retrieve
 
 
+def test_popularity_counts_where_it_is_told_and_infinite_scores_are_none_in_json(
+    home: Home, asking: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_gate(name: str) -> None:
+        gate = replace(gate_of(home), gate=make_gate(name), seed_scores=np.arange(50.0))
+        monkeypatch.setattr(gatekeeper, "calibrated_gates", lambda _: {"numbers": gate})
+
+    open_gate("popularity")
+    with asking(budget=0.5) as asker:
+        known = [Known(popularity=49.0), Known(popularity=1.0), Known()]
+        answers = asker.answer_all([KNOWN.format(7)] * 3, known)
+    causes = [(gating_of(a).retrieve, gating_of(a).cause, a.thrust) for a in answers]
+    assert causes == [(False, "score", 49), (True, "score", 1), (True, "no_score", None)]
+    open_gate("never")
+    with asking(budget=1.0) as asker:
+        answer = asker.answer(KNOWN.format(7))
+    assert (gating_of(answer).retrieve, answer.thrust) == (False, None)
+
+
 # -- budgets --------------------------------------------------------------------------------------
 
 
@@ -283,9 +304,14 @@ def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.Monkey
 
     for part in range(60):
         record_answers(home, *answers(10, 10 * part))
-    read: list[Any] = []
+    read: list[Part] = []
     path = home.live.path
-    monkeypatch.setattr(home.live, "path", lambda part: read.append(part) or path(part))
+
+    def watched(part: Part) -> Path:
+        read.append(part)
+        return path(part)
+
+    monkeypatch.setattr(home.live, "path", watched)
     past = gate_history(home.live, gate, 100)
     assert [one.score for one in past] == [float(score) for score in range(500, 600)]
     assert len(read) <= 16
@@ -397,10 +423,10 @@ def test_cost_by_score_is_a_query(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = [{"question": KNOWN.format(number)} for number in range(29)]
-    rows += [{"question": CORPUS}, {"question": FAR}]
+    rows += [{"question": CORPUS, "task": "people"}, {"question": FAR, "task": "numbers"}]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
     out = str(tmp_path / "a.jsonl")
-    assert command("answer", str(tmp_path / "q.jsonl"), "--out", out, "--task", "numbers") == 0
+    assert command("answer", str(tmp_path / "q.jsonl"), "--out", out) == 0
     capsys.readouterr()
     query = (repository / "examples" / "gate_cost.sql").read_text()
     assert main(["--home", str(home.path), "sql", query, "--format", "json"]) == 0

@@ -67,16 +67,17 @@ def test_the_nearest_centroid_of_a_task_counts() -> None:
 
 def test_a_task_that_is_named_is_taken_without_measuring() -> None:
     known = registry(gate("near", [[0, 0]], 1), gate("words", [[50, 0]], 1, kind="bm25"))
-    [placed] = known.place(["99 0"], "near")
+    [placed, free] = known.place(["99 0", "99 0"], ["near", None])
+    assert free.gate is None
     assert placed.gate and placed.gate.task == "near" and placed.vector is not None
     assert placed.vector.tolist() == [99, 0]
-    [unread] = known.place(["these are words"], "words")
+    [unread] = known.place(["these are words"], ["words"])
     assert unread.gate and unread.gate.task == "words" and unread.vector is None
 
 
 def test_an_unknown_task_is_a_wrong_call_that_lists_the_others() -> None:
     with pytest.raises(UsageError, match="films.*The tasks: far, near"):
-        registry(gate("near", [[0, 0]], 1), gate("far", [[9, 9]], 1)).place(["0 0"], "films")
+        registry(gate("near", [[0, 0]], 1), gate("far", [[9, 9]], 1)).place(["0 0"], ["films"])
 
 
 def test_each_task_is_asked_with_its_own_encoder_once() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from tasks.asking.asker import Asker
+from tasks.asking.turn import Known
 from tasks.evaluation.question import BenchmarkQuestion
 from tasks.refresh import Report
 
@@ -33,7 +34,8 @@ def answer_file(
         with aside.open("w", encoding="utf-8") as file:
             for start in range(0, len(questions), BATCH):
                 batch = questions[start : start + BATCH]
-                answers = asker.answer_all([question.question for question in batch])
+                asked = [question.question for question in batch]
+                answers = asker.answer_all(asked, [Known(q.task, q.popularity) for q in batch])
                 file.writelines(map(_line, batch, answers))
                 keep(*answers)
                 answered += sum(answer.answerable for answer in answers)

@@ -21,7 +21,7 @@ from tasks.asking.how import ROUTES, Asking
 from tasks.asking.model_programs import ModelPrograms
 from tasks.asking.own_answer import own_answer
 from tasks.asking.planned_programs import FITS, NAMED_FITS, PlannedPrograms
-from tasks.asking.turn import Turn
+from tasks.asking.turn import NOTHING, Known, Turn
 from tasks.knowledge_bases.choose import knowledge_bases_for, open_web
 from tasks.knowledge_bases.edition_graph import CORPUS, EditionGraph, edition_graphs
 from tasks.knowledge_bases.protocol import KnowledgeBase
@@ -67,6 +67,8 @@ class Asker:
 
     def __enter__(self) -> "Asker":
         """Open the way to the model and to the web, where the settings have them."""
+        if self._gatekeeper:
+            self._open.callback(self._gatekeeper.close)
         engine = self.settings.engine
         if engine.engine != "rules" and self.how.route != "text":
             from tasks.models.wires import open_door
@@ -87,15 +89,16 @@ class Asker:
         [answer] = self.answer_all([question])
         return answer
 
-    def answer_all(self, questions: Sequence[str]) -> list[Answer]:
+    def answer_all(self, questions: Sequence[str], known: Sequence[Known] = ()) -> list[Answer]:
         """Return the answers in order; with a model several questions are worked on at once.
 
-        The gate looks at all of them before the first is answered, and decides in their order.
+        The gate looks at all of them before the first is answered, and decides in their order;
+        `known` is what it may be told of each.
         """
         began = time.perf_counter()
         turns = [
-            Turn(question[:MAX_QUESTION], Conversation(self._talk) if self._talk else None)
-            for question in questions
+            Turn(question[:MAX_QUESTION], Conversation(self._talk) if self._talk else None, told)
+            for question, told in zip(questions, known or repeat(NOTHING), strict=False)
         ]
         with self._workers() as mapped:
             if self._gatekeeper:
@@ -147,7 +150,7 @@ class Asker:
             answers=found.answers,
             answerable=found.answerable,
             route=found.route if found.answerable else "none",
-            thrust=turn.gating.score if turn.gating else None,
+            thrust=turn.gating.thrust if turn.gating else None,
             program=found.program if found.answerable else tried,
             evidence=found.evidence,
             usage=_usage(turn.told.spent if turn.told else Counter()),

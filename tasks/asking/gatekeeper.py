@@ -13,7 +13,7 @@ from schemas.errors import AlmanacError, DamageError
 from schemas.settings import Settings
 from tasks.asking.gate_history import gate_history, gate_name
 from tasks.asking.own_answer import OwnAnswer, own_answer
-from tasks.asking.turn import Turn
+from tasks.asking.turn import Known, Turn
 from tasks.gating.calibrated import CalibratedGate, calibrated_gates
 from tasks.gating.crossfit import BUDGETS
 from tasks.gating.encoders.opening import open_question_encoder
@@ -35,6 +35,7 @@ class Look:
     question: str
     placed: Placed
     words: str | None  # that ask for what is current
+    popularity: float | None = None
 
     @property
     def needs(self) -> frozenset[str]:
@@ -72,7 +73,7 @@ class Gatekeeper:
         Where a gate looks at the model's own answers, these are asked for first. `mapped` maps as
         the built-in does, or works on several turns at once.
         """
-        looks = self.look([turn.question for turn in turns])
+        looks = self.look(turns)
         if decides:
             for turn, own in zip(turns, mapped(_own_answer, turns, looks), strict=True):
                 turn.own = own
@@ -80,14 +81,15 @@ class Gatekeeper:
         for turn, gating in zip(turns, say(looks, [turn.own for turn in turns]), strict=True):
             turn.gating = gating
 
-    def look(self, questions: Sequence[str]) -> list[Look]:
-        """Return what questions belong to.
+    def look(self, turns: Sequence[Turn]) -> list[Look]:
+        """Return which gates the questions belong to, and which of them ask for what is current.
 
         Without its encoder a gate cannot be asked: then a warning says so, and all fetch.
         """
         today = datetime.now(UTC).date()
+        questions = [turn.question for turn in turns]
         try:
-            placed = self._registry.place(questions, self._settings.task)
+            placed = self._registry.place(questions, [self._named(turn.known) for turn in turns])
         except AlmanacError as error:
             self._told[f"The gate was not asked. {error}"] = None
             placed = [Placed(None)] * len(questions)
@@ -95,7 +97,14 @@ class Gatekeeper:
             wanted_now(question, today) if self._settings.freshness else None
             for question in questions
         ]
-        return [Look(*one) for one in zip(questions, placed, words, strict=True)]
+        popularity = [turn.known.popularity for turn in turns]
+        return [Look(*one) for one in zip(questions, placed, words, popularity, strict=True)]
+
+    def _named(self, known: Known) -> str | None:
+        """Return the task that the settings name, else the file of questions if that has a gate."""
+        if self._settings.task is not None:
+            return self._settings.task
+        return known.task if known.task in self._registry else None
 
     def scored(self, looks: Sequence[Look], own: Sequence[OwnAnswer | None]) -> list[Gating]:
         """Return the score of each question; nothing is decided.
@@ -129,6 +138,10 @@ class Gatekeeper:
         if gating.task is not None:
             self._thresholds[gating.task].fetched_after_all()
         return gating.model_copy(update={"retrieve": True, "cause": "no_answer"})
+
+    def close(self) -> None:
+        """Let go of the encoders."""
+        self._registry.close()
 
     @property
     def warnings(self) -> list[str]:
@@ -190,6 +203,7 @@ def _scores(
         GateQuestions(
             [look.question for look in looks],
             vectors=None if any(v is None for v in vectors) else np.array(vectors),
+            popularity=np.array([look.popularity for look in looks], float),
             uncertainty=np.array([one.uncertainty if one else math.nan for one in own]),
             answers=np.array([_kind(one) for one in own], dtype=object),
         )

@@ -9,6 +9,7 @@ reach: who knows the task should name it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +34,15 @@ class Placed:
     apart: float | None = None
 
 
+@runtime_checkable
+class SupportsClose(Protocol):
+    """What holds something that can be let go of."""
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
 class TaskRegistry:
     """The calibrated tasks of an edition; each is asked with the encoder it was calibrated with."""
 
@@ -43,14 +53,35 @@ class TaskRegistry:
         self._gates, self._opened = gates, opened
         self._encoders: dict[str, Encoder] = {}
 
-    def place(self, questions: Sequence[str], task: str | None = None) -> list[Placed]:
-        """Return where each question belongs: to the named task, else to the nearest if in reach.
+    def __contains__(self, task: str | None) -> bool:
+        """Return whether the task has a gate."""
+        return task in self._gates
+
+    def place(self, questions: Sequence[str], named: Sequence[str | None] = ()) -> list[Placed]:
+        """Return where each question belongs: to the task named for it, else to the nearest.
 
         Raises UsageError if there is no such task, AlmanacError if an encoder cannot be had or is
         no longer the one that the gate was calibrated with.
         """
-        if task is not None:
-            return self._placed_in(questions, self.named(task))
+        named = named or [None] * len(questions)
+        placed = [Placed(None)] * len(questions)
+        for task in dict.fromkeys(named):
+            places = [place for place, name in enumerate(named) if name == task]
+            asked = [questions[place] for place in places]
+            found = self._nearest(asked) if task is None else self._of(asked, self.named(task))
+            for place, one in zip(places, found, strict=True):
+                placed[place] = one
+        return placed
+
+    def close(self) -> None:
+        """Let go of the encoders that hold connections."""
+        for encoder in self._encoders.values():
+            if isinstance(encoder, SupportsClose):
+                encoder.close()
+        self._encoders.clear()
+
+    def _nearest(self, questions: Sequence[str]) -> list[Placed]:
+        """Return the nearest task of each question, none where that does not reach so far."""
         best = [Placed(None)] * len(questions)
         by_encoder: dict[str, list[CalibratedGate]] = {}
         for gate in self._gates.values():
@@ -77,7 +108,8 @@ class TaskRegistry:
             )
         return self._gates[task]
 
-    def _placed_in(self, questions: Sequence[str], gate: CalibratedGate) -> list[Placed]:
+    def _of(self, questions: Sequence[str], gate: CalibratedGate) -> list[Placed]:
+        """Return questions as those of one task."""
         if "vectors" not in gate.gate.needs:
             return [Placed(gate)] * len(questions)
         return [Placed(gate, vector) for vector in self._vectors(gate, questions)]
