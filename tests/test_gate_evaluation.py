@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,25 @@ def test_outcomes_hold_what_all_models_answered() -> None:
     assert found.questions.popularity is not None
     assert np.isnan(found.questions.popularity[0])
     assert found.questions.popularity[1] == 1
+
+
+def test_gates_that_read_a_models_own_answers_are_fitted_for_each_model(
+    outcomes: Outcomes,
+) -> None:
+    """What one model says of itself helps with it, and says nothing of the other."""
+    rng = np.random.default_rng(6)
+    sure = np.where(outcomes.without[0] > 0, 0.2, 1.0) + rng.normal(
+        0, 0.3, outcomes.without.shape[1]
+    )
+    said = np.where(outcomes.without > 0, "yes", "maybe").astype(object)
+    said[1] = "yes"
+    told = replace(outcomes, uncertainty=np.stack([sure, rng.random(len(sure))]), answers=said)
+    for gate in ("entropy", "own_answer"):
+        how = GateMeasurement(gates=(gate,), draws=Draws(40, 2), resamples=100)
+        metrics = measure("things", told, how)["metrics"]
+        assert metrics["area_over_random:small_low"] > 0.02
+        assert metrics["area_over_random:large_low"] <= 0.01
+        assert metrics["area_over_random:large"] < 0.5 * metrics["area_over_random:small"]
 
 
 def test_gates_that_cannot_be_measured_are_left_out(outcomes: Outcomes) -> None:
