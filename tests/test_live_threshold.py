@@ -177,10 +177,21 @@ def test_what_another_budget_fetched_does_not_count() -> None:
 def test_drift_is_told_in_words_that_say_what_to_do() -> None:
     live = LiveThreshold(scores(200, 25), 0.5)
     share(live, scores(49, 26, -2))
-    assert not live.drifted() and live.warning("films") is None
+    assert not live.drifted() and live.warnings("films") == []
     live.decide(-2.0)
     assert live.drifted()
-    assert "almanac calibrate-gate FILE --task films" in (live.warning("films") or "")
+    [warning] = live.warnings("films")
+    assert "almanac calibrate-gate FILE --task films" in warning
+
+
+def test_a_budget_that_cannot_be_kept_is_told() -> None:
+    live, fresh = LiveThreshold(scores(200, 29), 0.25), scores(100, 30)
+    for score in fresh[:49]:
+        live.decide(score, forced=True)
+    assert live.warnings("films") == []
+    live.decide(fresh[49], forced=True)
+    [warning] = live.warnings("films")
+    assert "100% fetched" in warning and "budget is 25%" in warning
 
 
 def test_same_questions_are_seldom_taken_for_drift() -> None:

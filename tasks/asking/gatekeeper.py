@@ -145,9 +145,9 @@ class Gatekeeper:
 
     @property
     def warnings(self) -> list[str]:
-        """What people should know: gates that could not be asked, and such that are out of date."""
-        drifts = (live.warning(task) for task, live in self._thresholds.items())
-        return [*self._told, *filter(None, drifts)]
+        """What people should know: gates that could not be asked, drift, budgets not kept."""
+        lives = self._thresholds.items()
+        return [*self._told, *(words for task, live in lives for words in live.warnings(task))]
 
     def _decided(self, look: Look, gating: Gating) -> Gating:
         gate = look.placed.gate

@@ -24,6 +24,7 @@ WINDOW = 400  # scores that count
 STEP = 0.01  # of the quantile, a question: it forgets what was fetched after some hundred
 ENOUGH = 50  # live scores that tell of drift
 ALARM = 0.001  # chance of a false alarm at one look
+OVERSPENT = 0.1  # beyond the budget, of which people are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +120,26 @@ class LiveThreshold:
         apart = _largest_gap(self._seeds, live)
         return _chance(apart, len(self._seeds), len(live)) < ALARM
 
-    def warning(self, task: str) -> str | None:
-        """Return what to tell people if scores have drifted, None if they have not."""
-        if not self.drifted():
-            return None
-        return (
-            f"The last {self._live} questions of the task {task} score otherwise than those that "
-            "its gate was calibrated on. The budget is kept, but the gate knows less of them: "
-            f"calibrate it on such questions with `almanac calibrate-gate FILE --task {task}`."
-        )
+    def warnings(self, task: str) -> list[str]:
+        """Return what people should know of a task: drift, and a budget that cannot be kept."""
+        found = []
+        if self.drifted():
+            found.append(
+                f"The last {self._live} questions of the task {task} score otherwise than those "
+                "that its gate was calibrated on. The budget is kept, but the gate knows less of "
+                "them: calibrate it on such questions with "
+                f"`almanac calibrate-gate FILE --task {task}`."
+            )
+        rate = self.rate or 0.0
+        if self.level <= 0 and rate > self._budget + OVERSPENT and len(self._fetched) >= ENOUGH:
+            found.append(
+                f"Of the last {len(self._fetched)} questions of the task {task}, {rate:.0%} "
+                f"fetched knowledge, where the budget is {self._budget:.0%}: so many had no answer "
+                "by the model itself, had no score, or asked for what is current "
+                "(`retrieve_cause` in the table `answers` tells). Set a larger budget, or a model "
+                "that knows more."
+            )
+        return found
 
     # -- state ------------------------------------------------------------------------------------
 
