@@ -116,7 +116,8 @@ def main() -> None:
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
     figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
     print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())
-    write_results("gate-curves", "python -m benchmarks.gate_curves", figures)
+    layers = f" --layers {Path(told.layers).name}" if told.layers else ""
+    write_results("gate-curves", f"python -m benchmarks.gate_curves{layers}", figures)
 
 
 if __name__ == "__main__":

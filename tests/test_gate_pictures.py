@@ -80,6 +80,16 @@ def test_scores_without_a_density_are_drawn_all_the_same(
     assert "kings" in words(file)
 
 
+def test_names_are_shown_as_they_are(results: GateResults, tmp_path: Path) -> None:
+    file = tmp_path / "curves.svg"
+    names = ["$x_", "_a$\\frac{$b"]
+    draw_curves(file, "$\nthings", names, results.curves, results.perfect)
+    assert {"$x_", "a$\\frac{$b", "$ things: accuracy over retrieval rate"} <= set(words(file))
+    odd = {f"_{name}$": one for name, one in results.curves.items()}
+    draw_curves(file, "things", MODELS, odd, results.perfect)
+    assert "popularity$" in words(file)
+
+
 def test_pictures_need_a_folder_and_a_form(tmp_path: Path) -> None:
     check_picture(tmp_path / "curves.svg")
     with pytest.raises(UsageError, match=r"\.svg or \.png"):

@@ -24,6 +24,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
 GREY, BLACK = "#8a8a8a", "#000000"
 CONSTANT = ("always", "never", "random")  # whose curve is the random line
+LONGEST_NAME = 40  # characters
 POINTS = 200  # of a density
 OUTSIDE = 3.0  # bandwidths that a density goes on beyond its data
 
@@ -39,8 +40,9 @@ def check_picture(path: Path) -> None:
 def draw_pictures(found: GateResults, curves: str | None, densities: str | None) -> None:
     """Draw the curves of all gates and the first one's scores, where a path is given."""
     dataset, system = found.report["dataset"], found.report["system"]
+    models = found.outcomes.models
     if curves:
-        draw_curves(Path(curves), dataset, found.outcomes.models, found.curves, found.perfect)
+        draw_curves(Path(curves), dataset, models, found.curves, found.perfect)
     if densities:
         draw_densities(Path(densities), dataset, system, found.outcomes, found.scored[system])
 
@@ -62,14 +64,14 @@ def draw_curves(
         panel.plot(100 * RATES, ideal, color=BLACK, linewidth=1.2, label="perfect gate")
         for place, (name, one) in enumerate(shown.items()):
             found = _accuracies(one, number)
-            panel.plot(100 * RATES, found[0], label=name, linewidth=1.8, **_style(place))
+            panel.plot(100 * RATES, found[0], label=_shown(name), linewidth=1.8, **_style(place))
             _draw_gain(below, found, place)
         line = {"color": GREY, "linestyle": (0, (4, 3))}
         panel.plot([0, 100], ideal[[0, -1]], label="random line", **line)
         below.axhline(0, **line)
-        panel.set_title(model)
+        panel.set_title(_shown(model))
         panel.set_xlim(0, 100)
-    figure.suptitle(f"{dataset}: accuracy over retrieval rate")
+    figure.suptitle(f"{_shown(dataset)}: accuracy over retrieval rate")
     _finish(figure, panels[0][0], path)
 
 
@@ -101,7 +103,7 @@ def draw_densities(
     for place, (name, values) in enumerate(scores.items()):
         _draw_density(panel, np.log(values) if logarithmic else values, name, place)
     panel.set_ylim(bottom=0)
-    figure.suptitle(f"{dataset}: scores of fresh questions by task")
+    figure.suptitle(f"{_shown(dataset)}: scores of fresh questions by task")
     _finish(figure, panel, path)
 
 
@@ -110,13 +112,13 @@ def _draw_density(panel: Any, values: np.ndarray, name: str, place: int) -> None
     from scipy.stats import gaussian_kde
 
     if len(np.unique(values)) < 2:
-        panel.axvline(values[0] if len(values) else np.nan, label=name, **_style(place))
+        panel.axvline(values[0] if len(values) else np.nan, label=_shown(name), **_style(place))
         return
     density = gaussian_kde(values)
     margin = OUTSIDE * float(np.sqrt(density.covariance[0, 0]))
     x = np.linspace(values.min() - margin, values.max() + margin, POINTS)
     y = density(x)
-    panel.plot(x, y, label=name, linewidth=1.8, **_style(place))
+    panel.plot(x, y, label=_shown(name), linewidth=1.8, **_style(place))
     panel.fill_between(x, y, color=_style(place)["color"], alpha=0.08, linewidth=0)
 
 
@@ -139,8 +141,11 @@ def _panels(rows: int, columns: int, below: str) -> tuple[Any, list[list[Any]]]:
 def _finish(figure: Any, panel: Any, path: Path) -> None:
     """Put one legend beside all panels, where it covers nothing, and write the file."""
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
     figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # a name may hold dollar signs
     svg = path.suffix.lower() == ".svg"
     with rc_context({"svg.hashsalt": "almanac"}):
         figure.savefig(path, dpi=150, metadata={"Date": None} if svg else None)
@@ -149,6 +154,11 @@ def _finish(figure: Any, panel: Any, path: Path) -> None:
 def _accuracies(curves: Measured, model: int) -> np.ndarray:
     """Return a model's accuracies in per cent (resamples, rates), means over data sets."""
     return np.asarray(100 * curves.accuracies[:, :, model].mean(0))
+
+
+def _shown(name: str) -> str:
+    """Return a name as a legend takes it: on one line, not too long, no underscore in front."""
+    return " ".join(name.split()).lstrip("_")[:LONGEST_NAME] or "?"
 
 
 def _style(place: int) -> dict[str, Any]:
