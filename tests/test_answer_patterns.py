@@ -1,4 +1,4 @@
-"""Answer patterns: read as texts, matched as regular expressions are, and bounded whatever comes."""
+"""Answer patterns: read as texts, matched as regular expressions are, bounded whatever comes."""
 
 import re
 from pathlib import Path
@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.evaluation.answer_patterns import LONGEST_ANSWER, holds, is_whole, readings
+from tasks.evaluation.answer_patterns import (
+    LONGEST_ANSWER,
+    LONGEST_PATTERN,
+    holds,
+    is_whole,
+    readings,
+)
 from tasks.evaluation.answerer import Prediction
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.metrics import score
-from tasks.evaluation.pattern_parser import LONGEST_PATTERN, parse
 from tasks.evaluation.question import BenchmarkQuestion
 
 
@@ -32,6 +37,7 @@ from tasks.evaluation.question import BenchmarkQuestion
         (r"[a-c\d]]", "b]", True),
         ("Samuel.*Clemens", "Samuel Langhorne Clemens", True),
         (r"(?=x)y", "(?=x)y", True),
+        (r"20 \°C", "at 20 °c", True),
         ("", "anything", True),
     ],
 )
@@ -48,9 +54,11 @@ def test_a_whole_answer_is_told_from_one_that_holds_the_pattern() -> None:
     ("pattern", "texts"),
     [
         ("White Sands|New Mexico", ("White Sands", "New Mexico")),
-        ("189[67]", ("1896", "1897")),
-        (r"New\s?York", ("New York", "NewYork")),
-        ("shoo?t", ("shoot", "shot")),
+        ("Sept?(ember)?|Feb(ruary)?", ("September", "February")),
+        ("(25|twenty-five) years|1[89]75", ("25 years",)),
+        ("189[67]", ("189[67]",)),
+        (r"New\s?York", ("New York",)),
+        (r"19\.3 °C|St\. Paul", ("19.3 °C", "St. Paul")),
         ("Krebs.*?Fischer", ("Krebs Fischer",)),
         (r"\bfour\b", ("four",)),
         ("(unclosed", ("(unclosed",)),
@@ -122,6 +130,5 @@ def test_curatedtrec_agrees_with_regular_expressions(almanac_data: Path) -> None
     assert len(questions) > 1000
     for question in questions:
         for pattern in question.patterns:
-            assert parse(pattern) is not None, pattern
             for answer in question.answers[:6]:
                 assert holds(pattern, answer) == bool(re.search(pattern, answer, re.IGNORECASE))
