@@ -1,0 +1,119 @@
+"""Kill calibrations at random points, go on, and compare every row with an undisturbed run.
+
+    python -m benchmarks.gate_crash [--kills 40] [--seed 1]
+
+A home has a gate for one task. Calibrations of a second task are killed (SIGKILL) at times drawn
+evenly over the length of an undisturbed one until one runs to its end. After every kill the first
+task's gate must stand as it did and the second's not at all, or whole; at the end both must equal
+those of an undisturbed home bit for bit.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.crash import run_killed
+from benchmarks.results_file import write_results
+from schemas.learning import Centroid, GateSeed, TaskGate, Threshold
+from schemas.operations import Run
+from schemas.settings import EngineSettings, Settings
+from tasks.calibrate_gate import calibrate_gate
+from warehouse.home import Home
+from warehouse.live import latest
+
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
+OWN = {"calibration_id", "calibrated_at"}  # of a calibration, not of what it found
+QUESTIONS = 200
+
+
+@dataclass
+class Tally:
+    """What the kills did."""
+
+    kills: int = 0
+    rounds: int = 0
+    half_made: int = 0
+    different: int = 0
+    left_running: int = 0
+    left_files: int = 0
+
+
+def gates_of(home: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Return all rows of each task's gate in the current edition, by task and table."""
+    edition = Home(home).editions.current()
+    assert edition is not None
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for table in (TaskGate, GateSeed, Centroid, Threshold):
+        for row in edition.table(table).to_pylist():
+            kept = {name: value for name, value in row.items() if name not in OWN}
+            found.setdefault(row["task"], {}).setdefault(table.table, []).append(kept)
+    return found
+
+
+def questions_file(path: Path) -> Path:
+    """Write the questions of both tasks, which are the same."""
+    told = [f"In which year was society number {n} founded, and where?" for n in range(QUESTIONS)]
+    path.write_text("".join(f"{json.dumps({'question': q})}\n" for q in told), encoding="utf-8")
+    return path
+
+
+def torture(work: Path, kills: int, seed: int) -> Tally:
+    """Make so many kills and return what they did."""
+    questions = questions_file(work / "questions.jsonl")
+
+    def calibrated(home: Path, task: str) -> Callable[[], object]:
+        return partial(calibrate_gate, Home(home), questions, PLAIN, task=task)
+
+    whole = work / "undisturbed"
+    calibrated(whole, "first")()
+    before = gates_of(whole)
+    started = time.monotonic()
+    run_killed(calibrated(whole, "second"), None)
+    length, wanted = time.monotonic() - started, gates_of(whole)
+    tally, chance = Tally(), random.Random(seed)
+    while tally.kills < kills:
+        home = work / f"round-{tally.rounds}"
+        calibrated(home, "first")()
+        while not run_killed(calibrated(home, "second"), chance.uniform(0, length)):
+            tally.kills += 1
+            tally.half_made += gates_of(home) not in (before, wanted)
+            if tally.kills >= kills:
+                run_killed(calibrated(home, "second"), None)
+                break
+        tally.rounds += 1
+        tally.different += gates_of(home) != wanted
+        runs = latest(Home(home).live, Run).to_pylist()
+        tally.left_running += sum(run["outcome"] == "running" for run in runs)
+        tally.left_files += sum(1 for kind in ("*.tmp", ".building-*") for _ in home.rglob(kind))
+        shutil.rmtree(home)
+        print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)
+    return tally
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=40)
+    options.add_argument("--seed", type=int, default=1)
+    told = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="almanac-gate-crash-") as work:
+        tally = torture(Path(work), told.kills, told.seed)
+    write_results(
+        "gate-crash", f"python -m benchmarks.gate_crash --kills {told.kills}", asdict(tally)
+    )
+    print(asdict(tally))
+    bad = tally.half_made + tally.different + tally.left_running + tally.left_files
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
