@@ -143,6 +143,14 @@ def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Se
     assert (later.usage.calls, later.usage.tokens_in) == (0, 0)
 
 
+def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model: Settings) -> None:
+    questions = [f"Which {thing} did gulls carry?" for thing in ("ship", "stone", "fish", "bell")]
+    with asker(home, model) as open_asker:
+        answers = open_asker.answer_all(questions * 8)
+    assert [answer.question for answer in answers] == questions * 8
+    assert not any(answer.answerable for answer in answers)
+
+
 def test_what_sensitive_documents_say_is_withheld_from_models(tmp_path: Path) -> None:
     home, texts = Home(tmp_path / "home"), tmp_path / "texts"
     secret, plain = texts / "secret", texts / "plain"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import repeat
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -64,6 +65,7 @@ class Asker:
         self._talk: ModelTalk | None = None
         self._web: Web | None = None
         self._open = ExitStack()
+        self._reading = Lock()  # questions that are worked on at once share one reader of texts
 
     def __enter__(self) -> "Asker":
         """Open the way to the model and to the web, where the settings have them."""
@@ -196,9 +198,10 @@ class Asker:
             yield lambda: planned.by_remote(question, remote)
 
     def _by_texts(self, question: str) -> Found:
-        if self._texts is None:
-            return Found("text")
-        answer = self._texts.answer(question)
+        with self._reading:
+            if self._texts is None:
+                return Found("text")
+            answer = self._texts.answer(question)
         return Found("text", answer.answers, answer.evidence)
 
     def _knowledge_bases(self, question: str) -> list[KnowledgeBase]:
