@@ -2,11 +2,13 @@
 
 import time
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.evaluation.formats import read_benchmark
 from tasks.gating.freshness import wanted_now
 
 TODAY = date(2026, 11, 21)
@@ -90,6 +92,31 @@ def test_what_is_recent_depends_on_the_day() -> None:
     question = "Who won the election of 2019?"
     assert wanted_now(question, date(2020, 5, 1)) == "2019"
     assert wanted_now(question, date(2021, 1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "most"),
+    [
+        ("gate/mirage.jsonl.gz", "mirage", 0.004),
+        ("gate/popqa.json.gz", "popqa", 0.002),
+        ("multihop/hotpotqa.json.gz", "hotpotqa", 0.02),
+    ],
+)
+def test_questions_of_no_time_are_seldom_taken_for_such(
+    almanac_data: Path, file: str, name: str, most: float
+) -> None:
+    questions = [one.question for one in read_benchmark(almanac_data / file, name).questions]
+    fired = [question for question in questions if wanted_now(question, TODAY)]
+    assert len(questions) >= 50 and len(fired) <= most * len(questions), fired[:10]
+
+
+def test_those_of_a_benchmark_that_ask_for_now_are_found(almanac_data: Path) -> None:
+    file = almanac_data / "gate/curatedtrec.large2470-train.tsv"
+    questions = [one.question for one in read_benchmark(file, "curatedtrec").questions]
+    fired = {question for question in questions if wanted_now(question, TODAY)}
+    said = {one for one in questions if "current" in one.lower().split()}
+    # One says of which past year it asks.
+    assert len(said - fired) <= 1 and len(fired) < 0.01 * len(questions)
 
 
 @given(st.text(max_size=400))
