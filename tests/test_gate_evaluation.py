@@ -275,3 +275,21 @@ def test_measurement_is_recorded_and_vectors_are_kept(tmp_path: Path) -> None:
     assert encoder.encoded == 50
     evaluate_gates(home, file, "mirage", lambda: encoder, how)
     assert encoder.encoded == 50
+
+
+def test_one_threshold_for_all_data_sets_fetches_where_knowledge_helps() -> None:
+    datasets = np.repeat(["kings", "rivers"], [60, 180]).astype(object)
+    asked = GateQuestions(
+        [f"{name} {n}" for n, name in enumerate(datasets)],
+        popularity=np.where(datasets == "kings", 1.0, 2.0),
+    )
+    helped = np.tile(np.array([1.0, 0.0]), 120)
+    without = np.where(datasets == "kings", 0.0, helped)
+    outcomes = Outcomes(asked, datasets, ("small",), without[None], helped[None])
+    how = GateMeasurement(gates=("popularity", "random"), draws=Draws(20, 3), resamples=50)
+    report = measure("things", outcomes, how)
+    popularity, chance = report["metrics"], report["baselines"][0]["metrics"]
+    assert popularity["area_over_random"] == 0  # within a data set it knows nothing
+    assert popularity["together_accuracy_at_half_of_always"] == pytest.approx(1)
+    assert popularity["together_rate_at_99"] == pytest.approx(40 / 200, abs=0.02)
+    assert chance["together_accuracy_at_half_of_always"] < 0.95

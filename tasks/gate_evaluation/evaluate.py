@@ -19,7 +19,7 @@ from tasks.gate_evaluation.candidates import (
     of_gates,
     of_layers,
 )
-from tasks.gate_evaluation.figures import difference, gate_figures
+from tasks.gate_evaluation.figures import difference, figures_together, gate_figures
 from tasks.gate_evaluation.hardness import hardness_correlations
 from tasks.gate_evaluation.outcomes import Outcomes, outcomes_of
 from tasks.gate_evaluation.resampled import (
@@ -30,6 +30,7 @@ from tasks.gate_evaluation.resampled import (
     resamples_of,
 )
 from tasks.gate_evaluation.scored import Draws, Scored, scored
+from tasks.gate_evaluation.together import accuracies_together
 from tasks.refresh import silent
 from tasks.vectors import VectorStore
 from warehouse.home import Home
@@ -128,6 +129,9 @@ def compare_gates(
         told.append(
             gate_figures(one.name, outcomes, found[one.name], curves[one.name], ideal, correlations)
         )
+        if how.study == "gates" and len(curves[one.name].datasets) > 1:
+            whole_curves = accuracies_together(outcomes, found[one.name], resamples)
+            told[-1]["metrics"] |= figures_together(outcomes, whole_curves)
         report("gates", len(told), len(candidates))
     for other in told[1:]:
         other["metrics"] |= difference(curves[other["system"]], curves[candidates[0].name])

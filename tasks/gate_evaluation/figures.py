@@ -51,6 +51,26 @@ def _of_part(metrics: Metrics) -> Metrics:
     return {name: value for name, value in metrics.items() if name.startswith(OF_PARTS)}
 
 
+def figures_together(outcomes: Outcomes, accuracies: np.ndarray) -> Metrics:
+    """Return what one threshold over all data sets keeps of always retrieving's accuracy.
+
+    `accuracies` is (resamples, models, rates). Told are the lowest rate that keeps 99 % of it, and
+    the share that half of the retrievals keep.
+    """
+    always = accuracies[:, :, -1]
+    keeps = (accuracies >= KEPT * always[:, :, None]).argmax(2)
+    values = {
+        "together_rate_at_99": RATES[keeps],
+        "together_accuracy_at_half_of_always": _at(accuracies, 0.5) / always,
+    }
+    metrics: Metrics = {}
+    for name, value in values.items():
+        metrics |= _with_interval(name, value.mean(1))
+        for number, model in enumerate(outcomes.models if len(outcomes.models) > 1 else ()):
+            metrics |= _with_interval(f"{name}:{model}", value[:, number])
+    return metrics
+
+
 def difference(mine: Measured, other: Measured) -> Metrics:
     """Return by how much a gate's area is larger than the system's, compared in pairs."""
     return _with_interval("area_over_system", (mine.areas - other.areas).mean(axis=(0, 2)))
