@@ -17,6 +17,7 @@ from flows.commands.gate_words import gate_words
 from schemas.answers import Answer, Gating
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord, ModelCall
+from schemas.row import Row
 from schemas.settings import EngineSettings, GateSettings, ModelSettings, Settings
 from tasks import calibrate_gate as calibration
 from tasks.asking import gatekeeper
@@ -315,6 +316,29 @@ def test_only_the_newest_records_are_read(home: Home, monkeypatch: pytest.Monkey
     past = gate_history(home.live, gate, 100)
     assert [one.score for one in past] == [float(score) for score in range(500, 600)]
     assert len(read) <= 16
+
+
+def test_records_from_before_there_were_gates_are_read(
+    home: Home, asking: Opened, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Older(Row):
+        table = "answers"
+        key = ("question_id",)
+
+        question_id: str
+        question: str
+        thrust: float | None = None
+
+    home.live.append({Older: Older.to_table([{"question_id": "old", "question": "?"}])})
+    with asking(budget=0.0) as asker:
+        record_answers(home, asker.answer(KNOWN.format(7)))
+    assert len(gate_history(home.live, gate_of(home), 400)) == 1
+    query = "select question_id = 'old' as older, retrieve from answers order by 1"
+    assert main(["--home", str(home.path), "sql", query, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"older": False, "retrieve": False},
+        {"older": True, "retrieve": None},
+    ]
 
 
 # -- gates that look at the model's own answer ----------------------------------------------------
