@@ -227,7 +227,8 @@ def test_a_gate_that_cannot_be_asked_is_told_and_knowledge_fetched(
         answer = asker.answer(CORPUS)
         [warning] = asker.warnings
     assert "numbers-1, which now is numbers-2" in warning
-    assert answer.route == "programs" and gating_of(answer).retrieve
+    assert answer.route == "programs" and gating_of(answer).cause == "no_score"
+    assert "could not be asked" in gate_words(gating_of(answer))
 
 
 def test_popularity_counts_where_it_is_told_and_infinite_scores_are_none_in_json(
@@ -372,9 +373,10 @@ def test_own_answers_are_not_asked_for_where_knowledge_is_fetched_anyway(
     home: Home, asking: Opened, entropy: None
 ) -> None:
     with asking(budget=0.0) as asker:
-        told = gating_of(asker.answer("What is number 7 today?"))
+        told, other = map(gating_of, asker.answer_all(["What is number 7 today?", KNOWN.format(9)]))
     assert (told.score, told.cause) == (None, "current")
-    assert "uncertainty" not in purposes(home)
+    assert other.score is not None and other.cause == "score"
+    assert purposes(home)["uncertainty"] == 1
 
 
 # -- the command line -----------------------------------------------------------------------------
@@ -476,4 +478,5 @@ def test_every_outcome_has_words() -> None:
         assert words in said and "score 1, threshold 2, budget 50%" in said and "\n" not in said
     assert "by itself" in gate_words(told.model_copy(update={"retrieve": False}))
     assert "nothing to decide" in gate_words(told.model_copy(update={"retrieve": None}))
-    assert "no calibrated task" in gate_words(Gating(retrieve=True, cause="unknown_task"))
+    assert gate_words(Gating(retrieve=True, cause="unknown_task")).endswith("was fetched")
+    assert gate_words(Gating()).endswith("no calibrated task")

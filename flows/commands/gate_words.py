@@ -12,8 +12,11 @@ CAUSES = {
 
 def gate_words(gating: Gating) -> str:
     """Return what the gate did and why."""
+    if gating.cause == "no_score" and gating.task is None:
+        return "gate: it could not be asked, so knowledge was fetched"
     if gating.task is None:
-        return "gate: the question is like those of no calibrated task, so knowledge was fetched"
+        fetched = ", so knowledge was fetched" if gating.retrieve else ""
+        return f"gate: the question is like those of no calibrated task{fetched}"
     gate = (gating.gate or "").partition(" ")[0]
     score = "no score" if gating.score is None else f"score {gating.score:.4g}"
     told = f"gate {gate} of the task {gating.task}: {score}"

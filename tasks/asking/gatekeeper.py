@@ -36,6 +36,7 @@ class Look:
     placed: Placed
     words: str | None  # that ask for what is current
     popularity: float | None = None
+    asked: bool = True  # False where the encoder could not be had
 
     @property
     def needs(self) -> frozenset[str]:
@@ -88,17 +89,21 @@ class Gatekeeper:
         """
         today = datetime.now(UTC).date()
         questions = [turn.question for turn in turns]
+        asked = True
         try:
             placed = self._registry.place(questions, [self._named(turn.known) for turn in turns])
         except AlmanacError as error:
             self._told[f"The gate was not asked. {error}"] = None
-            placed = [Placed(None)] * len(questions)
+            asked, placed = False, [Placed(None)] * len(questions)
         words = [
             wanted_now(question, today) if self._settings.freshness else None
             for question in questions
         ]
         popularity = [turn.known.popularity for turn in turns]
-        return [Look(*one) for one in zip(questions, placed, words, popularity, strict=True)]
+        return [
+            Look(*one, asked=asked)
+            for one in zip(questions, placed, words, popularity, strict=True)
+        ]
 
     def _named(self, known: Known) -> str | None:
         """Return the task that the settings name, else the file of questions if that has a gate."""
@@ -152,7 +157,8 @@ class Gatekeeper:
     def _decided(self, look: Look, gating: Gating) -> Gating:
         gate = look.placed.gate
         if gate is None:
-            return gating.model_copy(update={"retrieve": True, "cause": "unknown_task"})
+            cause = "unknown_task" if look.asked else "no_score"
+            return gating.model_copy(update={"retrieve": True, "cause": cause})
         live = self._threshold(gate)
         level, below = live.level, live.threshold
         score = math.nan if gating.score is None else gating.score
@@ -196,8 +202,6 @@ def _scores(
     gate: CalibratedGate, looks: Sequence[Look], own: Sequence[OwnAnswer | None]
 ) -> list[float]:
     """Return the scores of one task's questions; NaN where what the gate reads is not known."""
-    if OWN & gate.gate.needs and any(one is None for one in own):
-        return [math.nan] * len(looks)
     vectors = [look.placed.vector for look in looks]
     found = gate.gate.score(
         GateQuestions(
@@ -208,7 +212,11 @@ def _scores(
             answers=np.array([_kind(one) for one in own], dtype=object),
         )
     )
-    return [float(score) for score in found]
+    blind = bool(OWN & gate.gate.needs)
+    return [
+        math.nan if blind and one is None else float(score)
+        for one, score in zip(own, found, strict=True)
+    ]
 
 
 def _kind(own: OwnAnswer | None) -> str:
