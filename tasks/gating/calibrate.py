@@ -30,7 +30,7 @@ from tasks.gating.thrust import scale_of
 from tasks.gating.thrust_gate import ThrustGate
 
 FEWEST_SEEDS = 10  # below, folds and clusters have hardly anything in them
-REACH = 0.99  # share of the task's own questions that lie within it
+REACH = 0.98  # share of the task's own questions that lie within it
 BUDGETS = tuple(percent / 100 for percent in range(1, 100))
 
 
@@ -93,7 +93,8 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
 
 
 _NEEDED = {
-    "popularity": "how popular the questions' subjects are (`popularity` in the questions file)",
+    "popularity": "how well known the questions' subjects are (`popularity` in the questions file, "
+    "or a graph that tells it: --popularity-of GRAPH)",
     "uncertainty": "how sure a model is of its answers",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
     "`almanac evaluate FILE --format NAME --knowledge --out OUTCOMES.jsonl` writes them)",
