@@ -188,7 +188,7 @@ def _chance(gap: float, first: int, second: int) -> float:
 
     Kolmogorov's distribution with the correction for small samples by Stephens (1970).
     """
-    from scipy.special import kolmogorov  # 0.1 s, only where there are enough live scores
+    from scipy.special import kolmogorov  # 0.4 s, only where there are enough live scores
 
     root = math.sqrt(first * second / (first + second))
     return float(kolmogorov((root + 0.12 + 0.11 / root) * gap))
