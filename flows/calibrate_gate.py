@@ -38,8 +38,8 @@ def calibrate_gate(
 ) -> dict[str, Any]:
     """Calibrate the gate of a task; return the run, with the gate and its thresholds.
 
-    `options` are the gate's (variant, clusters), `encoder` has name, layer and pooling. Raises
-    AlmanacError when the questions cannot be read or publishing is held.
+    `options` are the gate's (variant, clusters, popularity_of), `encoder` has name, layer and
+    pooling. Raises AlmanacError when the questions cannot be read or publishing is held.
     """
     hush_at_exit()
     place = Home(Path(home))

@@ -45,6 +45,7 @@ def evaluate_gates(
     seeds: int = 200,
     draws: int = 10,
     choices: bool = False,
+    popularity_of: str | None = None,
     study: Study = "gates",
     limit: int | None = None,
     picture: str | None = None,
@@ -64,6 +65,7 @@ def evaluate_gates(
         limit=limit,
         options={"variant": variant, "clusters": clusters},
         choices=choices,
+        popularity_of=popularity_of,
         study=study,
     )
     for name in filter(None, (picture, densities)):

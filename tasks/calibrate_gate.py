@@ -21,6 +21,8 @@ from tasks.gating.calibrate import Calibration, GateChoice, calibrate, journal_r
 from tasks.gating.crossfit import BUDGETS, threshold
 from tasks.gating.encoders.opening import open_question_encoder
 from tasks.gating.gate import make_gate
+from tasks.gating.graph_popularity import popularity_of_home
+from tasks.gating.plain_gates import PopularityGate
 from tasks.gating.questions import DUMMY, GateQuestions, kind_of_answer
 from tasks.gating.uncertainty import answer_uncertainty
 from tasks.publish import Stage, build_and_publish
@@ -178,10 +180,15 @@ class _Calibrating:
         self._engine, self._run, self._report = settings.engine, run, report
         encoder = open_question_encoder(choice.encoder, settings.engine, home, run.run_id)
         self._store = VectorStore(home.journal, encoder, report)
-        self._needs = make_gate(choice.gate, **choice.options).needs
+        gate = make_gate(choice.gate, **choice.options)
+        self._needs, self._popularity = gate.needs, None
+        if isinstance(gate, PopularityGate) and gate.popularity_of is not None:
+            self._popularity = popularity_of_home(home, gate.popularity_of)
 
     def task(self, task: str, drawn: Sequence[BenchmarkQuestion]) -> Calibration:
         """Calibrate the gate of one task; nothing is journalled but vectors and model calls."""
+        if self._popularity is not None:
+            drawn = self._popularity.told(drawn)
         texts = [question.question for question in drawn]
         seeds = seed_questions(drawn, self._store.encode(texts), self._model)
         if "uncertainty" in self._needs:

@@ -41,7 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def gate_choice(arguments: argparse.Namespace) -> GateChoice:
     """Return the gate that the command line names, with its options."""
-    told = {"variant": arguments.variant, "clusters": arguments.clusters}
+    told = {
+        "variant": arguments.variant,
+        "clusters": arguments.clusters,
+        "popularity_of": arguments.popularity_of,
+    }
     options = {name: value for name, value in told.items() if value is not None}
     encoder = EncoderChoice(arguments.encoder, arguments.layer, arguments.pooling)
     return GateChoice(arguments.gate, options, encoder)

@@ -61,6 +61,7 @@ def measurement(arguments: argparse.Namespace) -> GateMeasurement:
         limit=arguments.limit,
         options={"variant": arguments.variant, "clusters": arguments.clusters},
         choices=arguments.choices,
+        popularity_of=arguments.popularity_of,
         study=study,
     )
 

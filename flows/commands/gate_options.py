@@ -19,6 +19,11 @@ def gate_options(p: argparse.ArgumentParser) -> None:
     g.add_argument("--seeds", type=positive, default=200, metavar="N", help="a data set (200)")
     g.add_argument("--draws", type=positive, default=10, metavar="N", help="of the seeds (10)")
     g.add_argument("--choices", action="store_true", help="look at the choices, too")
+    g.add_argument(
+        "--popularity-of",
+        metavar="GRAPH",
+        help="the home's graph that tells popularity of subjects",
+    )
     g.add_argument("--picture", metavar="FILE", help="draw the curves as .svg or .png")
     g.add_argument("--densities", metavar="FILE", help="draw the scores by task as .svg or .png")
     more = g.add_mutually_exclusive_group()

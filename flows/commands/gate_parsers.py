@@ -20,6 +20,9 @@ def calibrate_gate(commands: Commands, shared: argparse.ArgumentParser, module: 
     p.add_argument(
         "--outcomes-of", metavar="MODEL", help="whose outcomes count, where the file has several"
     )
+    p.add_argument(
+        "--popularity-of", metavar="GRAPH", help="that tells the gate popularity of subjects"
+    )
     gate_options(p)
     model_options(p)
 

@@ -17,7 +17,8 @@ from tasks.gating.thrust import Variant
 
 MISSING = {
     "vectors": "no encoder is chosen",
-    "popularity": "the questions do not say how popular their subjects are",
+    "popularity": "the questions do not say how popular their subjects are, nor is a graph named "
+    "that tells it (--popularity-of GRAPH)",
     "uncertainty": "the questions do not say how sure a model is of its own answers",
     "answers": "the questions do not say what a model answers by itself",
 }

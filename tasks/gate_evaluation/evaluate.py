@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from tasks.embed import Encoder
 from tasks.evaluation.formats import read_benchmark
 from tasks.evaluation.report import evaluation_rows
@@ -31,6 +33,7 @@ from tasks.gate_evaluation.resampled import (
 )
 from tasks.gate_evaluation.scored import Draws, Scored, scored
 from tasks.gate_evaluation.together import accuracies_together
+from tasks.gating.graph_popularity import popularity_of_home
 from tasks.refresh import silent
 from tasks.vectors import VectorStore
 from warehouse.home import Home
@@ -44,7 +47,8 @@ class GateMeasurement:
     """Which gates are measured and how; `all` stands for every gate, Thrust first.
 
     `limit` takes the first of a seeded shuffle. `options` are Thrust's. With `choices` a question
-    is taken together with the choices that it has. The studies of ablations and layers measure
+    is taken together with the choices that it has. `popularity_of` names the graph of the home that
+    tells how well known the questions' subjects are. The studies of ablations and layers measure
     Thrust alone, and no thresholds.
     """
 
@@ -53,6 +57,7 @@ class GateMeasurement:
     limit: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
     choices: bool = False
+    popularity_of: str | None = None
     study: Study = "gates"
     resamples: int = RESAMPLES
 
@@ -84,7 +89,10 @@ def evaluate_gates(
     how = how or GateMeasurement()
     names = check_gates(how.gates if how.study == "gates" else ["thrust"], how.options)
     benchmark = read_benchmark(path, format)
-    outcomes = outcomes_of(sample(benchmark.questions, how.limit), choices=how.choices)
+    asked = sample(benchmark.questions, how.limit)
+    if how.popularity_of is not None:
+        asked = popularity_of_home(home, how.popularity_of).told(asked)
+    outcomes = outcomes_of(asked, choices=how.choices)
     encoder = open_encoder() if need_vectors(names) else None
     if encoder and how.study != "layers":
         store = VectorStore(home.journal, encoder, report)
@@ -100,6 +108,7 @@ def evaluate_gates(
     results = compare_gates(benchmark.name, candidates, how, report)
     results.report["encoder"] = encoder.id if encoder else None
     results.report["choices"] = how.choices
+    results.report["popularity"] = _told_popularity(outcomes, how)
     results.report["left_out"] = left_out
     results.report["seconds"] = round(time.perf_counter() - began, 2)
     parts = [results.report, *results.report["baselines"]]
@@ -137,6 +146,13 @@ def compare_gates(
         other["metrics"] |= difference(curves[other["system"]], curves[candidates[0].name])
     whole = {"dataset": dataset, **told[0], **_drawn(outcomes, how), "baselines": told[1:]}
     return GateResults(whole, outcomes, found, curves, ideal)
+
+
+def _told_popularity(outcomes: Outcomes, how: GateMeasurement) -> dict[str, Any]:
+    """Tell which graph popularity is from, and of which share of the questions it is known."""
+    popularity = outcomes.questions.popularity
+    known = 0.0 if popularity is None else float(np.mean(~np.isnan(popularity)))
+    return {"of": how.popularity_of, "known": round(known, 4)}
 
 
 def _drawn(outcomes: Outcomes, how: GateMeasurement) -> dict[str, Any]:

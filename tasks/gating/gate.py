@@ -10,7 +10,13 @@ from schemas.errors import UsageError
 from tasks.gating.bm25_gate import BM25Gate
 from tasks.gating.mahalanobis_gate import MahalanobisGate
 from tasks.gating.outcome_gates import LearnedGate, OwnAnswerGate
-from tasks.gating.plain_gates import AlwaysGate, ColumnGate, NeverGate, RandomGate
+from tasks.gating.plain_gates import (
+    AlwaysGate,
+    ColumnGate,
+    NeverGate,
+    PopularityGate,
+    RandomGate,
+)
 from tasks.gating.questions import GateQuestions
 from tasks.gating.thrust_gate import ThrustGate
 
@@ -42,7 +48,7 @@ GATES: dict[str, Callable[..., Gate]] = {
     "thrust": ThrustGate,
     "bm25": BM25Gate,
     "mahalanobis": MahalanobisGate,
-    "popularity": partial(ColumnGate, "popularity", "popularity", 1.0),
+    "popularity": PopularityGate,
     "entropy": partial(ColumnGate, "entropy", "uncertainty", -1.0),
     "own_answer": OwnAnswerGate,
     "learned": LearnedGate,

@@ -19,7 +19,7 @@ class _Unlearned:
 class ColumnGate(_Unlearned):
     """Scores by a column of the questions, as it is or, where less of it is better, its negative.
 
-    Popularity of the subject (Mallen et al. 2023) and entropy of the model's own answer are such.
+    Entropy of the model's own answer is such.
     """
 
     def __init__(self, name: str, column: str, sign: float) -> None:
@@ -33,6 +33,15 @@ class ColumnGate(_Unlearned):
         if values is None:
             return np.full(len(questions), np.nan)
         return self._sign * np.asarray(values, float)
+
+
+class PopularityGate(ColumnGate):
+    """Scores by how well known a question's subject is (Mallen et al. 2023)."""
+
+    def __init__(self, popularity_of: str | None = None) -> None:
+        """`popularity_of` names the graph that tells it where nobody does; None: there is none."""
+        super().__init__("popularity", "popularity", 1.0)
+        self.popularity_of = popularity_of
 
 
 class RandomGate(_Unlearned):

@@ -121,6 +121,11 @@ class Graph:
         """How many nodes there are."""
         return len(self.out_offsets) - 1
 
+    @property
+    def entities(self) -> np.ndarray:
+        """Which nodes are entities, not values: bool (nodes,)."""
+        return np.asarray(pa.array(self.ids).is_valid())
+
     @cached_property
     def relation_numbers(self) -> dict[str, int]:
         """The number of each relation."""
