@@ -35,7 +35,12 @@ class BM25Gate:
             norm = K1 * (1 - B + B * length / mean_length)
             for word, times in document.items():
                 weights[word] += times * (K1 + 1) / (times + norm) / len(documents)
-        rare = {w: np.log1p((len(documents) - n + 0.5) / (n + 0.5)) for w, n in held.items()}
+        whole = counted_as or len(documents)
+        share = whole / len(documents)  # of words that nearly all hold, the number tells much
+        rare = {
+            word: np.log1p((whole - n * share + 0.5) / (n * share + 0.5))
+            for word, n in held.items()
+        }
         self._weights = {word: rare[word] * weight for word, weight in weights.items()}
 
     def score(self, questions: GateQuestions) -> np.ndarray:
