@@ -69,15 +69,12 @@ def test_bm25_is_the_mean_over_all_seeds() -> None:
     assert gate.score(GateQuestions(["c"]))[0] == pytest.approx(rare * weight / 3)
 
 
-def test_questions_that_are_nearly_alike_keep_to_a_budget_by_bm25() -> None:
-    rng = np.random.default_rng(0)
-    names = [" ".join(rng.choice(["ada", "ben", "cal", "dot"], 2)) for _ in range(600)]
-    texts = [f"in which year was {name} born in number {n}" for n, name in enumerate(names)]
-    seeds, fresh = GateQuestions(texts[:200]), GateQuestions(texts[200:])
+def test_what_bm25_gives_a_question_does_not_depend_on_how_many_folds_are_seen() -> None:
+    texts = [f"in which year was society {n} founded" for n in range(240)]
     gate = make_gate("bm25")
-    gate.fit(seeds)
-    below = threshold(cross_fitted(GATES["bm25"], seeds), 0.5)
-    assert fetches(gate.score(fresh), below).mean() == pytest.approx(0.5, abs=0.15)
+    gate.fit(GateQuestions(texts[:200]))
+    held_out = cross_fitted(GATES["bm25"], GateQuestions(texts[:200]))
+    np.testing.assert_allclose(held_out, gate.score(GateQuestions(texts[200:]))[0], rtol=1e-9)
 
 
 def test_chinese_questions_have_words_for_bm25() -> None:
