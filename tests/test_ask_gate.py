@@ -250,6 +250,29 @@ def test_popularity_counts_where_it_is_told_and_infinite_scores_are_none_in_json
     assert (gating_of(answer).retrieve, answer.thrust) == (False, None)
 
 
+def test_the_graph_that_a_gate_names_tells_popularity(
+    home: Home, asking: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_gate(graph: str) -> None:
+        made = make_gate("popularity", popularity_of=graph)
+        gate = replace(gate_of(home), gate=made, seed_scores=np.arange(50.0))
+        monkeypatch.setattr(gatekeeper, "calibrated_gates", lambda _: {"numbers": gate})
+
+    questions, known = [CORPUS, KNOWN.format(7)], [Known(), Known(popularity=49.0)]
+    open_gate("corpus")
+    with asking(budget=0.0, task="numbers") as asker:
+        ada, number = asker.answer_all(questions, known)
+        assert asker.warnings == []
+    assert (gating_of(ada).score or 0) >= 1
+    assert (number.thrust, gating_of(number).cause) == (None, "no_score")  # the file's is another
+    open_gate("removed")
+    with asking(budget=0.0, task="numbers") as asker:
+        answers = asker.answer_all(questions, known)
+        [warning] = asker.warnings
+    assert [gating_of(a).retrieve for a in answers] == [True, True]
+    assert "task numbers" in warning and "no graph 'removed'" in warning
+
+
 # -- budgets --------------------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from tasks.gating.calibrate import GateChoice, calibrate, journal_rows
 from tasks.gating.calibrated import calibrated_gates
 from tasks.gating.crossfit import threshold
 from tasks.gating.gate import GATES
+from tasks.gating.plain_gates import PopularityGate
 from tasks.gating.questions import GateQuestions
 from warehouse.home import Home
 from warehouse.live import latest
@@ -234,6 +235,37 @@ def test_outcomes_of_several_models_want_one_named(
         seeding=Seeding(model="large"),
     )
     assert {seed["gain"] for seed in rows(home, GateSeed)} == {0.0}
+
+
+def test_a_graph_tells_popularity_and_the_gate_remembers_it(
+    own_home: Path, tmp_path: Path, hashed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
+    asked = [{"question": f"What did {subjects[n % 3]} say of {n}?"} for n in range(30)]
+    asked[0]["popularity"] = 1e6  # type: ignore[assignment]
+    path = tmp_path / "subjects.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in asked), encoding="utf-8")
+    call = ["--home", str(own_home), "calibrate-gate", str(path), "--task", "subjects"]
+    told = [*call, "--gate", "popularity", "--popularity-of"]
+    assert main([*told, "corpus"]) == 0
+    home = Home(own_home)
+    (row,) = rows(home, TaskGate)
+    assert json.loads(row["options"]) == {"popularity_of": "corpus"}
+    found = {seed["question"].split()[2]: seed["popularity"] for seed in rows(home, GateSeed)}
+    assert found["Ada"] >= 1 and found["London"] >= 1 and found["Zxy"] is None
+    edition = home.editions.current()
+    assert edition is not None
+    gate = calibrated_gates(edition)["subjects"].gate
+    assert isinstance(gate, PopularityGate) and gate.popularity_of == "corpus"
+    capsys.readouterr()
+    for wrong, words in (
+        ([*told, "films"], "no graph 'films'"),
+        ([*call, "--popularity-of", "corpus"], "no such option: popularity_of"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            raise SystemExit(main(wrong))
+        assert end.value.code == 2
+        assert words in capsys.readouterr().err
 
 
 def test_commands_calibrate_list_and_remove(

@@ -12,6 +12,7 @@ from schemas.answers import Gating
 from schemas.errors import AlmanacError, DamageError
 from schemas.settings import Settings
 from tasks.asking.gate_history import gate_history, gate_name
+from tasks.asking.gate_popularity import GatePopularity
 from tasks.asking.own_answer import OwnAnswer, own_answer
 from tasks.asking.turn import Known, Turn
 from tasks.gating.calibrated import CalibratedGate, calibrated_gates
@@ -67,6 +68,7 @@ class Gatekeeper:
         self._budget = BUDGETS[budget] if isinstance(budget, str) else float(budget)
         self._thresholds: dict[str, LiveThreshold] = {}
         self._told: dict[str, None] = {}
+        self._popularity = GatePopularity(edition)
 
     def ask(self, turns: Sequence[Turn], *, decides: bool, mapped: Mapped) -> None:
         """Put into each turn its score and, if the gate decides, what it decides.
@@ -99,7 +101,7 @@ class Gatekeeper:
             wanted_now(question, today) if self._settings.freshness else None
             for question in questions
         ]
-        popularity = [turn.known.popularity for turn in turns]
+        popularity = self._popularity.of(turns, placed)
         return [
             Look(*one, asked=asked)
             for one in zip(questions, placed, words, popularity, strict=True)
@@ -152,7 +154,8 @@ class Gatekeeper:
     def warnings(self) -> list[str]:
         """What people should know: gates that could not be asked, drift, budgets not kept."""
         lives = self._thresholds.items()
-        return [*self._told, *(words for task, live in lives for words in live.warnings(task))]
+        of_budgets = [words for task, live in lives for words in live.warnings(task)]
+        return [*self._told, *self._popularity.warnings, *of_budgets]
 
     def _decided(self, look: Look, gating: Gating) -> Gating:
         gate = look.placed.gate

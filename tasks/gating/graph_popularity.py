@@ -44,14 +44,13 @@ class GraphPopularity:
 
 def open_popularity(edition: Edition | None, name: str) -> GraphPopularity:
     """Open the graph of this name, `corpus` for the documents; UsageError if there is none."""
-    graphs: dict[str, Graph] = {}
-    if edition is not None:
-        edition.check(f"{FOLDER}/")
-        graphs = {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
-    if edition is None or name not in graphs:
-        there = ", ".join(graphs) or "none"
+    opened = {folder: open_graph(folder) for folder in graph_folders(edition)} if edition else {}
+    found = [(folder, graph) for folder, graph in opened.items() if graph.name == name]
+    if edition is None or not found:
+        there = ", ".join(graph.name for graph in opened.values()) or "none"
         raise UsageError(f"There is no graph {name!r} to tell popularity. The graphs: {there}.")
-    graph = graphs[name]
+    [(folder, graph)] = found
+    edition.check(f"{FOLDER}/{folder.name}/")
     corpus = name == CORPUS["graph"]
     return GraphPopularity(graph, _mentions(edition, graph) if corpus else triples_of(graph))
 
