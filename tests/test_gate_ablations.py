@@ -175,6 +175,7 @@ def test_gates_at_the_command_line(
         (["--gate", "guess"], "no gate 'guess'"),
         (["--gate", ","], "Name a gate"),
         (["--gate", "popularity"], "cannot be measured here"),
+        (["--gate", "popularity", "--popularity-of", "films"], "no graph 'films'"),
         (["--gate", "thrust", "--variant", "odd"], "no variant 'odd'"),
         (["--gate", "bm25", "--picture", "curves.gif"], ".svg or .png"),
         (["--gate", "bm25", "--pooling", "odd"], "no pooling"),

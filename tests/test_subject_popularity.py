@@ -1,5 +1,7 @@
 """Whom a question is about, and how well known that is by a graph."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,10 @@ from hypothesis import strategies as st
 
 from schemas.errors import UsageError
 from schemas.knowledge import Entity
+from tasks.embed import Encoder
 from tasks.evaluation.question import BenchmarkQuestion
+from tasks.gate_evaluation.evaluate import GateMeasurement, evaluate_gates
+from tasks.gate_evaluation.scored import Draws
 from tasks.gating.graph_popularity import open_popularity, popularity_of_home
 from tasks.gating.known_names import known_names
 from tasks.gating.subject_popularity import subject_popularity, triples_of
@@ -225,6 +230,38 @@ def test_questions_take_over_what_a_graph_tells(small_home: Path) -> None:
     known, unknown = graph.told(asked)
     assert known.popularity is not None and known.popularity >= 1
     assert unknown.popularity is None
+
+
+def test_gates_are_measured_with_what_a_graph_tells(own_home: Path, tmp_path: Path) -> None:
+    subjects = ["Ada Lovelace", "London", "Zxy Qwv"]
+    rows = [
+        {
+            "dataset": "medqa",
+            "id": str(n),
+            "question": f"What did {subjects[n % 3]} say of {n}?",
+            "options": {"A": "this", "B": "that"},
+            "answer": "A",
+            "pred": {"cot_m": "AAB"[n % 3], "rag32_m": "A"},
+        }
+        for n in range(60)
+    ]
+    file = tmp_path / "mirage.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    how = GateMeasurement(
+        gates=("popularity",), draws=Draws(20, 2), resamples=20, popularity_of="corpus"
+    )
+    found = evaluate_gates(Home(own_home), file, "mirage", _no_encoder, how).report
+    assert found["popularity"] == {"of": "corpus", "known": pytest.approx(2 / 3, abs=1e-4)}
+    # The model does not know whom the corpus does not know.
+    assert found["metrics"]["share_of_perfect"] == pytest.approx(1)
+    with pytest.raises(UsageError, match="--popularity-of GRAPH"):
+        evaluate_gates(
+            Home(own_home), file, "mirage", _no_encoder, replace(how, popularity_of=None)
+        )
+
+
+def _no_encoder() -> Encoder:
+    raise AssertionError("popularity needs no vectors")
 
 
 def test_a_graph_that_there_is_not(small_home: Path, tmp_path: Path) -> None:
