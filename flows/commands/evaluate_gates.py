@@ -59,7 +59,7 @@ def measurement(arguments: argparse.Namespace) -> GateMeasurement:
         gates=[name.strip() for name in arguments.gate.split(",") if name.strip()],
         draws=Draws(arguments.seeds, arguments.draws),
         limit=arguments.limit,
-        options={"variant": arguments.variant, "clusters": arguments.clusters},
+        options={"variant": arguments.variant or "full", "clusters": arguments.clusters},
         choices=arguments.choices,
         popularity_of=arguments.popularity_of,
         study=study,

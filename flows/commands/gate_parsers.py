@@ -2,6 +2,7 @@
 
 import argparse
 
+from flows.commands.gate_options import thrust_options
 from flows.commands.parsing import Commands, command, group, model_options, positive
 
 
@@ -20,36 +21,8 @@ def calibrate_gate(commands: Commands, shared: argparse.ArgumentParser, module: 
     p.add_argument(
         "--outcomes-of", metavar="MODEL", help="whose outcomes count, where the file has several"
     )
-    p.add_argument(
-        "--popularity-of", metavar="GRAPH", help="that tells the gate popularity of subjects"
-    )
-    gate_options(p)
+    thrust_options(p)
     model_options(p)
-
-
-def gate_options(p: argparse.ArgumentParser) -> None:
-    """Add how Thrust is computed, and over which vectors."""
-    p.add_argument(
-        "--encoder",
-        default="minilm",
-        metavar="NAME",
-        help="minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name",
-    )
-    p.add_argument("--layer", type=int, default=-1, metavar="N", help="of hidden states (the last)")
-    p.add_argument(
-        "--pooling",
-        default="mean",
-        metavar="NAME",
-        help="of hidden states: mean, last, decoder_start_with_encoder or first_token_official",
-    )
-    p.add_argument(
-        "--variant",
-        metavar="NAME",
-        help="of Thrust: full, no_size, no_direction, no_distance, cosine or inertia",
-    )
-    p.add_argument(
-        "--clusters", type=positive, metavar="K", help="of Thrust, a class (⌈seeds^¼⌉, at least 3)"
-    )
 
 
 def gates(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from flows.commands.gate_options import gate_options
+from flows.commands.gate_options import measured_gate_options
 from flows.commands.knowledge_options import knowledge_options
 from flows.commands.parsing import Commands, amount, command, model_options, positive, share
 
@@ -107,5 +107,5 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         help="of bm25,embedding,spe (all by default), or none; asked 2000 questions at most",
     )
     p.add_argument("--out", metavar="FILE", help="write each answer and its figures there")
-    gate_options(p)
+    measured_gate_options(p)
     knowledge_options(p)
