@@ -32,7 +32,7 @@ def subject_popularity(
     found = np.full(len(questions), np.nan)
     for place, names in enumerate(known_names(questions, graph)):
         most = {name: _best_known(known[graph.key_nodes[name.low : name.high]]) for name in names}
-        subject = _subject(questions[place], [name for name in names if not np.isnan(most[name])])
+        subject = subject_of(questions[place], [name for name in names if not np.isnan(most[name])])
         if subject is not None:
             found[place] = most[subject]
     return found
@@ -48,7 +48,7 @@ def _best_known(bearers: np.ndarray) -> float:
     return float(np.fmax.reduce(bearers))
 
 
-def _subject(question: str, names: Sequence[KnownName]) -> KnownName | None:
+def subject_of(question: str, names: Sequence[KnownName]) -> KnownName | None:
     """Return which of the known names a question is about; None if it is about another.
 
     That is the longest, the first of equal ones: the others tell what is asked of it, or where.

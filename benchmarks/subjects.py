@@ -1,0 +1,200 @@
+"""Whom questions are about, by graphs that know some of the subjects, and what that tells.
+
+    python -m benchmarks.subjects
+
+PopQA over fb15k237, which knows a sixth of its subjects; MetaQA (1 hop) and NLPCC over their own
+graphs; beside the rule of `tasks.gating.subject_popularity` the longest and the least known name.
+A question is right if its gold subject is found, wrong if it is about somebody unknown and yet a
+name counts as its subject. MIRAGE over medkg: the gate's area over the random line, by model, and
+the time.
+"""
+
+import gzip
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from benchmarks.linking_worlds import DATA, World, chinese, freebase, medical
+from benchmarks.results_file import write_results
+from tasks.evaluation.formats import read_benchmark
+from tasks.gate_evaluation.candidates import Candidate
+from tasks.gate_evaluation.evaluate import GateMeasurement, compare_gates
+from tasks.gate_evaluation.outcomes import outcomes_of
+from tasks.gating.gate import Gate, make_gate
+from tasks.gating.known_names import KnownName, known_names
+from tasks.gating.subject_popularity import subject_of, triples_of
+from tasks.graphs.graph import Graph
+from tasks.graphs.name_keys import by_key, name_keys
+
+Asked = list[tuple[str, str]]  # a question and its subject
+Rule = Callable[[str, list[tuple[KnownName, float]]], KnownName | None]
+SUBJECTS = re.compile(
+    r"(?:Wh(?:o|at) (?:is|was) the \w+ (?:of|for)|What is|In what (?:city|country) (?:was|is)|"
+    r"What genre is|What color is|What sport does) (.+?)"
+    r"(?:'s occupation| born| the capital of| play)?\?"
+)
+
+
+def _longest(_: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
+    return max((name for name, _ in names), key=lambda n: n.end - n.start, default=None)
+
+
+def _least(_: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
+    return min(names, key=lambda known: known[1], default=(None, 0.0))[0]
+
+
+def _ours(question: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
+    return subject_of(question, [name for name, _ in names])
+
+
+RULES: dict[str, Rule] = {"subject": _ours, "longest": _longest, "least known": _least}
+
+
+def named_graph(world: World) -> Graph:
+    """Return a world's graph with its names."""
+    graph = world.graph()
+    spelled = [(name, node) for node, names in enumerate(world.names) for name in names]
+    keys = name_keys(name for name, _ in spelled)
+    nodes = np.array([node for _, node in spelled], np.int32)
+    hashes, bearers = by_key(keys, nodes, np.ones(len(nodes), np.float32))
+    return replace(graph, key_hashes=hashes, key_nodes=bearers)
+
+
+def popqa() -> tuple[Asked, np.ndarray]:
+    """Return PopQA's questions with their subjects, which its patterns tell, and page views."""
+    questions = read_benchmark(DATA / "gate/popqa.json.gz", "popqa").questions
+    asked, views = [], []
+    for one in questions:
+        match = SUBJECTS.fullmatch(one.question)
+        if match and one.popularity is not None:
+            asked.append((one.question, match.group(1)))
+            views.append(one.popularity)
+    return asked, np.array(views)
+
+
+def metaqa() -> tuple[Graph, Asked]:
+    """Return MetaQA's graph and its marked questions of one hop, without the marks."""
+    with gzip.open(DATA / "metaqa/kb.txt.gz", "rt", encoding="utf-8") as lines:
+        rows = [tuple(line.rstrip("\n").split("|")) for line in lines]
+    graph = Graph.of("metaqa", [(row[0], row[1], row[2]) for row in rows if len(row) == 3])
+    questions = read_benchmark(DATA / "metaqa", "metaqa").questions
+    asked = [
+        (re.sub(r"[\[\]]", "", one.question), one.topic)
+        for one in questions
+        if one.hops == 1 and one.topic
+    ]
+    return graph, asked[:3000]
+
+
+def nlpcc() -> Asked:
+    """Return NLPCC's questions with the head of their gold triple."""
+    return list(_nlpcc_rows())[:3000]
+
+
+def _nlpcc_rows() -> Iterator[tuple[str, str]]:
+    question = ""
+    path = DATA / "nlpcc/nlpcc-iccpol-2016.kbqa.training-data.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("<question"):
+                question = line.partition("\t")[2].strip()
+            elif line.startswith("<triple"):
+                yield question, line.partition("\t")[2].split("|||")[0].strip()
+
+
+def figures_of(graph: Graph, asked: Asked, views: np.ndarray | None = None) -> dict[str, Any]:
+    """Return what each rule finds of the subjects."""
+    known = triples_of(graph)
+    questions = [question for question, _ in asked]
+    began = time.perf_counter()
+    found = known_names(questions, graph)
+    micros = (time.perf_counter() - began) / len(questions) * 1e6
+    gold = [set(graph.named(subject).tolist()) for _, subject in asked]
+    figures: dict[str, Any] = {
+        "questions": len(asked),
+        "subject is known": sum(map(bool, gold)),
+        "microseconds a question": round(micros),
+    }
+    for rule, pick in RULES.items():
+        counts: Counter[str] = Counter()
+        values = np.zeros(len(asked))
+        for place, (question, names) in enumerate(zip(questions, found, strict=True)):
+            bearers = {name: graph.key_nodes[name.low : name.high] for name in names}
+            counted = [(name, float(np.nanmax(known[nodes]))) for name, nodes in bearers.items()]
+            subject = pick(question, counted)
+            if subject is None:
+                continue
+            values[place] = dict(counted)[subject]
+            if gold[place]:
+                counts["right"] += bool(gold[place] & set(bearers[subject].tolist()))
+            else:
+                counts["wrong, for it is unknown"] += 1
+        figures[rule] = dict(counts)
+        if views is not None:
+            figures[rule]["rank correlation with page views"] = round(
+                float(spearmanr(values, views).statistic), 3
+            )
+    return figures
+
+
+def mirage() -> dict[str, Any]:
+    """Return what the popularity gate makes of MIRAGE by each rule, and the time."""
+    graph = named_graph(medical())
+    known = triples_of(graph)
+    outcomes = outcomes_of(read_benchmark(DATA / "gate/mirage.jsonl.gz", "mirage").questions)
+    texts = outcomes.questions.texts
+    began = time.perf_counter()
+    found = known_names(texts, graph)
+    figures: dict[str, Any] = {
+        "questions": len(texts),
+        "microseconds a question": round((time.perf_counter() - began) / len(texts) * 1e6),
+    }
+    candidates = []
+    for rule, pick in RULES.items():
+        values = np.full(len(texts), np.nan)
+        for place, names in enumerate(found):
+            counted = [(n, float(np.nanmax(known[graph.key_nodes[n.low : n.high]]))) for n in names]
+            subject = pick(texts[place], counted)
+            if subject is not None:
+                values[place] = dict(counted)[subject]
+        questions = replace(outcomes.questions, popularity=values)
+        figures[rule] = {"subject is known": round(float(np.mean(~np.isnan(values))), 3)}
+        make = partial(_gate, "popularity")
+        candidates.append(Candidate(rule, make, replace(outcomes, questions=questions)))
+    candidates.append(Candidate("random", partial(_gate, "random"), outcomes))
+    report = compare_gates("mirage", candidates, GateMeasurement()).report
+    for gate in [report, *report["baselines"]]:
+        areas = {k: round(v, 4) for k, v in gate["metrics"].items() if k.startswith("area_over_r")}
+        figures.setdefault(gate["system"], {}).update(areas)
+    return figures
+
+
+def _gate(name: str, draw: int) -> Gate:
+    return make_gate(name, **({"seed": draw} if name == "random" else {}))
+
+
+def main() -> None:
+    """Measure and write the results."""
+    if not DATA.is_dir():
+        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    asked, views = popqa()
+    figures = {
+        "popqa over fb15k237": figures_of(named_graph(freebase()), asked, views),
+        "metaqa, 1 hop": figures_of(*metaqa()),
+        "nlpcc": figures_of(named_graph(chinese()), nlpcc()),
+        "mirage over medkg": mirage(),
+    }
+    for name, one in figures.items():
+        print(name, one, flush=True)
+    write_results("subjects", "python -m benchmarks.subjects", figures)
+
+
+if __name__ == "__main__":
+    main()
