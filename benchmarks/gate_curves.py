@@ -2,18 +2,20 @@
 
     python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
 
-What `almanac evaluate --gate all` does in an empty home, once for the question alone and once for
-the question with its choices; then Thrust's ablations, and with `--layers` the layers of a
-transformers model. Gates are fitted on 200 questions of a data set (half of it, where it is smaller
-than 400) and scored on the rest of it; figures are means over the draws and over the five data
-sets. Intervals of 95 % are over questions and draws. `reached` tells which gates are surely above
-the random line for both models, and whether one keeps 99 % of always retrieving's accuracy with
-half of the retrievals. The curves and the scores by task are drawn beside the results.
+What `almanac evaluate --gate all` does in a home with a medical graph, which tells how well known
+subjects are: once for the question alone and once for the question with its choices; then Thrust's
+ablations, and with `--layers` the layers of a transformers model. Gates are fitted on 200 questions
+of a data set (half of it, where it is smaller than 400) and scored on the rest of it; figures are
+means over the draws and over the five data sets. Intervals of 95 % are over questions and draws.
+`reached` tells which gates are surely above the random line for both models, and whether one keeps
+99 % of always retrieving's accuracy with half of the retrievals. The curves and the scores by task
+are drawn beside the results.
 """
 
 import argparse
 import os
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,14 +23,18 @@ from typing import Any
 import orjson
 
 from benchmarks.results_file import RESULTS, write_results
-from schemas.settings import EngineSettings
+from schemas.settings import EngineSettings, Settings
 from tasks.gate_evaluation.evaluate import GateMeasurement, GateResults, Study, evaluate_gates
 from tasks.gate_evaluation.pictures import draw_pictures
 from tasks.gate_evaluation.scored import Draws
 from tasks.gating.encoders import EncoderChoice, open_question_encoder
+from tasks.import_graph import import_graph
 from warehouse.home import Home
 
 DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+GRAPH = "medkg"  # which tells how well known the questions' subjects are
+MAPPING = Path(__file__).parents[1] / "examples" / "mappings" / "diseases.yaml"
+PLAIN = Settings(engine=EngineSettings(encoder="none"))
 DRAWS = 10
 ENOUGH = 0.99  # of always retrieving's accuracy, at half of the retrievals
 KEPT_BY_MODEL = ("area_over_random", "rate_at_99", "accuracy_at_half_of_always", "together_")
@@ -104,8 +110,9 @@ def main() -> None:
     draws = Draws(count=told.draws)
     with tempfile.TemporaryDirectory(prefix="almanac-gates-") as folder:
         home = Home(Path(folder))
-        alone = measure(home, GateMeasurement(["all"], draws))
-        chosen = measure(home, GateMeasurement(["all"], draws, choices=True))
+        import_graph(home, DATA / "medkg", PLAIN, name=GRAPH, mapping=MAPPING)
+        gates = GateMeasurement(["all"], draws, popularity_of=GRAPH)
+        alone, chosen = measure(home, gates), measure(home, replace(gates, choices=True))
         studies: list[tuple[Study, str]] = [("ablations", "minilm")]
         if told.layers:
             studies.append(("layers", f"hidden:{told.layers}"))

@@ -27,11 +27,9 @@ from tasks.gating.questions import DUMMY, GateQuestions, kind_of_answer
 from tasks.gating.uncertainty import answer_uncertainty
 from tasks.publish import Stage, build_and_publish
 from tasks.refresh import plainly, silent
-from tasks.run_record import RunReport, recorded, timed
+from tasks.run_record import RunReport, publishing_run, timed
 from tasks.vectors import VectorStore
-from warehouse.disk import full_disk_in_plain_words
 from warehouse.home import Home
-from warehouse.lease import lease
 
 SEEDS = 200  # the paper's
 DRAW_SEED = 42
@@ -93,9 +91,8 @@ def calibrate_gates(
     for task in questions:
         check_task(task)
     make_gate(choice.gate, **choice.options)
-    run = _new_run()
 
-    def work() -> list[dict[str, Any]]:
+    def work(run: RunReport) -> list[dict[str, Any]]:
         calibrating = _Calibrating(home, choice, seeding, settings, run, report)
         found = [
             calibrating.task(task, draw_seeds(asked, seeding)) for task, asked in questions.items()
@@ -107,14 +104,9 @@ def calibrate_gates(
         }
         return list(map(_summary, found))
 
-    with (
-        full_disk_in_plain_words(home.path),
-        lease(home.path, run.run_id, wait_seconds),
-        recorded(home, run),
-    ):
-        home.clean()
+    with publishing_run(home, "calibrate_gate", wait_seconds) as run:
         with timed(run, "calibrate"):
-            summaries = stage("calibrate", work)
+            summaries = stage("calibrate", lambda: work(run))
         build_and_publish(home, settings, run, settings.publish.max_delete, report, stage)
     return run, summaries
 
@@ -129,13 +121,7 @@ def remove_gate(
     stage: Stage = plainly,
 ) -> RunReport:
     """Publish an edition without the gate of a task; UsageError if the task has none."""
-    run = _new_run()
-    with (
-        full_disk_in_plain_words(home.path),
-        lease(home.path, run.run_id, wait_seconds),
-        recorded(home, run),
-    ):
-        home.clean()
+    with publishing_run(home, "calibrate_gate", wait_seconds) as run:
         last = {row["task"]: row for row in home.journal.table(GateCalibration).to_pylist()}
         known = [name for name, row in last.items() if row["action"] == "calibrate"]
         if task not in known:
@@ -257,8 +243,3 @@ def _model_of(drawn: Sequence[BenchmarkQuestion], model: str | None) -> str | No
     if model is None and len(models) > 1:
         raise UsageError(f"The outcomes of which model count? (--outcomes-of {'|'.join(models)})")
     return model or next(iter(models), None)
-
-
-def _new_run() -> RunReport:
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
-    return RunReport(run_id=run_id, flow="calibrate_gate")

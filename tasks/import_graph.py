@@ -27,10 +27,8 @@ from tasks.graphs.imported import current_imports
 from tasks.publish import Stage, build_and_publish
 from tasks.reading.languages import detect_language
 from tasks.refresh import plainly, silent
-from tasks.run_record import RunReport, recorded, timed
-from warehouse.disk import full_disk_in_plain_words
+from tasks.run_record import RunReport, publishing_run, timed
 from warehouse.home import Home
-from warehouse.lease import lease
 from warehouse.live import record_all
 
 COMMIT_ROWS = 1_000_000
@@ -61,13 +59,7 @@ def import_graph(
     """
     check_name(name)
     readings, told = plan(source, format, mapping, languages)
-    run = _new_run()
-    with (
-        full_disk_in_plain_words(home.path),
-        lease(home.path, run.run_id, wait_seconds),
-        recorded(home, run),
-    ):
-        home.clean()
+    with publishing_run(home, "import_graph", wait_seconds) as run:
         with timed(run, "read"):
             work = _Import(home, run, name, report)
             language = told or next(iter(languages), None)
@@ -86,13 +78,7 @@ def remove_graph(
     stage: Stage = plainly,
 ) -> RunReport:
     """Publish an edition without this graph; raises UsageError if there is none of the name."""
-    run = _new_run()
-    with (
-        full_disk_in_plain_words(home.path),
-        lease(home.path, run.run_id, wait_seconds),
-        recorded(home, run),
-    ):
-        home.clean()
+    with publishing_run(home, "import_graph", wait_seconds) as run:
         known = {graph["graph"]: graph for graph in list_graphs(home)}
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "none was imported"
@@ -127,11 +113,6 @@ def check_name(name: str) -> None:
         )
     if name.casefold() == "corpus":
         raise UsageError("`corpus` is the graph of your own documents; choose another name.")
-
-
-def _new_run() -> RunReport:
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
-    return RunReport(run_id=run_id, flow="import_graph")
 
 
 class _Import:

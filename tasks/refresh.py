@@ -5,9 +5,7 @@ The work is plain functions; a flow wraps them, tests and benchmarks call them d
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 
@@ -18,12 +16,10 @@ from tasks.extract import Each
 from tasks.extract_pending import PendingExtraction, Report
 from tasks.ingest import Ingestion
 from tasks.publish import Stage, build_and_publish, recipe
-from tasks.run_record import RunReport, recorded, timed
+from tasks.run_record import RunReport, publishing_run, timed
 from tasks.split import split
 from warehouse.derivation import Derivation
-from warehouse.disk import full_disk_in_plain_words
 from warehouse.home import Home
-from warehouse.lease import lease
 
 SPLIT_BATCH = 500  # texts a commit
 
@@ -56,13 +52,7 @@ def refresh(
     again after it failed. Raises AlmanacError in plain words; whatever was done before stays done.
     """
     max_delete = settings.publish.max_delete if max_delete is None else max_delete
-    run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}")
-    with (
-        full_disk_in_plain_words(home.path),
-        lease(home.path, run.run_id, wait_seconds),
-        recorded(home, run),
-    ):
-        home.clean()
+    with publishing_run(home, "refresh_knowledge", wait_seconds) as run:
         with timed(run, "read"):
             stage(
                 "read",

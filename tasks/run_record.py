@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import orjson
 
 from schemas.errors import HeldError
 from schemas.operations import Run
 from tasks.version import code_version
+from warehouse.disk import full_disk_in_plain_words
 from warehouse.home import Home
+from warehouse.lease import lease
 from warehouse.live import latest, record
 
 
@@ -28,6 +31,22 @@ class RunReport:
     seconds: dict[str, float] = field(default_factory=dict)
     cost: float | None = 0.0
     flow: str = "refresh_knowledge"
+
+
+@contextmanager
+def publishing_run(home: Home, flow: str, wait_seconds: float) -> Iterator[RunReport]:
+    """Yield the record of a run that may build and publish: it alone holds the lease meanwhile.
+
+    Waits so long for another run's lease; raises BusyError if that is not enough.
+    """
+    run = RunReport(run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:6]}", flow=flow)
+    with (
+        full_disk_in_plain_words(home.path),
+        lease(home.path, run.run_id, wait_seconds),
+        recorded(home, run),
+    ):
+        home.clean()
+        yield run
 
 
 @contextmanager
