@@ -289,6 +289,7 @@ def test_commands_calibrate_list_and_remove(
     assert "thrust" in said[0]
     (listed,) = json.loads(said[1])
     assert listed["scarce"] < listed["medium"] < listed["abundant"]
+    assert (listed["asked"], listed["fetched"], listed["drifted"]) == (0, None, False)
     assert json.loads(said[2]) == [{"task": "years", "gate": "thrust", "seeds": 40}]
     assert json.loads(said[3])["outcome"] == "done"
     assert json.loads(said[4]) == []

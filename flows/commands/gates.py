@@ -2,7 +2,7 @@
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows import progress, terminal
 from flows.commands.refresh import show_report
@@ -10,6 +10,10 @@ from flows.home import home_of, settings_of
 from schemas.learning import TaskGate, Threshold
 from tasks.gating.crossfit import BUDGETS
 from warehouse.home import Home
+
+if TYPE_CHECKING:
+    from tasks.gating.calibrated import CalibratedGate
+    from tasks.gating.live import Past
 
 _SHOWN = ("task", "gate", "encoder", "seeds", "classes", "clusters")
 
@@ -31,18 +35,31 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         terminal.show_json(gates)
     elif gates:
-        terminal.table(list(gates[0]), [list(gate.values()) for gate in gates])
+        terminal.table(list(gates[0]), [list(map(_shown, gate.values())) for gate in gates])
     else:
         terminal.say("No gate yet; `almanac calibrate-gate QUESTIONS --task NAME` calibrates one.")
     return 0
 
 
+def _shown(value: Any) -> Any:
+    return f"{value:.4g}" if isinstance(value, float) else value
+
+
 def list_gates(home: Home) -> list[dict[str, Any]]:
-    """Return each gate of the current edition with its thresholds at the paper's budgets."""
+    """Return each gate of the current edition: thresholds at the paper's budgets, and how it fares.
+
+    `asked` counts the last questions that it decided about, `fetched` is the share of them that
+    fetched knowledge, `drifted` tells whether they score otherwise than its seeds.
+    """
+    from tasks.asking.gate_history import gate_history
+    from tasks.gating.calibrated import calibrated_gates
+
+    window = settings_of(home).gate.window
     with home.editions.reading() as edition:
         if not edition.rows(TaskGate):
             return []
         rows = edition.table(TaskGate).to_pylist()
+        gates = calibrated_gates(edition)
         values = {
             (row["task"], round(row["budget"], 2)): row["value"]
             for row in edition.table(Threshold).to_pylist()
@@ -50,5 +67,20 @@ def list_gates(home: Home) -> list[dict[str, Any]]:
     return [
         {name: row[name] for name in _SHOWN}
         | {name: values[row["task"], share] for name, share in BUDGETS.items()}
+        | _lately(gates[row["task"]], gate_history(home.live, gates[row["task"]], window))
         for row in rows
     ]
+
+
+def _lately(gate: "CalibratedGate", past: "list[Past]") -> dict[str, Any]:
+    """Return what a gate did for the last questions."""
+    from tasks.gating.live import LiveThreshold
+
+    decided = [one.retrieve for one in past if one.retrieve is not None]
+    live = LiveThreshold(gate.seed_scores, BUDGETS["medium"], max(len(past), 1))
+    live.resume(past)
+    return {
+        "asked": len(decided),
+        "fetched": round(sum(decided) / len(decided), 3) if decided else None,
+        "drifted": live.drifted(),
+    }
