@@ -107,7 +107,7 @@ def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[
     """Return calibrations as rows of the journal, for one commit."""
     parts: dict[type[Row], list[pa.Table]] = {row: [] for row in CALIBRATED}
     for one in calibrations:
-        identity = uuid4().hex
+        whole = {"calibration_id": uuid4().hex, "task": one.task, "encoder": one.encoder_id}
         rows: dict[type[Row], list[dict[str, Any]]] = {
             GateCalibration: [_calibration_row(one, run_id)],
             CalibrationSeed: [_seed_row(one.seeds, one.scores, n) for n in range(len(one.seeds))],
@@ -117,7 +117,8 @@ def journal_rows(calibrations: Sequence[Calibration], run_id: str) -> dict[type[
             ],
         }
         for part, found in rows.items():
-            parts[part].append(part.to_table([{"calibration_id": identity, **r} for r in found]))
+            told = {name: value for name, value in whole.items() if name in part.model_fields}
+            parts[part].append(part.to_table([{**told, **row} for row in found]))
     return {part: pa.concat_tables(tables) for part, tables in parts.items() if tables}
 
 
@@ -125,11 +126,12 @@ def _calibration_row(calibration: Calibration, run_id: str) -> dict[str, Any]:
     choice = calibration.choice
     return {
         "action": "calibrate",
-        "task": calibration.task,
         "gate": choice.gate,
         "options": json.dumps(dict(choice.options), sort_keys=True),
-        "encoder": calibration.encoder_id,
         "encoder_choice": choice.encoder.to_json(),
+        "seeds": len(calibration.seeds),
+        "classes": len(set(calibration.seeds.labels)),
+        "clusters": len(calibration.clusters),
         "reach": calibration.reach,
         "scale": scale_of(calibration.clusters) if choice.gate == "thrust" else None,
         "run_id": run_id,
