@@ -2,9 +2,8 @@
 
     python -m benchmarks.gate_budgets [--draws 50] [--seeds 200] [--gates thrust,mahalanobis,bm25]
 
-Six tasks: MIRAGE's five and PopQA. In each draw other questions are seeds (at most half of a
-task's), and all the rest are fresh. Reported are the shares of fresh questions that fetch, means
-over the draws.
+Six tasks: MIRAGE's five and PopQA. In each draw other questions are seeds, and all the rest are
+fresh. Reported are the shares of fresh questions that fetch, means over the draws.
 """
 
 import argparse
@@ -30,6 +29,7 @@ from warehouse.home import Home
 
 DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FILES = {"mirage": "gate/mirage.jsonl.gz", "popqa": "gate/popqa.json.gz"}
+FEWEST = 50  # fresh questions
 POINTS = 4.0  # a realised share may be so far from its budget
 
 
@@ -51,7 +51,7 @@ def realised(
     name: str, questions: GateQuestions, seeds: int, draws: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares that fetch by cross-fitted and by seed-fitted thresholds, (draws, 3)."""
-    count = min(seeds, len(questions) // 2)
+    count = min(seeds, len(questions) - FEWEST)
     cross, own = np.empty((2, draws, len(BUDGETS)))
     for draw in track(range(draws), f"{name}, {len(questions)} questions", transient=True):
         order = np.random.default_rng(draw).permutation(len(questions))
