@@ -18,7 +18,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -58,7 +57,6 @@ class Traps:
     """What hostile programs aim at: files, a variable of the environment, a socket."""
 
     folder: Path
-    connections: int = 0
     port: int = 0
     _socket: socket.socket | None = None
     _modules: set[str] = field(default_factory=set)
@@ -68,8 +66,8 @@ class Traps:
         (self.folder / "secret.txt").write_text(SECRET)
         os.environ["HOST_TOKEN"] = TOKEN
         self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket.setblocking(False)
         self.port = self._socket.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,14 +76,16 @@ class Traps:
         if self._socket:
             self._socket.close()
 
-    def _accept(self) -> None:
+    def _connections(self) -> int:
+        """Return how many have connected since the last look: they wait in the system's queue."""
         assert self._socket
+        found = 0
         while True:
             try:
                 self._socket.accept()[0].close()
-            except OSError:
-                return
-            self.connections += 1
+            except BlockingIOError:
+                return found
+            found += 1
 
     def aimed(self, code: str) -> str:
         """Return a program with the traps' places in it."""
@@ -105,9 +105,8 @@ class Traps:
             for path in self.folder.iterdir():
                 if path.name != "secret.txt":
                     path.unlink()
-        if self.connections:
+        if self._connections():
             found.append("connection")
-            self.connections = 0
         return found
 
 
