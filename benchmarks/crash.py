@@ -62,14 +62,14 @@ def rows_of(home: Home) -> dict[str, Counter[str]]:
     return tables
 
 
-def run_killed(work: Callable[[], object], seconds: float | None) -> bool:
-    """Fork some work and kill it after so many seconds; tell whether it had ended by itself."""
+def run_killed(home: Path, source: Path, settings: Settings, seconds: float | None) -> bool:
+    """Fork a refresh and kill it after so many seconds; tell whether it had ended by itself."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
             os.setsid()
-            work()
+            refresh(Home(home), [str(source)], settings)
             status = 0
         finally:
             os._exit(status)
@@ -82,7 +82,7 @@ def run_killed(work: Callable[[], object], seconds: float | None) -> bool:
             return False
         time.sleep(0.002)
     if status:
-        raise RuntimeError("work that nobody killed failed")
+        raise RuntimeError("a refresh that nobody killed failed")
     return True
 
 
@@ -99,23 +99,19 @@ def torture(
     source = work / "corpus"
     write_corpus(source, documents, seed)
     _warm_up(work, settings)
-
-    def refreshed(home: Path) -> Callable[[], object]:
-        return lambda: refresh(Home(home), [str(source)], settings)
-
     started = time.monotonic()
-    run_killed(refreshed(work / "undisturbed"), None)
+    run_killed(work / "undisturbed", source, settings, None)
     length = time.monotonic() - started
     after_run(work / "undisturbed")
     wanted = rows_of(Home(work / "undisturbed"))
     tally, chance = Tally(), random.Random(seed)
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
-        while not run_killed(refreshed(home), chance.uniform(0, length)):
+        while not run_killed(home, source, settings, chance.uniform(0, length)):
             tally.kills += 1
             after_run(home)
             if tally.kills >= kills:
-                run_killed(refreshed(home), None)
+                run_killed(home, source, settings, None)
                 break
         after_run(home)
         _compare(Home(home), wanted, tally)

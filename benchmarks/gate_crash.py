@@ -10,18 +10,16 @@ those of an undisturbed home bit for bit.
 
 import argparse
 import json
+import multiprocessing
 import random
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.crash import run_killed
 from benchmarks.results_file import write_results
 from schemas.learning import Centroid, GateSeed, TaskGate, Threshold
 from schemas.operations import Run
@@ -33,6 +31,10 @@ from warehouse.live import latest
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
 OWN = {"calibration_id", "calibrated_at"}  # of a calibration, not of what it found
 QUESTIONS = 200
+LONGEST = 120.0  # seconds of a run that nobody kills
+# Children come of a server that has loaded what takes long and started no thread.
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["benchmarks.gate_crash", "sklearn.cluster", "onnxruntime"])
 
 
 @dataclass
@@ -66,28 +68,45 @@ def questions_file(path: Path) -> Path:
     return path
 
 
+def calibrated(home: Path, questions: Path, task: str) -> None:
+    """Calibrate one task's gate."""
+    calibrate_gate(Home(home), questions, PLAIN, task=task)
+
+
+def run_killed(seconds: float | None, *call: Any) -> bool:
+    """Calibrate in a child and kill it after so many seconds; tell whether it had ended by itself.
+
+    Without a time it must end well; RuntimeError if it does not.
+    """
+    child = SERVER.Process(target=calibrated, args=call)
+    child.start()
+    child.join(LONGEST if seconds is None else seconds)
+    ended = child.exitcode is not None
+    child.kill()
+    child.join()
+    if (ended or seconds is None) and child.exitcode:
+        raise RuntimeError(f"a calibration that nobody killed ended with {child.exitcode}")
+    return ended
+
+
 def torture(work: Path, kills: int, seed: int) -> Tally:
     """Make so many kills and return what they did."""
     questions = questions_file(work / "questions.jsonl")
-
-    def calibrated(home: Path, task: str) -> Callable[[], object]:
-        return partial(calibrate_gate, Home(home), questions, PLAIN, task=task)
-
     whole = work / "undisturbed"
-    calibrated(whole, "first")()
+    run_killed(None, whole, questions, "first")
     before = gates_of(whole)
     started = time.monotonic()
-    run_killed(calibrated(whole, "second"), None)
+    run_killed(None, whole, questions, "second")
     length, wanted = time.monotonic() - started, gates_of(whole)
     tally, chance = Tally(), random.Random(seed)
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
-        calibrated(home, "first")()
-        while not run_killed(calibrated(home, "second"), chance.uniform(0, length)):
+        run_killed(None, home, questions, "first")
+        while not run_killed(chance.uniform(0, length), home, questions, "second"):
             tally.kills += 1
             tally.half_made += gates_of(home) not in (before, wanted)
             if tally.kills >= kills:
-                run_killed(calibrated(home, "second"), None)
+                run_killed(None, home, questions, "second")
                 break
         tally.rounds += 1
         tally.different += gates_of(home) != wanted
