@@ -32,6 +32,7 @@ PLAIN = Settings(engine=EngineSettings(encoder="none"))
 OWN = {"calibration_id", "calibrated_at"}  # of a calibration, not of what it found
 QUESTIONS = 200
 LONGEST = 120.0  # seconds of a run that nobody kills
+SPREAD = 1.3  # of its length, over which kills are drawn: after one a run has more to do
 # Children come of a server that has loaded what takes long and started no thread.
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["benchmarks.gate_crash", "sklearn.cluster", "onnxruntime"])
@@ -102,7 +103,7 @@ def torture(work: Path, kills: int, seed: int) -> Tally:
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
         run_killed(None, home, questions, "first")
-        while not run_killed(chance.uniform(0, length), home, questions, "second"):
+        while not run_killed(chance.uniform(0, SPREAD * length), home, questions, "second"):
             tally.kills += 1
             tally.half_made += gates_of(home) not in (before, wanted)
             if tally.kills >= kills:
