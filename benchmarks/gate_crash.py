@@ -3,9 +3,9 @@
     python -m benchmarks.gate_crash [--kills 40] [--seed 1]
 
 A home has a gate for one task. Calibrations of a second task are killed (SIGKILL) at times drawn
-evenly over the length of an undisturbed one until one runs to its end. After every kill the first
-task's gate must stand as it did and the second's not at all, or whole; at the end both must equal
-those of an undisturbed home bit for bit.
+evenly over 1.3 times the length of an undisturbed one, until one runs to its end. After every kill
+the first task's gate must stand as it did and the second's not at all, or whole; at the end both
+must equal those of an undisturbed home bit for bit.
 """
 
 import argparse
