@@ -33,6 +33,7 @@ from warehouse.home import Home
 
 SEEDS = 200  # the paper's
 DRAW_SEED = 42
+OF_A_MODEL = frozenset({"answers", "gains"})  # what differs from model to model
 _NAME = re.compile(r"[\w.-]{1,64}")
 
 
@@ -63,12 +64,14 @@ def calibrate_gate(
 ) -> tuple[RunReport, dict[str, Any]]:
     """Calibrate the gate of a task and publish an edition with it; return the run and a summary.
 
-    An earlier calibration of the task is replaced. Raises UsageError where the call or the file is
-    wrong; then nothing has changed.
+    Of a file of several tasks or data sets, the questions of the one that bears the task's name
+    count. An earlier calibration of the task is replaced. Raises UsageError where the call or the
+    file is wrong; then nothing has changed.
     """
     asked = read_benchmark(questions, format).questions
+    of_task = [question for question in asked if task in (question.task, question.dataset)]
     run, summaries = calibrate_gates(
-        home, {task: asked}, settings, choice, seeding, wait_seconds, report, stage
+        home, {task: of_task or asked}, settings, choice, seeding, wait_seconds, report, stage
     )
     return run, summaries[0]
 
@@ -176,7 +179,8 @@ class _Calibrating:
         if self._popularity is not None:
             drawn = self._popularity.told(drawn)
         texts = [question.question for question in drawn]
-        seeds = seed_questions(drawn, self._store.encode(texts), self._model)
+        model = _model_of(drawn, self._model) if self._needs & OF_A_MODEL else None
+        seeds = seed_questions(drawn, self._store.encode(texts), model)
         if "uncertainty" in self._needs:
             unsure = answer_uncertainty(
                 texts, self._engine, self._home, self._run.run_id, report=self._report
@@ -203,11 +207,7 @@ def _summary(calibration: Calibration) -> dict[str, Any]:
 def seed_questions(
     drawn: Sequence[BenchmarkQuestion], vectors: np.ndarray, model: str | None
 ) -> GateQuestions:
-    """Return seeds in columns; what belongs to a model is that of the one named.
-
-    Raises UsageError if there is no such model, or if several have outcomes and none is named.
-    """
-    model = _model_of(drawn, model)
+    """Return seeds in columns; what belongs to a model is that of the one named, if one is."""
     popularity = [np.nan if q.popularity is None else q.popularity for q in drawn]
     outcomes = [{name: with_ - without for name, without, with_ in q.outcomes} for q in drawn]
     answers = [dict(q.own_answers) for q in drawn]
@@ -236,6 +236,10 @@ def seed_questions(
 
 
 def _model_of(drawn: Sequence[BenchmarkQuestion], model: str | None) -> str | None:
+    """Return whose outcomes count: the model named, else the only one.
+
+    Raises UsageError if there is no such model, or if several have outcomes and none is named.
+    """
     models = sorted({name for question in drawn for name, _, _ in question.outcomes})
     if model is not None and model not in models:
         there = f"of {', '.join(models)}" if models else "of no model"

@@ -102,7 +102,7 @@ def test_gates_opened_from_an_edition_score_as_those_that_were_fitted(
 ) -> None:
     questions = read_benchmark(questions_file(tmp_path), "jsonl").questions
     texts = [question.question for question in questions]
-    seeds = work.seed_questions(questions, Hashed().encode(texts), None)
+    seeds = work.seed_questions(questions, Hashed().encode(texts), "small")
     seeds = replace(seeds, uncertainty=np.linspace(0, 3, 60))
     found = [calibrate(name, GateChoice(name), "hashed-1", seeds) for name in GATES]
     home.journal.append(journal_rows(found, "a-run"))
@@ -207,7 +207,10 @@ def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(
         ({"choice": GateChoice("thrust", {"variant": "half"})}, "no variant 'half'"),
         ({"choice": GateChoice("entropy")}, "embedded engine has no answers"),
         ({"seeding": Seeding(5)}, "too few"),
-        ({"seeding": Seeding(model="large")}, "no outcomes of 'large', but of small"),
+        (
+            {"seeding": Seeding(model="large"), "choice": GateChoice("learned")},
+            "no outcomes of 'large', but of small",
+        ),
         ({"format": "unheard"}, "no format 'unheard'"),
     ],
 )
@@ -218,6 +221,25 @@ def test_what_is_wrong_is_said_and_nothing_is_published(
     with pytest.raises(UsageError, match=words):
         calibrate_gate(home, questions_file(tmp_path), PLAIN, **call)
     assert home.editions.current() is None
+
+
+def test_a_gate_that_looks_at_no_outcomes_asks_for_no_model(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
+    _, gate = calibrate_gate(home, questions, PLAIN, task="years")
+    assert gate["seeds"] == 60
+    assert {seed["gain"] for seed in rows(home, GateSeed)} == {None}
+
+
+def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(
+    home: Home, tmp_path: Path, hashed: None
+) -> None:
+    questions = questions_file(tmp_path, task="years")
+    others = [json.dumps({"question": f"Who is {n}?", "task": "people"}) for n in range(30)]
+    questions.write_text(f"{questions.read_text(encoding='utf-8')}{chr(10).join(others)}\n")
+    for task, seeds in (("years", 60), ("people", 30), ("both", 90)):
+        assert calibrate_gate(home, questions, PLAIN, task=task)[1]["seeds"] == seeds
 
 
 def test_outcomes_of_several_models_want_one_named(

@@ -11,7 +11,12 @@ def calibrate_gate(commands: Commands, shared: argparse.ArgumentParser, module: 
     what = "Learn from a task's questions when outside knowledge is needed; replaces its gate."
     p = command(commands, shared, "calibrate-gate", module, what)
     p.add_argument("questions", metavar="QUESTIONS", help="a file or all of a folder's")
-    p.add_argument("--task", required=True, metavar="NAME", help="what the questions are")
+    p.add_argument(
+        "--task",
+        required=True,
+        metavar="NAME",
+        help="what the questions are; of a file of several tasks, that one",
+    )
     p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
     p.add_argument("--gate", default="thrust", metavar="NAME", help="thrust, bm25, mahalanobis …")
     p.add_argument(

@@ -72,10 +72,8 @@ def measure_gain(
             raise UsageError(f"Two models are called {model.name}. Rename one's folder.")
         names.append(model.name)
         questions = _ask(model, questions, report)
-        if how.out:
-            write_outcomes(
-                how.out, questions
-            )  # what the models so far cost is not lost with the next
+        if how.out:  # after each, so that what it cost is not lost with the next
+            write_outcomes(how.out, questions)
     proxy = names[-1] if how.proxy and how.proxy not in brought else how.proxy
     shown = [*names, *sorted(brought - set(names))]
     parts = [gain_figures(name, questions) for name in shown]
