@@ -7,7 +7,7 @@ reverse the reading direction; they are written out instead of being obeyed.
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import NoneType
 from typing import Any, TextIO
 
@@ -48,6 +48,11 @@ def show(text: str = "") -> None:
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
     print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+
+
+def show_result(result: Any, show_words: Callable[[Any], None], *, as_json: bool) -> None:
+    """Write a command's result to standard output, as JSON or by `show_words`."""
+    (show_json if as_json else show_words)(result)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO | None = None) -> None:

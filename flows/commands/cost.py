@@ -39,10 +39,7 @@ def _trial(home: Any, settings: Settings, passages: int) -> dict[str, Any]:
 
 
 def _show(arguments: argparse.Namespace, figures: dict[str, Any], print_figures: Any) -> int:
-    if arguments.json:
-        terminal.show_json(figures)
-    else:
-        print_figures(figures)
+    terminal.show_result(figures, print_figures, as_json=arguments.json)
     return 0
 
 

@@ -26,11 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         baselines=_baselines(arguments.baselines),
         settings=settings,
     )
-    figures = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(figures)
-    else:
-        show(figures)
+    terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0
 
 

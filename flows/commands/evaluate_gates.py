@@ -27,10 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     figures = run_job(job, arguments)
     for name, reason in figures["left_out"].items():
         terminal.say(f"The gate {name} is left out: {reason}.")
-    if arguments.json:
-        terminal.show_json(figures)
-    else:
-        show(figures)
+    terminal.show_result(figures, show, as_json=arguments.json)
     if job.picture:
         terminal.say(f"The curves are drawn in {job.picture}.")
     return 0

@@ -17,11 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     job = EvaluateKnowledge.from_arguments(
         arguments, models=[name.strip() for name in names if name.strip()]
     )
-    figures = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(figures)
-    else:
-        show(figures)
+    terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0
 
 

@@ -38,10 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             action = arguments.action
             result = change_expert(home, arguments.name, action, settings, report=report, **given)
-    if arguments.json:
-        terminal.show_json(asdict(result))
-    else:
-        show_report(asdict(result))
+    terminal.show_result(asdict(result), show_report, as_json=arguments.json)
     return 0
 
 

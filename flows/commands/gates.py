@@ -26,10 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "remove":
         with progress.shown() as report:
             run = asdict(remove_gate(home, arguments.task, settings_of(home), report=report))
-        if arguments.json:
-            terminal.show_json(run)
-        else:
-            show_report(run)
+        terminal.show_result(run, show_report, as_json=arguments.json)
         return 0
     gates = list_gates(home)
     if arguments.json:

@@ -18,10 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "remove":
         with progress.shown() as report:
             run = asdict(remove_graph(home, arguments.name, settings_of(home), report=report))
-        if arguments.json:
-            terminal.show_json(run)
-        else:
-            show_report(run)
+        terminal.show_result(run, show_report, as_json=arguments.json)
         return 0
     graphs = [{column: graph[column] for column in _SHOWN} for graph in list_graphs(home)]
     if arguments.json:

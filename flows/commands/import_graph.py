@@ -24,9 +24,5 @@ def run(arguments: argparse.Namespace) -> int:
     )
     check_name(job.name)  # errors are reported before anything starts
     plan(Path(job.source), job.format, Path(job.mapping) if job.mapping else None, job.languages)
-    report = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(report)
-    else:
-        show_report(report)
+    terminal.show_result(run_job(job, arguments), show_report, as_json=arguments.json)
     return 0

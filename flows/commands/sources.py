@@ -18,10 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "remove":
         with progress.shown() as report:
             run = remove_source(home, arguments.source, settings_of(home), report)
-        if arguments.json:
-            terminal.show_json(asdict(run))
-        else:
-            show_report(asdict(run))
+        terminal.show_result(asdict(run), show_report, as_json=arguments.json)
         return 0
     sources = list_sources(home)
     if arguments.json:

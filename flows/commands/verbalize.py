@@ -20,9 +20,5 @@ def run(arguments: argparse.Namespace) -> int:
         methods=arguments.method or [],
         wait_seconds=arguments.wait,
     )
-    report = run_job(job, arguments)
-    if arguments.json:
-        terminal.show_json(report)
-    else:
-        show_report(report)
+    terminal.show_result(run_job(job, arguments), show_report, as_json=arguments.json)
     return 0
