@@ -60,7 +60,7 @@ def score(items: list[dict[str, Any]], *, show: bool) -> dict[str, Any]:
     patterns: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for item in items:
         passage = read_passage(passage_row(item["title"], "", item["text"]))
-        found = [(t["head"], t["relation"], t["tail"]) for t in passage.found.triples]
+        found = [(t["head"], t["relation"], t["tail"]) for t in passage.extracted.triples]
         gold = [(h, r, t) for h, r, t in item["triples"]]
         also = [(h, r, t) for h, r, t in item.get("also", [])]
         for triple, pattern in zip(found, passage.patterns, strict=True):
@@ -120,10 +120,10 @@ def coverage(passages: list[PassageReading]) -> dict[str, float]:
         ("aspects", ("aspect", "text")),
     ):
         for passage in passages:
-            for row in getattr(passage.found, name):
+            for row in getattr(passage.extracted, name):
                 stated |= content_words("\n".join(row[field] for field in fields))
         figures[name] = len(stated & document) / max(len(document), 1)
-    notes = sum(len(row["text"]) for p in passages for row in p.found.aspects)
+    notes = sum(len(row["text"]) for p in passages for row in p.extracted.aspects)
     figures["notes_share"] = notes / max(sum(len(p.text) for p in passages), 1)
     return figures
 

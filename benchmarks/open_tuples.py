@@ -50,7 +50,7 @@ def open_triples(tree: Tree, clauses: list[Clause]) -> Iterator[OpenTriple]:
 
 def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
     """Return whether it is "the risk of losing" or "the ability to see", without a subject."""
-    if clause.how != "participle":
+    if clause.subject_from != "participle":
         return False
     return tree.child(clause.predicate, "mark", "case") is not None
 
@@ -62,7 +62,7 @@ def _of_clause(tree: Tree, clause: Clause, subject: list[int]) -> OpenTriple:
         mains, clausal = clausal[:1], clausal[1:]
     extra = [c for c in clause.complements if c.role == "indirect"] + clausal
     aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
-    implied = "is" if clause.how == "participle" and clause.passive else ""
+    implied = "is" if clause.subject_from == "participle" and clause.passive else ""
     verb = _with_adverbs(tree, clause)
     if mains:
         marks, phrase = mains[0].marks, _phrase(tree, mains[0])[len(mains[0].marks) :]

@@ -47,13 +47,13 @@ def log_likelihoods(
         for piece in _pieces(loaded, question, place, batch)
     ]
     pieces.sort(key=lambda piece: (len(piece.prefix), piece.longest))
-    found = [np.zeros(len(question.continuations)) for question in questions]
+    likelihoods = [np.zeros(len(question.continuations)) for question in questions]
     for together in _batches(pieces, batch):
         rows = iter(_by_continuation(loaded, together))
         for piece in together:
             for row in piece.rows:
-                found[piece.place][row.place] = next(rows)
-    return found
+                likelihoods[piece.place][row.place] = next(rows)
+    return likelihoods
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _by_decoder(loaded: LoadedModel, question: Choices, batch: int) -> np.ndarra
     # With special tokens, since some decoders were trained to begin with one.
     targets = [token_ids(loaded, target, True) for target in question.continuations]
     targets = [target if target[-1:] == [end] else [*target, end] for target in targets]
-    found: list[float] = []
+    sums: list[float] = []
     with torch.inference_mode():
         states = model.get_encoder()(input_ids=prompt).last_hidden_state
         for first in range(0, len(targets), batch):
@@ -183,8 +183,8 @@ def _by_decoder(loaded: LoadedModel, question: Choices, batch: int) -> np.ndarra
                 decoder_input_ids=torch.cat([start, labels[:, :-1]], dim=1),
             )
             logs = _log_of(out.logits, labels)
-            found += [float(logs[row, : len(target)].sum()) for row, target in enumerate(part)]
-    return np.array(found)
+            sums += [float(logs[row, : len(target)].sum()) for row, target in enumerate(part)]
+    return np.array(sums)
 
 
 def _shared(left: Sequence[int], right: Sequence[int]) -> int:
@@ -197,5 +197,5 @@ def _log_of(logits: Any, tokens: Any) -> np.ndarray:
     """Return float64 (rows, tokens): the log-probabilities of tokens, by the logits before them."""
     logits = logits.float()
     chosen = logits.gather(-1, tokens.unsqueeze(-1)).squeeze(-1) - logits.logsumexp(-1)
-    found: np.ndarray = chosen.double().cpu().numpy()
-    return found
+    logs: np.ndarray = chosen.double().cpu().numpy()
+    return logs

@@ -60,12 +60,12 @@ class ScoredModel:
             if not 0 < len(question.choices) <= MOST_CHOICES:
                 given = len(question.choices)
                 raise UsageError(f"A question has 1 to {MOST_CHOICES} choices, not {given}.")
-        found = log_likelihoods(
+        likelihoods = log_likelihoods(
             self.loaded, [self._prompted(question) for question in questions], self._batch
         )
         return [
             np.where([not choice.strip() for choice in question.choices], -np.inf, logs)
-            for question, logs in zip(questions, found, strict=True)
+            for question, logs in zip(questions, likelihoods, strict=True)
         ]
 
     def gains(self, questions: Sequence[ChoiceQuestion]) -> list[np.ndarray]:

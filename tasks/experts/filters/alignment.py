@@ -53,13 +53,13 @@ class Words:
 def families() -> dict[str, tuple[frozenset[str], ...]]:
     """Return the families of words of which at most one is true of a thing, by their members."""
     lines = Path(__file__).with_name("opposites.txt").read_text(encoding="utf-8").splitlines()
-    found: dict[str, tuple[frozenset[str], ...]] = {}
+    families_of: dict[str, tuple[frozenset[str], ...]] = {}
     for line in lines:
         if line and not line.startswith("#"):
             family = frozenset(line.split())
             for word in family:
-                found[word] = (*found.get(word, ()), family)
-    return found
+                families_of[word] = (*families_of.get(word, ()), family)
+    return families_of
 
 
 @lru_cache(maxsize=256)

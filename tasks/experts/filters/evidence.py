@@ -92,14 +92,14 @@ class EditionEvidence:
 
     def _entities(self, claim: str) -> set[str]:
         """Return the ids of what the names in a claim may mean."""
-        found: set[str] = set()
+        entities: set[str] = set()
         for start, end in islice(analyse(claim).name_spans, MOST_NAMES):
             for graph in self._graphs:
                 for node in graph.bearers(claim[start:end])[:MOST_BEARERS]:
                     entity = graph.ids[int(node)].as_py()
                     if entity is not None:
-                        found.add(entity)
-        return found
+                        entities.add(entity)
+        return entities
 
 
 def triple_text(

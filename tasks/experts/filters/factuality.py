@@ -49,13 +49,13 @@ def verify_claims(
     claims: Sequence[str], verifier: Verifier, evidence_of: EvidenceOf | None
 ) -> np.ndarray:
     """Return (claims, 3) verdicts, each by its best piece of evidence; unknown without any."""
-    found = [evidence_of(claim) if evidence_of else [] for claim in claims]
+    evidence = [evidence_of(claim) if evidence_of else [] for claim in claims]
     pairs = [
-        (piece, claim) for claim, pieces in zip(claims, found, strict=True) for piece in pieces
+        (piece, claim) for claim, pieces in zip(claims, evidence, strict=True) for piece in pieces
     ]
     verified = verifier.verify(pairs) if pairs else np.zeros((0, 3))
     verdicts, place = np.tile(NOTHING, (len(claims), 1)), 0
-    for row, pieces in enumerate(found):
+    for row, pieces in enumerate(evidence):
         if pieces:
             verdicts[row] = speaking_verdict(verified[place : place + len(pieces)])
             place += len(pieces)

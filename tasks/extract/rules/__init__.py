@@ -83,5 +83,5 @@ def _files(folder: Path) -> list[Path]:
     """Return the files below a folder in order, without what Python compiles; none for a name."""
     if not folder.is_dir():
         return []
-    found = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
-    return sorted(path for path in found if path.is_file())
+    paths = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return sorted(path for path in paths if path.is_file())

@@ -96,17 +96,17 @@ def find_attributes(text: str, title: str, headings: str) -> tuple[list[Attribut
     """
     heading = headings.rsplit(" > ", 1)[-1] if headings else ""
     lines = _labelled_lines(text)
-    found = [a for line in lines for a in _of_line(line, title, heading)]
-    found.extend(_of_tables(text))
+    attributes = [a for line in lines for a in _of_line(line, title, heading)]
+    attributes.extend(_of_tables(text))
     spans = [line.span() for line in lines] + [m.span() for m in TABLE_ROW.finditer(text)]
     rest = _blanked(text, spans)
     if heading and title and rest.strip() and _is_fragment(rest):
         start = len(rest) - len(rest.lstrip())
         end = len(rest.rstrip())
         fragments = list(_items(title, _lower(heading), text, start, end))
-        found.extend(fragments)
+        attributes.extend(fragments)
         rest = " " * len(text) if fragments else rest
-    return found, rest
+    return attributes, rest
 
 
 def _labelled_lines(text: str) -> list[re.Match[str]]:

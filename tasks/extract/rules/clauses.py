@@ -31,12 +31,12 @@ class Complement:
 
 @dataclass(slots=True)
 class Clause:
-    """One predicate with one subject; `how` tells how the subject was found."""
+    """One predicate with one subject; `subject_from` tells where the subject stands."""
 
     kind: str
     predicate: int
     subject: int
-    how: str
+    subject_from: str
     verb: list[int]
     complements: list[Complement]
     passive: bool
@@ -84,21 +84,21 @@ class _Finder:
 
     def clause(self, token: int) -> Clause | None:
         tree = self.tree
-        found = self.subject(token, 0)
-        if found is None:
+        subject_and_origin = self.subject(token, 0)
+        if subject_and_origin is None:
             return None
-        subject, how = found
+        subject, subject_from = subject_and_origin
         copular = tree.child(token, "cop") is not None
         existential = tree.child(token, "expl") is not None and tree.lemma[token] in ("be", "exist")
         verb = self.verb_group(token)
         passive = tree.child(token, "aux:pass") is not None or (
-            how == "participle" and tree.tag[token] in ("VBN", "VBD")
+            subject_from == "participle" and tree.tag[token] in ("VBN", "VBD")
         )
         return Clause(
             kind="copula" if copular else "existential" if existential else "verb",
             predicate=token,
             subject=subject,
-            how=how,
+            subject_from=subject_from,
             verb=verb,
             complements=self.complements(token, subject),
             passive=passive,
@@ -117,8 +117,8 @@ class _Finder:
                 return self._antecedent(token, own)
             return own, "own"
         if label == "conj":
-            found = self.subject(above, depth + 1)
-            return found and (found[0], "shared" if found[1] == "own" else found[1])
+            shared = self.subject(above, depth + 1)
+            return shared and (shared[0], "shared" if shared[1] == "own" else shared[1])
         if label == "acl":
             return above, "participle"
         if label == "acl:relcl":
@@ -128,8 +128,8 @@ class _Finder:
             if controlled is not None:
                 return controlled, "controlled"
         if label in ("xcomp", "advcl", "ccomp"):
-            found = self.subject(above, depth + 1)
-            return found and (found[0], "controlled")
+            shared = self.subject(above, depth + 1)
+            return shared and (shared[0], "controlled")
         return None
 
     def _antecedent(self, token: int, pronoun: int) -> tuple[int, str] | None:
@@ -138,8 +138,8 @@ class _Finder:
         if tree.dep[token] in ("acl:relcl", "acl"):
             return tree.head[token], "relative"
         if tree.dep[token] == "conj":
-            found = self.subject(tree.head[token], 1)
-            return found and (found[0], "relative")
+            shared = self.subject(tree.head[token], 1)
+            return shared and (shared[0], "relative")
         # Parsers often hang "X, who ..." on the verb before: take the nearest noun to the left.
         for candidate in range(pronoun - 1, max(pronoun - 4, -1), -1):
             if tree.pos[candidate] in ("NOUN", "PROPN"):
@@ -188,41 +188,41 @@ class _Finder:
     def complements(self, token: int, subject: int) -> list[Complement]:
         """Return objects, obliques and clauses of a predicate and of the verbs chained to it."""
         tree = self.tree
-        found: list[Complement] = []
+        complements: list[Complement] = []
         if tree.child(token, "cop") is not None:
-            found.append(Complement("predicative", token, self._marks(token)))
+            complements.append(Complement("predicative", token, self._marks(token)))
         for child in tree.children[token]:
             if child == subject:
                 continue
-            self._add_complement(token, child, found)
-        if tree.dep[token] == "conj" and not any(c.role == "object" for c in found):
-            found.extend(self._shared_object(token))
-        return found
+            self._add_complement(token, child, complements)
+        if tree.dep[token] == "conj" and not any(c.role == "object" for c in complements):
+            complements.extend(self._shared_object(token))
+        return complements
 
-    def _add_complement(self, token: int, child: int, found: list[Complement]) -> None:
+    def _add_complement(self, token: int, child: int, complements: list[Complement]) -> None:
         tree = self.tree
         label = tree.dep[child]
         if label == "obj":
-            found.append(Complement("object", child))
+            complements.append(Complement("object", child))
         elif label == "iobj":
-            found.append(Complement("indirect", child))
+            complements.append(Complement("indirect", child))
         elif label in OBLIQUES:
             marks = self._marks(child)
             role = "agent" if label == "obl:agent" else "oblique" if marks else "time"
-            found.append(Complement(role, child, marks))
+            complements.append(Complement(role, child, marks))
         elif label == "xcomp":
             if not self._is_chained(child):
-                found.append(Complement("clause", child))
+                complements.append(Complement("clause", child))
             elif not self._is_verbal(child):
-                found.append(Complement("predicative", child, self._marks(child)))
+                complements.append(Complement("predicative", child, self._marks(child)))
             else:
-                found.extend(self.complements(child, -1))
+                complements.extend(self.complements(child, -1))
         elif label == "ccomp":
-            found.append(Complement("clause", child))
+            complements.append(Complement("clause", child))
         elif label == "advcl":
-            found.append(Complement("adverbial", child, self._marks(child)))
+            complements.append(Complement("adverbial", child, self._marks(child)))
         elif label == "advmod" and tree.lower[child] not in NEGATIONS:
-            found.append(Complement("adverb", child))
+            complements.append(Complement("adverb", child))
 
     def _marks(self, token: int) -> list[int]:
         """Return the prepositions or conjunctions before a dependent, with their fixed parts."""

@@ -28,8 +28,8 @@ def features(
     mark = _mark(tree, predicate)
     return {
         f"rule {rule}": 1.0,
-        f"rule {rule} {clause.how}": 1.0,
-        f"found {clause.how} {mark}": 1.0,
+        f"rule {rule} {clause.subject_from}": 1.0,
+        f"found {clause.subject_from} {mark}": 1.0,
         f"mark {mark}": 1.0,
         f"predicate label {tree.dep[predicate]}": 1.0,
         f"predicate tag {tree.tag[predicate]}": 1.0,

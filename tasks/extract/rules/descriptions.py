@@ -49,7 +49,11 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
     """Yield "X is a ..." in full, or up to the end of its predicate if the sentence is long."""
     tree = passage.tree
     for clause in clauses:
-        if clause.kind != "copula" or clause.negated or clause.how not in ("own", "shared"):
+        if (
+            clause.kind != "copula"
+            or clause.negated
+            or clause.subject_from not in ("own", "shared")
+        ):
             continue
         if not (is_asserted(tree, clause.predicate) and _is_definition(passage, clause.predicate)):
             continue
@@ -57,7 +61,7 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
         if entity is None or not entity.named:
             continue
         start, end = passage.sentence_of(clause.predicate)
-        main = tree.dep[clause.predicate] == "ROOT" and clause.how == "own"
+        main = tree.dep[clause.predicate] == "ROOT" and clause.subject_from == "own"
         first, last = (start, end) if main else (clause.subject, clause.predicate + 1)
         if last - first > LONGEST or not main:
             subject = argument_phrase(tree, clause.subject)

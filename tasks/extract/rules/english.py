@@ -43,21 +43,21 @@ def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Ex
 def _read_passage(
     row: PassageRow, attributes: list[Attribute], prose: Reduced, doc: Any
 ) -> Extracted:
-    found = Extracted(row["passage_id"])
+    extracted = Extracted(row["passage_id"])
     if doc is not None:
-        _read_prose(found, row, tree_of(doc, prose))
+        _read_prose(extracted, row, tree_of(doc, prose))
     for attribute in attributes:
         if len(attribute.tail) <= LONGEST_TAIL:
-            found.triples.append(attribute.triple())
+            extracted.triples.append(attribute.triple())
         else:
-            found.aspects.append(attribute.note(row["text"]))
-    for facts in (found.triples, found.descriptions, found.aspects, found.aliases):
+            extracted.aspects.append(attribute.note(row["text"]))
+    for facts in (extracted.triples, extracted.descriptions, extracted.aspects, extracted.aliases):
         for ordinal, fact in enumerate(facts):
             fact["ordinal"] = ordinal
-    return found
+    return extracted
 
 
-def _read_prose(found: Extracted, row: PassageRow, tree: Tree) -> None:
+def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     """Add everything that a parsed passage says."""
     repair(tree)
     title = TITLE_NOTE.sub("", row["title"])
@@ -65,7 +65,7 @@ def _read_prose(found: Extracted, row: PassageRow, tree: Tree) -> None:
     learn_kinds(passage)
     resolve_references(passage)
     clauses = find_clauses(tree)
-    found.names = [
+    extracted.names = [
         {"name": n.name, "kind": passage.kind(n.name), "span_start": n.start, "span_end": n.end}
         for n in passage.names
     ]
@@ -76,16 +76,16 @@ def _read_prose(found: Extracted, row: PassageRow, tree: Tree) -> None:
     ]:
         if triple["head"] != triple["tail"]:
             triples.setdefault((triple["head"], triple["relation"], triple["tail"]), triple)
-    found.triples = list(triples.values())
-    found.descriptions = find_descriptions(passage, clauses)
-    found.aspects = find_notes(passage, _stated_words(found))
-    found.aliases = find_aliases(passage)
+    extracted.triples = list(triples.values())
+    extracted.descriptions = find_descriptions(passage, clauses)
+    extracted.aspects = find_notes(passage, _stated_words(extracted))
+    extracted.aliases = find_aliases(passage)
 
 
-def _stated_words(found: Extracted) -> set[str]:
+def _stated_words(extracted: Extracted) -> set[str]:
     """Return the words of triples and descriptions, in lower case."""
-    texts = [f"{row['head']} {row['relation']} {row['tail']}" for row in found.triples]
-    texts += [row["text"].replace(",", " ") for row in found.descriptions]
+    texts = [f"{row['head']} {row['relation']} {row['tail']}" for row in extracted.triples]
+    texts += [row["text"].replace(",", " ") for row in extracted.descriptions]
     return {word for text in texts for word in text.lower().split()}
 
 

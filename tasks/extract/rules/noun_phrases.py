@@ -19,11 +19,11 @@ CORE_LABELS = word_set("compound flat amod nummod det nmod:desc fixed nmod:poss"
 
 def conjuncts(tree: Tree, head: int) -> list[int]:
     """Return a head and the heads coordinated with it, in order."""
-    found = [head]
+    heads = [head]
     for child in tree.children[head]:
         if tree.dep[child] == "conj" and not tree.child(child, "nsubj", "nsubj:pass", "cop"):
-            found.extend(conjuncts(tree, child))
-    return found
+            heads.extend(conjuncts(tree, child))
+    return heads
 
 
 def argument_phrase(tree: Tree, head: int) -> list[int]:

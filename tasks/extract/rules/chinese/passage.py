@@ -59,7 +59,7 @@ class PassageReading:
     text: str
     title: TypedName
     forms: frozenset[str]
-    found: Extracted
+    extracted: Extracted
     topic: TypedName | None = None
     person: TypedName | None = None
     thing: TypedName | None = None
@@ -139,15 +139,15 @@ class PassageReading:
             "valid_to": value.valid_to or (when.valid_to if when else None),
         }
         chance = confidence(pattern, carried=carried, length=len(tail_text))
-        _append(self.found.triples, row, span, chance)
+        _append(self.extracted.triples, row, span, chance)
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
         """Add another name; single characters (京) are too short to be looked up by."""
         other = clean(other)
-        known = any((a["name"], a["alias"]) == (name.text, other) for a in self.found.aliases)
+        known = any((a["name"], a["alias"]) == (name.text, other) for a in self.extracted.aliases)
         if len(other) > 1 and other != name.text and usable(other, LONGEST_NAME) and not known:
             row = {"name": name.text, "alias": other, "kind": name.kind}
-            _append(self.found.aliases, row, span, confidence(pattern))
+            _append(self.extracted.aliases, row, span, confidence(pattern))
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
         """Add another name, as a triple and as an alias."""
@@ -156,16 +156,18 @@ class PassageReading:
 
     def description(self, name: TypedName, text: str, span: tuple[int, int], pattern: str) -> None:
         """Add what a passage says somebody or something is."""
-        known = any((d["entity"], d["text"]) == (name.text, text) for d in self.found.descriptions)
+        known = any(
+            (d["entity"], d["text"]) == (name.text, text) for d in self.extracted.descriptions
+        )
         if text and not known and usable(name.text, LONGEST_NAME):
             row = {"entity": name.text, "kind": name.kind, "text": text}
-            _append(self.found.descriptions, row, span, confidence(pattern))
+            _append(self.extracted.descriptions, row, span, confidence(pattern))
 
     def note(self, name: TypedName, aspect: str, span: tuple[int, int], pattern: str) -> None:
         """Add a note on a side of a name, with its question."""
         row = {"entity": name.text, "kind": name.kind, "aspect": aspect}
         row |= {"text": self.text[slice(*span)], "question": f"{name.text}的{aspect}是什么？"}
-        _append(self.found.aspects, row, span, confidence(pattern))
+        _append(self.extracted.aspects, row, span, confidence(pattern))
 
 
 def _append(facts: list[Mention], row: Mention, span: tuple[int, int], probability: float) -> None:

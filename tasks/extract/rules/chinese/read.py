@@ -21,11 +21,11 @@ from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_se
 def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
     """Yield what the Chinese rules find in each passage, in order."""
     for passage in passages:
-        yield or_failed(passage["passage_id"], partial(_found_in, passage))
+        yield or_failed(passage["passage_id"], partial(_facts_of, passage))
 
 
-def _found_in(passage: dict[str, Any]) -> Extracted:
-    return read_passage(passage).found
+def _facts_of(passage: dict[str, Any]) -> Extracted:
+    return read_passage(passage).extracted
 
 
 def read_passage(row: dict[str, Any]) -> PassageReading:
@@ -38,8 +38,8 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     forms = short_forms(title, text)
     sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
     kind = title_kind(title, sentences)
-    found = Extracted(row["passage_id"])
-    passage = PassageReading(text, TypedName(title, kind), frozenset(forms), found)
+    extracted = Extracted(row["passage_id"])
+    passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
     passage.spoke_of(passage.title)
     for sentence in sentences:
         passage.sentence = sentence
@@ -76,7 +76,7 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
 
 def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -> None:
     """Add every name in the passage, whether or not a fact was found about it."""
-    kinds = {triple["head"]: triple["head_kind"] for triple in passage.found.triples}
+    kinds = {triple["head"]: triple["head_kind"] for triple in passage.extracted.triples}
     for sentence in sentences:
         for tokens in name_runs(sentence.tokens):
             name = passage.name_phrase(tokens)
@@ -84,7 +84,7 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
                 continue
             kind = name.kind if name.kind != "unknown" else kinds.get(name.text, "unknown")
             span = {"span_start": tokens[0].start, "span_end": tokens[-1].end}
-            passage.found.names.append({"name": name.text, "kind": kind, **span})
+            passage.extracted.names.append({"name": name.text, "kind": kind, **span})
 
 
 NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
