@@ -13,8 +13,9 @@ from benchmarks.expert_resume import torture
 from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
 from tasks.experts.manifest import checked_manifest, read_header, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
-from tasks.experts.training.loop import rate_at
+from tasks.experts.training.loop import Training, ends_in_its_head, rate_at
 from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.tokens import Tokens
 from tasks.experts.training.train import _alone, forget_training, train_expert
 from tests.expert_texts import people, texts, tiny_plan
 from tests.tiny_models import make_chat_model, make_encoding_model
@@ -90,6 +91,29 @@ def test_loss_and_perplexity_are_those_of_the_saved_weights(tiny_expert: Path) -
     measured = checked_manifest(tiny_expert).perplexity
     assert measured is not None
     assert math.log(measured) == pytest.approx(loss / targets, abs=0.02)  # rounded to bfloat16
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_logits_are_left_out_only_where_nothing_follows_the_head(
+    tmp_path: Path, scaled: bool
+) -> None:
+    import torch
+    from transformers import GraniteConfig, GraniteForCausalLM
+
+    sizes = {
+        "vocab_size": 320, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1,
+        "num_attention_heads": 1, "num_key_value_heads": 1,
+    }  # fmt: skip
+    torch.manual_seed(1)
+    model = GraniteForCausalLM(GraniteConfig(**sizes, logits_scaling=4.0 if scaled else 1.0))
+    assert ends_in_its_head(model) is not scaled
+    ids = np.random.default_rng(2).integers(1, 320, 32).tolist()
+    tokens = Tokens(np.array(ids), np.array([len(ids)]), np.array([20]), "")
+    training = Training(model, tiny_plan(), tokens, tokens, tmp_path, context=64, padding=0)
+    with torch.no_grad():
+        logits = model.eval()(torch.tensor([ids])).logits[0, 19:-1]
+        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(ids[20:]))
+    assert training.evaluate(tokens) == pytest.approx(float(loss), rel=1e-5)
 
 
 def test_golden_learning_rates() -> None:
