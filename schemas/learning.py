@@ -56,6 +56,10 @@ class Expert(Row):
     sources: list[str] = Field(
         [], description="The `source_sha` of each verbalization that its texts came from."
     )
+    graph: str | None = Field(
+        None,
+        description="The only graph whose texts it was trained on; null if on all of its name.",
+    )
     loss: float | None = Field(None, description="Final training loss, in nats per token.")
     perplexity: float | None = Field(None, description="Perplexity on held-out texts.")
     trained_on: str = Field(description="The edition its texts came from; empty if elsewhere.")

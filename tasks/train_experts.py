@@ -60,6 +60,7 @@ class TextSet:
 
     expert: str
     rows: tuple[dict[str, Any], ...]
+    only: str | None  # the graph whose texts alone are meant
 
     @property
     def ids(self) -> list[str]:
@@ -156,6 +157,7 @@ def text_set(home: Home, name: str, graph: str | None) -> TextSet:
             for (expert, its_graph), row in last.items()
             if expert == name and graph in (None, its_graph) and row["action"] == "make"
         ),
+        graph,
     )
 
 
@@ -289,6 +291,7 @@ def _event(
             "description": described or _description(home, texts),
             "parent": about.parent or earlier.get("parent"),
             "sources": sorted({row["source_sha"] for row in texts.rows}),
+            "graph": texts.only,
             "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],
             "stale": False,
             "trained_at": datetime.now(UTC),

@@ -220,6 +220,20 @@ def test_a_changed_graph_is_verbalized_again(home: Home) -> None:
     assert expert_rows(home)["mine"]["stale"] is False
 
 
+def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home) -> None:
+    made_texts(home, "mine")
+    verbalize(home, PLAIN, expert="mine")
+    train_experts(home, ["mine"], PLAIN, graph="people", plan=tiny_plan(epochs=1))
+    row = expert_rows(home)["mine"]
+    assert (row["graph"], row["sources"], row["stale"]) == ("people", ["0:0"], False)
+    rows = home.journal.table(Verbalization).to_pylist()
+    changed = next(row for row in rows if row["verbalization_id"] == "v-mine")
+    changed |= {"source_sha": "1:1", "verbalization_id": "newer"}
+    home.journal.append({Verbalization: Verbalization.to_table([changed])})
+    assert command(home, "experts", "describe", "mine", "--description", "People") == 0
+    assert expert_rows(home)["mine"]["stale"] is True
+
+
 def test_what_is_wrong_is_said_before_anything_is_trained(home: Home) -> None:
     for names, graph, about in (
         (["no/name"], None, About()),

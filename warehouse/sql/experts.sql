@@ -10,10 +10,10 @@ create table training_text_facts as
 from j_verbalized_texts
 where verbalization_id in (select verbalization_id from current_verbalizations);
 
--- Sets whose graph has changed since. The sum does not depend on the order of rows; it is
--- Verbalizer.source_sha's.
-create table stale_sets as
-select v.expert from current_verbalizations v
+-- Current verbalizations whose graph has changed since. The sum does not depend on the order of
+-- rows; it is Verbalizer.source_sha's.
+create table stale_verbalizations as
+select v.verbalization_id from current_verbalizations v
 where case
     when v.graph = 'corpus' then v.source_sha <> (
         select count(*) || ':' || coalesce(bit_xor(n), 0) from (
@@ -25,14 +25,19 @@ where case
     else exists (from j_graph_imports i where i.graph = v.graph and i.commit > v.commit)
 end;
 
--- Experts as they stand: the last event of every expert that was not removed since. An expert is
--- stale if its set is, or was made anew from something else than the expert was trained on.
+-- Experts as they stand: the last event of every expert that was not removed since. An expert that
+-- was trained here is stale if a graph of its texts has changed, or texts were made anew from
+-- something else than it was trained on.
 create table expert_facts as
 select * replace (
-    e.expert in (select expert from stale_sets)
-    or exists (
+    len(e.sources) > 0 and exists (
         from current_verbalizations v
-        where v.expert = e.expert and not list_contains(e.sources, v.source_sha)
+        where v.expert = e.expert
+            and v.graph = coalesce(e.graph, v.graph)
+            and (
+                v.verbalization_id in (from stale_verbalizations)
+                or not list_contains(e.sources, v.source_sha)
+            )
     ) as stale
 )
 from (
