@@ -24,7 +24,8 @@ from tests.tiny_models import make_chat_model, make_encoding_model
 def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(
     tmp_path: Path,
 ) -> None:
-    tally = asdict(torture(tmp_path, kills=4, seed=1))
+    plan = tiny_plan(epochs=4, patience=2)
+    tally = asdict(torture(tmp_path, kills=4, seed=1, plan=plan))
     assert tally.pop("kills") == 4
     assert tally.pop("rounds") >= 1
     assert tally.pop("in_training") >= 1
@@ -62,7 +63,7 @@ def test_lora_resumes_with_its_dropout(tmp_path: Path) -> None:
 
 
 def test_an_expert_learns_its_texts(tmp_path: Path) -> None:
-    plan = tiny_plan(epochs=60, width=128, layers=2, batch_tokens=128)
+    plan = tiny_plan(epochs=40, width=128, batch_tokens=128, learning_rate=4e-3)
     expert = train_expert(tmp_path, "people", plan, texts, "1")
     assert expert.ended == "epochs"
     assert expert.manifest.loss is not None and expert.manifest.loss < 0.8
