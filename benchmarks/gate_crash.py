@@ -35,7 +35,16 @@ LONGEST = 120.0  # seconds of a run that nobody kills
 SPREAD = 1.3  # of its length, over which kills are drawn: after one a run has more to do
 # Children come of a server that has loaded what takes long and started no thread.
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["benchmarks.gate_crash", "sklearn.cluster", "onnxruntime"])
+SERVER.set_forkserver_preload(
+    [
+        "benchmarks.gate_crash",
+        "sklearn.cluster",
+        "onnxruntime",
+        "tokenizers",
+        "datasketch",
+        "rapidfuzz",
+    ]
+)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """What several test files share: the benchmark data, a small almanac, hypothesis' profile."""
 
+import multiprocessing
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.knowledge_server import World, running
 from tests.remote_bases import RemoteBases
+
+# Test processes share the cores; threads of one that wait for each other hold up the others.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.preloaded"])
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

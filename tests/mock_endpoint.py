@@ -1,11 +1,13 @@
 """A mock endpoint as a process of its own, for as long as a test needs it."""
 
 import json
-import subprocess
+import multiprocessing
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ import orjson
 from tasks.mock_endpoint.answers import Extractor, written
 from tasks.mock_endpoint.chat_request import messages_sha
 from tasks.models.call import Request
+
+SERVER = multiprocessing.get_context("forkserver")
 
 
 @dataclass(slots=True)
@@ -71,30 +75,39 @@ def running(ledger: Path, **options: Any) -> Iterator[Running]:
 
     A flag is given as True; False and None leave an option out.
     """
-    command = [sys.executable, "-m", "tests.mock_server", "--json", "--ledger", str(ledger)]
+    arguments = ["--json", "--ledger", str(ledger)]
     for name, value in options.items():
         if value is None or value is False:
             continue
-        command.append(f"--{name.replace('_', '-')}")
+        arguments.append(f"--{name.replace('_', '-')}")
         if value is not True:
-            command.append(str(value))
-    # Out of the way of signals that a test sends to processes of its own.
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+            arguments.append(str(value))
+    output, input_of_output = SERVER.Pipe(duplex=False)
+    process = SERVER.Process(target=_serve, args=(input_of_output, arguments), daemon=True)
+    process.start()
+    input_of_output.close()
     try:
-        assert process.stdout is not None
-        announced = json.loads(process.stdout.readline() or b"{}")
+        with open(output.fileno(), closefd=False) as lines:
+            announced = json.loads(lines.readline() or "{}")
         if not announced:
             raise RuntimeError("the mock endpoint did not start; see what it wrote above")
         yield Running(announced["base_url"], ledger, announced["pid"])
     finally:
         process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
+        process.join(timeout=10)
+        process.kill()
+        process.join()
+        output.close()
+
+
+def _serve(output: Connection, arguments: list[str]) -> None:
+    """Serve in this process, which writes to a pipe instead of the standard output."""
+    from tests import mock_server
+
+    os.setsid()  # out of the way of signals that a test sends to processes of its own
+    os.dup2(output.fileno(), sys.stdout.fileno())
+    sys.argv[1:] = arguments
+    mock_server.main()
 
 
 def read_ledger(path: Path) -> list[Call]:

@@ -38,7 +38,6 @@ from warehouse.overrides import make_override
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)
 # A server without threads forks the processes: a fork of this one could find a lock of Arrow taken.
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload([__name__])
 FILES = ["a.md", "b.md", "c.txt", "d.md"]
 TOWNS = ["Belmora", "Castro", "Dornelas", "Estrelha"]
 RIVERS = ["Tavo", "Mira", "Sado"]
