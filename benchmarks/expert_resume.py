@@ -65,9 +65,12 @@ def train(experts: Path, plan: TrainingPlan) -> Path:
     return train_expert(experts, "ships", plan, texts, "ships-1", checkpoint_seconds=0.0).folder
 
 
-def torture(folder: Path, kills: int, seed: int, plan: TrainingPlan = PLAN) -> Tally:
-    """Kill trainings and compare what they end with; all but the first counts should be 0."""
-    random, tally = Random(seed), Tally()
+def torture(folder: Path, kills: int, seed: int, **changes: Any) -> Tally:
+    """Kill trainings and compare what they end with; all but the first counts should be 0.
+
+    `changes` are of the plan.
+    """
+    random, tally, plan = Random(seed), Tally(), PLAN.model_copy(update=changes)
     run_killed(folder / "undisturbed", plan)  # loads what the timed one need not
     started = time.monotonic()
     run_killed(folder / "again", plan)

@@ -3,13 +3,11 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.expert_resume import torture
 from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
 from tasks.experts.manifest import checked_manifest, read_header, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
@@ -18,14 +16,15 @@ from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.tokens import Tokens
 from tasks.experts.training.train import _alone, forget_training, train_expert
 from tests.expert_texts import people, texts, tiny_plan
+from tests.killed_benchmarks import tally_of
 from tests.tiny_models import make_chat_model, make_encoding_model
 
 
 def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(
     tmp_path: Path,
 ) -> None:
-    plan = tiny_plan(epochs=4, patience=2)
-    tally = asdict(torture(tmp_path, kills=4, seed=1, plan=plan))
+    small = {"epochs": 4, "width": 32, "layers": 1, "vocabulary": 320}
+    tally = tally_of("expert_resume", tmp_path, kills=4, seed=1, **small)
     assert tally.pop("kills") == 4
     assert tally.pop("rounds") >= 1
     assert tally.pop("in_training") >= 1
