@@ -1,14 +1,16 @@
 """Training of an expert on packed rows beside a plain loop with one padded text in a row.
 
     python -m benchmarks.expert_training [--texts 2000] [--epochs 2] [--rounds 3] [--threads 2]
-        [--width 256] [--layers 4] [--home DIR]
+        [--home DIR]
 
-Both train the same new model (same first weights) on the same texts of the sample corpus, with the
-same optimizer and learning rates, in steps of as many tokens, computed in as many parts. The plain
-loop pads the texts of a part to its longest one and masks the padding, as a data collator does. The
-loops take turns. Speed counts tokens that are predicted, without padding, by the clock and by the
-processor's time, which other work on the machine changes less. `joined` is packing with
-texts that see those before them in their row. Held-out losses are of the same texts, one in a row.
+Both train the same new model (same first weights, the default sizes) on the same texts of the
+sample corpus, with the same optimizer and learning rates, in steps of as many tokens, computed in
+as many parts. The plain loop pads the texts of a part to its longest one, masks the padding, as a
+data collator does, and computes the logits of every place. The loops take turns. Speed counts
+tokens that are read, without padding, by the clock and by the processor's time, which other work on
+the machine changes less; `predicted_tokens` are those in the loss: answers without their questions.
+`joined` is packing with texts that see those before them in their row. Held-out losses are of the
+same texts, one in a row.
 """
 
 import argparse
@@ -36,7 +38,6 @@ from tasks.verbalize import verbalize
 from warehouse.home import Home
 
 CORPUS = Path(__file__).parent.parent / "examples" / "corpus"
-BATCH = 1024  # tokens per step, so that few texts make enough steps to learn something
 SCRATCH = Base(None, "", "")
 
 
@@ -69,8 +70,9 @@ def train_plainly(model: Any, plan: TrainingPlan, tokens: Tokens) -> int:
     parts = plan.batch_tokens // plan.part_tokens
     rows = max(1, round(plan.part_tokens / tokens.lengths.mean()))  # texts of as many tokens
     done = places = 0
+    epochs = plan.epochs_over(len(tokens.ids))
     model.train()
-    for epoch in range(plan.epochs):
+    for epoch in range(epochs):
         stream = padded_rows(tokens.lengths, rows, plan.seed, epoch)
         while step := list(islice(stream, rows * parts)):
             batches = [
@@ -78,7 +80,7 @@ def train_plainly(model: Any, plan: TrainingPlan, tokens: Tokens) -> int:
                 for begin in range(0, len(step), rows)
             ]
             targets = sum(batch.targets for batch in batches)
-            share = (done + targets / 2) / (tokens.targets * plan.epochs)
+            share = (done + targets / 2) / (tokens.targets * epochs)
             for group in optimizer.param_groups:
                 group["lr"] = rate_at(plan, share)
             for batch in batches:
@@ -109,7 +111,7 @@ def train_packed(model: Any, plan: TrainingPlan, tokens: Tokens) -> int:
         )  # fmt: skip
         training.run()
     rows = sum(
-        1 for epoch in range(plan.epochs)
+        1 for epoch in range(plan.epochs_over(len(tokens.ids)))
         for _ in packed_rows(tokens.lengths, plan.row_tokens, plan.seed, epoch)
     )  # fmt: skip
     return rows * plan.row_tokens
@@ -176,10 +178,11 @@ def measure(texts: dict[str, list[str]], plan: TrainingPlan, rounds: int) -> dic
                 model = make_model(SCRATCH, own, tokenizer)
                 clock, processor = time.perf_counter(), time.process_time()
                 places = train_with(model, own, train)
-                targets = train.targets * plan.epochs
-                speeds[name].append(targets / (time.perf_counter() - clock))
-                lean[name].append(targets / (time.process_time() - processor))
-                full[name] = len(train.ids) * plan.epochs / places
+                epochs = plan.epochs_over(len(train.ids))
+                read = len(train.ids) * epochs
+                speeds[name].append(read / (time.perf_counter() - clock))
+                lean[name].append(read / (time.process_time() - processor))
+                full[name] = read / places
                 losses[name].append(held_out_loss(model, held_out))
                 print(name, round(speeds[name][-1]), round(losses[name][-1], 4), flush=True)
         lengths = np.array(train.lengths)
@@ -192,6 +195,7 @@ def measure(texts: dict[str, list[str]], plan: TrainingPlan, rounds: int) -> dic
     return {
         "texts": len(lengths),
         "tokens": int(lengths.sum()),
+        "predicted_tokens": train.targets,
         "parameters": parameters,
         "plan": plan.model_dump(),
         "length_quartiles": np.percentile(lengths, [0, 25, 50, 75, 100]).tolist(),
@@ -222,25 +226,17 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--home", type=Path, help="a home with training texts of its corpus")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     with tempfile.TemporaryDirectory() as folder:
         home = Home(arguments.home or Path(folder) / "home")
         texts = sample_texts(home, arguments.texts, Path(folder))
-        plan = TrainingPlan(
-            epochs=arguments.epochs,
-            batch_tokens=BATCH,
-            width=arguments.width,
-            layers=arguments.layers,
-        )
+        plan = TrainingPlan(epochs=arguments.epochs)
         figures = measure(texts, plan, arguments.rounds)
     command = (
         f"python -m benchmarks.expert_training --texts {arguments.texts} "
-        f"--epochs {arguments.epochs} --rounds {arguments.rounds} --threads {arguments.threads} "
-        f"--width {arguments.width} --layers {arguments.layers}"
+        f"--epochs {arguments.epochs} --rounds {arguments.rounds} --threads {arguments.threads}"
     )
     print(figures, write_results("expert-training", command, figures))
 

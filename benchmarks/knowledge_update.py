@@ -1,13 +1,15 @@
 """Knowledge update: what an expert answers before and after it is trained on newer facts.
 
-    python -m benchmarks.knowledge_update QUESTIONS [--minutes 20] [--base scratch] [--keep FOLDER]
+    python -m benchmarks.knowledge_update QUESTIONS [--minutes 20] [--keep FOLDER] [--json]
 
-CooK's third task (arXiv 2305.09955). In an empty home the 117th Congress is imported from the
-folder `congress` beside QUESTIONS, verbalized, and an expert trained on it; the expert alone, with
-no knowledge base, no passages and no answering model, writes the likeliest answer to each open
-MidtermQA question. In a second home the same is done with the 118th Congress and its results of
-2022. `em_changed_seats` is of the questions whose answer did not hold the seat before. A training
-may take `--minutes`. `--keep` keeps homes and experts; what is there is not trained again.
+CooK's third task (arXiv 2305.09955), as a user would do it. Into an empty home the 117th Congress
+is imported from the folder `congress` beside QUESTIONS, and `train-experts congress --all-texts
+--minutes 20` trains an expert on it. The expert alone, with no knowledge base, no passages and no
+answering model, writes the likeliest answer to each open MidtermQA question. Then the 118th
+Congress with its results of 2022 is imported over it, and the same is done again.
+`em_changed_seats` is of the questions whose answer did not hold the seat before,
+`em_unchanged_seats` of the others about seats. A training may take `--minutes`. `--keep` keeps the
+home; what is there is not trained again.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import orjson
 
 from benchmarks.results_file import write_results
 from schemas.knowledge import Triple
+from schemas.learning import Expert
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.report import Measured, figures
@@ -29,7 +32,6 @@ from tasks.experts.knowledge import question_prompt
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
 from tasks.experts.training.plan import TrainingPlan
-from tasks.experts.verbalize.texts import Options
 from tasks.experts.verbalize.wordings import name_forms
 from tasks.import_graph import import_graph
 from tasks.questions.formats.midtermqa import read_midtermqa
@@ -37,7 +39,7 @@ from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import split
 from tasks.train_experts import train_experts
-from tasks.verbalize import verbalize
+from warehouse.editions import Edition
 from warehouse.home import Home
 
 MAPPINGS = Path(__file__).resolve().parents[1] / "examples" / "mappings"
@@ -46,69 +48,45 @@ CONGRESSES = {"before": "congress-117", "after": "congress"}
 SETTINGS = Settings(engine=EngineSettings(encoder="none"))
 ANSWER_TOKENS = 24
 IN_NO_FILE = "governor"
-# Small models and small steps remember a fact after fewer seconds of training than large ones.
-PLANS: dict[str, dict[str, Any]] = {
-    "scratch": {
-        "epochs": 5,
-        "width": 128,
-        "layers": 3,
-        "vocabulary": 3000,
-        "batch_tokens": 512,
-        "part_tokens": 512,
-        "row_tokens": 128,
-        "learning_rate": 2e-3,
-    },
-    "smollm2": {"epochs": 1, "method": "lora", "row_tokens": 128, "batch_tokens": 1024},
-}
-WORDINGS = {"scratch": 8, "smollm2": 1}
 
 
-def trained(home: Home, source: Path, mapping: str, base: str, minutes: float) -> dict[str, Any]:
-    """Import a Congress, verbalize it and train the expert on it, unless the home holds it."""
-    noted = home.path / "training.json"
-    if noted.exists():
-        kept: dict[str, Any] = orjson.loads(noted.read_bytes())
-        return kept
+def current(home: Home) -> Edition:
+    """Return the home's current edition."""
+    edition = home.editions.current()
+    assert edition is not None
+    return edition
+
+
+def take_up(home: Home, source: Path, mapping: str) -> None:
+    """Import a Congress as the graph of that name, in place of an earlier one."""
     import_graph(home, source, SETTINGS, name=GRAPH, mapping=MAPPINGS / f"{mapping}.yaml")
-    texts = verbalize(
-        home,
-        SETTINGS,
-        graph=GRAPH,
-        options=Options(methods=("question",), wordings=WORDINGS[base], held_out=0.0),
-    ).counts["verbalize"]
-    plan = TrainingPlan(base=base, minutes=minutes, **PLANS[base])
+
+
+def trained(home: Home, plan: TrainingPlan) -> dict[str, Any]:
+    """Train the expert on its graph as it is now; return the figures of the training."""
+    stale = [row["stale"] for row in current(home).table(Expert).to_pylist()]
     clock, processor = time.perf_counter(), time.process_time()
-    _, [expert] = train_experts(home, [GRAPH], SETTINGS, plan=plan, report=_show)
-    figures_of_training = {
-        "texts": texts["question"],
+    _, [expert] = train_experts(home, [GRAPH], SETTINGS, plan=plan, report=show)
+    return {
+        "stale_until_then": stale,
         "plan": plan.model_dump(),
-        "parameters": expert["parameters"],
-        "tokens": expert["tokens"],
-        "loss": expert["loss"],
-        "ended": expert["ended"],
+        **{name: expert[name] for name in ("texts", "parameters", "tokens", "loss", "ended")},
         "seconds": round(time.perf_counter() - clock),
         "processor_seconds": round(time.process_time() - processor),
     }
-    noted.write_bytes(orjson.dumps(figures_of_training, option=orjson.OPT_INDENT_2))
-    return figures_of_training
 
 
-def answers(home: Home, questions: Sequence[BenchmarkQuestion]) -> list[str]:
-    """Return what the expert alone writes after each question."""
-    edition = home.editions.current()
-    assert edition is not None
-    pool = ExpertPool(active_experts(home, edition))
+def answer(pool: ExpertPool, expert: str, questions: Sequence[BenchmarkQuestion]) -> list[str]:
+    """Return what an expert alone writes after each question."""
     prompts = [question_prompt(question.question, "en") for question in questions]
-    written = pool.write(GRAPH, prompts, max_new_tokens=ANSWER_TOKENS, temperature=0)
+    written = pool.write(expert, prompts, max_new_tokens=ANSWER_TOKENS, temperature=0)
     return [text.partition("\n")[0] for [text] in written]
 
 
 def seat_holders(home: Home) -> dict[str, set[str]]:
     """Return who holds each seat according to the graph, names as answers are compared."""
-    edition = home.editions.current()
-    assert edition is not None
     holders: dict[str, set[str]] = {}
-    for row in edition.table(Triple).to_pylist():
+    for row in current(home).table(Triple).to_pylist():
         if row["relation"] in ("representative", "senator"):
             holders.setdefault(row["head"], set()).add(bare_words(row["tail"]))
     return holders
@@ -120,6 +98,11 @@ def seat_of(question: BenchmarkQuestion, seats: Iterable[str]) -> str:
     return forms[max(forms, key=len)] if forms else ""
 
 
+def is_changed(question: BenchmarkQuestion, holders: dict[str, set[str]]) -> bool:
+    """Return whether the answer did not hold the seat that the question is about."""
+    return bare_words(question.answers[0]) not in holders.get(seat_of(question, holders), ())
+
+
 def exact(questions: Sequence[BenchmarkQuestion], texts: Sequence[str]) -> dict[str, Any]:
     """Return the figures of answers, in all and by the kind of race."""
     measured = Measured("expert", questions, [Prediction([text]) for text in texts], 0.0)
@@ -129,51 +112,59 @@ def exact(questions: Sequence[BenchmarkQuestion], texts: Sequence[str]) -> dict[
     return {"items": found["items"], **kept, "em_by_kind": by}
 
 
-def measure(path: Path, base: str, minutes: float, folder: Path) -> dict[str, Any]:
-    """Train both experts, ask them, and return all figures."""
+def measure(path: Path, minutes: float, folder: Path) -> dict[str, Any]:
+    """Train and ask the expert, update the graph, train and ask it again; return all figures."""
     benchmark = read_midtermqa(path)
-    source = benchmark.graphs[0].source
     _, questions = split(benchmark)
     questions = [question for question in questions if not question.choices]
-    training: dict[str, Any] = {}
-    written: dict[str, list[str]] = {}
-    homes = {when: Home(folder / when) for when in CONGRESSES}
+    home = Home(folder)
+    plan = TrainingPlan(minutes=minutes, all_texts=True)
+    states: dict[str, dict[str, Any]] = {}
     for when, mapping in CONGRESSES.items():
-        training[when] = trained(homes[when], source, mapping, base, minutes)
-        written[when] = answers(homes[when], questions)
-    holders = seat_holders(homes["before"])
-    changed = [
-        place
-        for place, question in enumerate(questions)
-        if question.kind != IN_NO_FILE
-        and bare_words(question.answers[0]) not in holders.get(seat_of(question, holders), ())
-    ]
-    scores = {when: exact(questions, texts) for when, texts in written.items()}
-    on_changed = {
-        when: exact([questions[n] for n in changed], [texts[n] for n in changed])["em"]
-        for when, texts in written.items()
-    }
+        noted = folder / f"{when}.json"
+        if not noted.exists():
+            take_up(home, benchmark.graphs[0].source, mapping)
+            listed = {seat: sorted(names) for seat, names in seat_holders(home).items()}
+            training = trained(home, plan)
+            pool = ExpertPool(active_experts(home, current(home)))
+            texts = answer(pool, GRAPH, questions)
+            state = {"holders": listed, "training": training, "texts": texts}
+            noted.write_bytes(orjson.dumps(state, option=orjson.OPT_INDENT_2))
+        states[when] = orjson.loads(noted.read_bytes())
+    holders = {seat: set(names) for seat, names in states["before"]["holders"].items()}
+    seats = [n for n, question in enumerate(questions) if question.kind != IN_NO_FILE]
+    changed = [n for n in seats if is_changed(questions[n], holders)]
+    unchanged = sorted({*seats} - {*changed})
+    whole = {when: exact(questions, state["texts"]) for when, state in states.items()}
+
+    def on(places: Sequence[int]) -> dict[str, Any]:
+        """Return the exact matches before and after on some of the questions."""
+        chosen = [questions[n] for n in places]
+        scores = {
+            when: exact(chosen, [s["texts"][n] for n in places]) for when, s in states.items()
+        }
+        return {**{when: score["em"] for when, score in scores.items()}, "questions": len(places)}
+
     return {
-        "base": base,
         "minutes": minutes,
-        "em_before": scores["before"]["em"],
-        "em_after": scores["after"]["em"],
-        "em_changed_seats": {**on_changed, "questions": len(changed)},
+        "em_before": whole["before"]["em"],
+        "em_after": whole["after"]["em"],
+        "em_changed_seats": on(changed),
+        "em_unchanged_seats": on(unchanged),
         "bounded_by": {
             "questions": len(questions),
-            "about_governors_who_are_in_no_file": sum(q.kind == IN_NO_FILE for q in questions),
+            "about_governors_who_are_in_no_file": len(questions) - len(seats),
             "wrong_labels": sum(q.exact is False for q in questions),
         },
-        "before": scores["before"],
-        "after": scores["after"],
-        "training": training,
+        **whole,
+        "training": {when: state["training"] for when, state in states.items()},
     }
 
 
 _last = [0.0]
 
 
-def _show(stage: str, done: int, total: int) -> None:
+def show(stage: str, done: int, total: int) -> None:
     """Tell how far a training is, now and then."""
     if done == total or time.monotonic() - _last[0] > 30:
         _last[0] = time.monotonic()
@@ -189,17 +180,15 @@ def main() -> None:
     options.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
     options.add_argument("--json", action="store_true", help="print all figures")
     options.add_argument("--minutes", type=float, default=20.0, help="per training (20)")
-    options.add_argument("--base", choices=PLANS, default="scratch", help="(scratch)")
-    options.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the homes here")
+    options.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the home here")
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-update-") as temporary:
         folder = arguments.keep or Path(temporary)
-        found = measure(arguments.questions, arguments.base, arguments.minutes, folder)
+        found = measure(arguments.questions, arguments.minutes, folder)
     shown = found if arguments.json else {n: v for n, v in found.items() if n.startswith("em_")}
     print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
-    suffix = "" if arguments.base == "scratch" else f"-{arguments.base}"
-    command = f"python -m benchmarks.knowledge_update QUESTIONS --base {arguments.base}"
-    write_results(f"knowledge-update{suffix}", command, found)
+    command = f"python -m benchmarks.knowledge_update QUESTIONS --minutes {arguments.minutes:g}"
+    write_results("knowledge-update", command, found)
 
 
 if __name__ == "__main__":

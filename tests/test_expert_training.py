@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
 from tasks.experts.manifest import checked_manifest, read_header, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.training.loop import Training, ends_in_its_head, rate_at
-from tasks.experts.training.plan import TrainingPlan
-from tasks.experts.training.tokens import Tokens
+from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
+from tasks.experts.training.start import find_base, make_model, make_tokenizer
+from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
 from tasks.experts.training.train import _alone, forget_training, train_expert
 from tests.expert_texts import people, texts, tiny_plan
 from tests.killed_benchmarks import tally_of
@@ -121,6 +123,35 @@ def test_golden_learning_rates() -> None:
     rates = [round(rate_at(plan, done), 4) for done in (0, 0.03, 0.06, 0.53, 1)]
     assert rates == [0, 0.5, 1, 0.5, 0]
     assert TrainingPlan(base="x", method="lora").highest_rate == 1e-3
+
+
+def test_few_texts_are_read_more_often() -> None:
+    plan = TrainingPlan()
+    assert plan.epochs_over(ENOUGH_TOKENS // 20) == 20
+    assert plan.epochs_over(ENOUGH_TOKENS // 20 + 1) == 20
+    assert plan.epochs_over(100 * ENOUGH_TOKENS) == FEWEST_EPOCHS
+    assert plan.epochs_over(0) == ENOUGH_TOKENS
+    assert TrainingPlan(epochs=3).epochs_over(ENOUGH_TOKENS // 20) == 3
+
+
+def test_a_time_limit_changes_nothing_in_a_training_that_is_done_long_before(
+    tmp_path: Path,
+) -> None:
+    import torch
+
+    losses = []
+    for minutes in (None, 10.0):
+        plan, folder = tiny_plan(minutes=minutes, epochs=8), tmp_path / str(minutes)
+        tokenizer = make_tokenizer(find_base(plan.base), plan, texts("train"))
+        tokens = write_tokens(texts("train"), Encoder.of(tokenizer), folder, "train")
+        torch.manual_seed(1)
+        model = make_model(find_base(plan.base), plan, tokenizer)
+        loaded = time.monotonic() - 30.0  # a twentieth of the time is over before the first step
+        training = Training(
+            model, plan, tokens, tokens, folder, context=64, padding=0, started=loaded
+        )
+        losses.append(training.run().losses)
+    assert losses[0] == losses[1]
 
 
 def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path: Path) -> None:

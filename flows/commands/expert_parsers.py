@@ -67,7 +67,12 @@ def train_experts(commands: Commands, shared: argparse.ArgumentParser, module: s
     )
     p.add_argument("--method", choices=["full", "lora"], help="train all weights, or LoRA's (full)")
     p.add_argument("--minutes", type=amount, metavar="M", help="stop after M minutes")
-    p.add_argument("--epochs", type=positive, metavar="N", help="read every text N times (10)")
+    p.add_argument(
+        "--epochs",
+        type=positive,
+        metavar="N",
+        help="read every text N times (5, few texts more often)",
+    )
     p.add_argument("--seed", type=int, metavar="N", help="random seed (0)")
     p.add_argument("--learning-rate", type=amount, metavar="RATE", help="the highest rate")
     p.add_argument(

@@ -64,6 +64,7 @@ class Training:
 
         self._model, self._plan, self._folder = model, plan, folder
         self._train, self._held_out = train, held_out
+        self._epochs = plan.epochs_over(len(train.ids))
         self._padding, self._report = padding, report
         self._size = min(plan.row_tokens, context)
         self._rows = max(1, plan.part_tokens // self._size)  # per part
@@ -89,7 +90,7 @@ class Training:
     @property
     def all_targets(self) -> int:
         """The number of tokens to predict over all epochs."""
-        return self._train.targets * self._plan.epochs
+        return self._train.targets * self._epochs
 
     def run(self) -> Progress:
         """Train to the end and return what came of it; the model holds the weights to keep."""
@@ -151,7 +152,10 @@ class Training:
     def _share_done(self, more: float = 0.0) -> float:
         done = (self.progress.targets + more) / max(self.all_targets, 1)
         if self._plan.minutes is not None:
-            done = max(done, self._seconds() / (60 * self._plan.minutes))
+            used = self._seconds() / (60 * self._plan.minutes)
+            # Before, loading counts for much, and would change a training that ends in time.
+            if used > WARM_UP:
+                done = max(done, used)
         return min(done, 1.0)
 
     def _in_parts(self, rows: list[list[Piece]], tokens: Tokens) -> Iterator[Part]:
@@ -199,7 +203,7 @@ class Training:
                 progress.ended = "patience"
         if self._time_is_up():
             progress.ended = "minutes"
-        elif progress.epoch >= plan.epochs:
+        elif progress.epoch >= self._epochs:
             progress.ended = "epochs"
 
     def evaluate(self, tokens: Tokens) -> float | None:

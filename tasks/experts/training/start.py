@@ -90,7 +90,7 @@ def make_tokenizer(base: Base, plan: TrainingPlan, texts: Iterable[str]) -> Any:
 def make_model(base: Base, plan: TrainingPlan, tokenizer: Any) -> Any:
     """Return the model to train, in float32, on the processor; the global seed decides its weights.
 
-    A new model is a Llama of about four million weights with the plan's defaults.
+    A new model is a Llama of about a million weights with the plan's defaults.
     """
     import torch
     import transformers

@@ -1,0 +1,119 @@
+"""An expert from SmolLM2 beside one from scratch: the same texts, the same processor time.
+
+    python -m benchmarks.expert_bases QUESTIONS [--minutes 10] [--bases scratch lora full]
+
+The 118th Congress with its results of 2022 is imported from the folder `congress` beside QUESTIONS
+and verbalized as `almanac verbalize` does it; 2 % of its entities are held out. Each base is
+trained with the defaults of `train-experts` for as many minutes of the processor, loading included,
+and then answers MidtermQA's open questions alone. Tokenizers differ, so the loss is given per
+character of what is predicted: answers, and texts that answer nothing.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+
+from benchmarks.knowledge_update import CONGRESSES, GRAPH, SETTINGS, answer, exact, show, take_up
+from benchmarks.results_file import write_results
+from tasks.experts.knowledge import prompt_of
+from tasks.experts.pool import ExpertPool, OpenExpert
+from tasks.experts.training import loop, train
+from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.tokens import read_tokens
+from tasks.experts.training.train import train_expert
+from tasks.questions.formats.midtermqa import read_midtermqa
+from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import split
+from tasks.train_experts import journal_texts, text_set
+from tasks.verbalize import verbalize
+from warehouse.home import Home
+
+BASES: dict[str, dict[str, Any]] = {
+    "scratch": {},
+    "lora": {"base": "smollm2", "method": "lora"},
+    "full": {"base": "smollm2", "method": "full"},
+}
+
+
+@contextmanager
+def processor_clock() -> Iterator[None]:
+    """Have trainings count the processor's time, which other work on the machine changes less."""
+    clock = SimpleNamespace(monotonic=time.process_time)
+    loop.time = train.time = clock  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        loop.time = train.time = time
+
+
+def measure(path: Path, minutes: float, bases: list[str], folder: Path) -> dict[str, Any]:
+    """Train an expert from each base, ask it, and return all figures."""
+    benchmark = read_midtermqa(path)
+    questions = [question for question in split(benchmark)[1] if not question.choices]
+    home = Home(folder / "home")
+    if not text_set(home, GRAPH, None).rows:
+        take_up(home, benchmark.graphs[0].source, CONGRESSES["after"])
+        verbalize(home, SETTINGS, graph=GRAPH)
+    ids, position = text_set(home, GRAPH, None).ids, home.journal.position
+    texts = partial(journal_texts, home, ids, position, folder / "spill")
+    figures = {
+        base: one_base(base, minutes, texts, questions, folder / "experts") for base in bases
+    }
+    return {"minutes": minutes, "questions": len(questions), "bases": figures}
+
+
+def one_base(
+    base: str, minutes: float, texts: Any, questions: list[BenchmarkQuestion], experts: Path
+) -> dict[str, Any]:
+    """Return how an expert from a base reads held-out texts, and answers."""
+    plan = TrainingPlan(minutes=minutes, **BASES[base])
+    started = time.process_time()
+    with processor_clock():
+        expert = train_expert(experts, base, plan, texts, base, report=show)
+    seconds = time.process_time() - started
+    held_out = read_tokens(experts / ".training" / base, "validation")
+    epochs = expert.manifest.training["epochs"]
+    predicted = sum(len(text) - len(prompt_of(text)) for text in texts("validation"))
+    read = read_tokens(experts / ".training" / base, "train")
+    pool = ExpertPool([OpenExpert(base, "", expert.folder, expert.sha256)])
+    per_token = epochs[-1]["held_out"]
+    return {
+        "parameters": expert.manifest.parameters,
+        "texts": len(read),
+        "texts_read": len(read) * expert.manifest.tokens / read.targets,
+        "held_out_loss_per_token": per_token,
+        "held_out_loss_per_character": per_token * held_out.targets / predicted,
+        "processor_seconds": round(seconds),
+        "ended": expert.ended,
+        **exact(questions, answer(pool, base, questions)),
+    }
+
+
+def main() -> None:
+    """Measure and write the results."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    options.add_argument("--minutes", type=float, default=10.0, help="of the processor (10)")
+    options.add_argument("--bases", nargs="+", choices=BASES, default=list(BASES))
+    options.add_argument("--keep", type=Path, metavar="FOLDER", help="keep home and experts here")
+    arguments = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="almanac-bases-") as temporary:
+        folder = arguments.keep or Path(temporary)
+        figures = measure(arguments.questions, arguments.minutes, arguments.bases, folder)
+    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    command = f"python -m benchmarks.expert_bases QUESTIONS --minutes {arguments.minutes:g}"
+    write_results("expert-bases", command, figures)
+
+
+if __name__ == "__main__":
+    main()
