@@ -131,6 +131,7 @@ def test_few_texts_are_read_more_often() -> None:
     assert plan.epochs_over(ENOUGH_TOKENS // 20 + 1) == 20
     assert plan.epochs_over(100 * ENOUGH_TOKENS) == FEWEST_EPOCHS
     assert plan.epochs_over(0) == ENOUGH_TOKENS
+    assert TrainingPlan(base="smollm2").epochs_over(100) == FEWEST_EPOCHS
     assert TrainingPlan(epochs=3).epochs_over(ENOUGH_TOKENS // 20) == 3
 
 

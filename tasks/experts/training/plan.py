@@ -48,8 +48,11 @@ class TrainingPlan(BaseModel):
     layers: int = Field(2, ge=1, description="Layers of a model from scratch.")
 
     def epochs_over(self, tokens: int) -> int:
-        """Return how often texts of so many tokens are read."""
-        return self.epochs or max(FEWEST_EPOCHS, -(-ENOUGH_TOKENS // max(tokens, 1)))
+        """Return how often texts of so many tokens are read; somebody's model learns few sooner."""
+        if self.epochs is not None:
+            return self.epochs
+        enough = ENOUGH_TOKENS if self.base == SCRATCH else 0
+        return max(FEWEST_EPOCHS, -(-enough // max(tokens, 1)))
 
     @property
     def highest_rate(self) -> float:
