@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.evaluate.program_answerer import chosen
+from tasks.programs.choices import meant_choice
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef
 from tests.graph_knowledge_base import GraphKnowledgeBase
 
@@ -39,11 +39,11 @@ class ByAlias:
 def test_a_choice_is_named_or_there_is_none(
     choices: tuple[str, ...], answers: list[str], choice: str
 ) -> None:
-    assert chosen("Who won?", choices, answers, BASE) == choice
+    assert meant_choice("Who won?", choices, answers, [BASE]) == choice
 
 
 def test_a_choice_may_name_the_entity_otherwise() -> None:
     choices = ("Jerome Nadleson", "Mister Harbour")
-    assert chosen("Who?", choices, ["Gerry Tovey"], ByAlias()) == "Mister Harbour"  # type: ignore[arg-type]
+    assert meant_choice("Who?", choices, ["Gerry Tovey"], [ByAlias()]) == "Mister Harbour"  # type: ignore[list-item]
     unsure = ByAlias(score=0.1)
-    assert chosen("Who?", choices, ["Gerry Tovey"], unsure) == ""  # type: ignore[arg-type]
+    assert meant_choice("Who?", choices, ["Gerry Tovey"], [unsure]) == ""  # type: ignore[list-item]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from schemas.knowledge import CORPUS
 from tasks.evaluate.answerer import Prediction
+from tasks.programs.choices import meant_choice
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph, edition_graphs
-from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.planner.learn import Example, learn
 from tasks.programs.planner.planner import Planner, untaught_planner
 from tasks.programs.planner.store import planner_for
@@ -15,15 +15,9 @@ from tasks.programs.search_program import ProgramSearch, answer_by_program
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 from tasks.reader.knowledge.reader import KnowledgeReader
-from tasks.text.name_likeness import likest
-from tasks.text.names import normalise_name
 from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
-
-LEAST_LINKED = 0.5  # linking score below which a choice is not taken to name an entity
-LEAST_LIKE = 60.0  # likeness, of 100, below which a choice has another name than any answer
-MOST_ANSWERS = 100  # answers that choices are compared with
 
 
 class ProgramAnswerer:
@@ -77,7 +71,7 @@ class ProgramAnswerer:
         calls = [call for _, call in result.searched.calls]
         answers = result.answers
         if question.choices:
-            choice = chosen(question.question, question.choices, answers, graph)
+            choice = meant_choice(question.question, question.choices, answers, [graph])
             answers = [choice] if choice else []
         return Prediction(
             answers=answers,
@@ -103,24 +97,3 @@ def _read(reader: KnowledgeReader, question: BenchmarkQuestion) -> Prediction:
         },
         messages="\n".join(line for run in result.runs for line in run.knowledge)[:2_000],
     )
-
-
-def chosen(question: str, choices: Sequence[str], answers: Sequence[str], kb: KnowledgeBase) -> str:
-    """Return the choice that the answers mean, empty if none.
-
-    It is the choice with an answer's name; else the choice that the knowledge base links to an
-    answer's entity; else the choice whose name is most like an answer's.
-    """
-    answers = answers[:MOST_ANSWERS]
-    named = {normalise_name(choice): choice for choice in choices}
-    same = next((named[name] for name in map(normalise_name, answers) if name in named), "")
-    if same or not answers:
-        return same
-    linked: dict[str, str] = {}
-    for choice in choices:
-        candidates = kb.entity_linking(question, [choice])
-        if candidates and candidates[0].score >= LEAST_LINKED:
-            linked.setdefault(candidates[0].entity.name, choice)
-    meant = next((linked[answer] for answer in answers if answer in linked), "")
-    best = max(choices, key=lambda choice: likest(choice, answers))
-    return meant or (best if likest(best, answers) >= LEAST_LIKE else "")
