@@ -44,7 +44,11 @@ class EvaluateAnswers(Evaluation):
     graph: str | None = Field(None, description="Ask all questions of this graph.")
     learn: bool = Field(True, description="Learn on the training part, or on a seeded half.")
     zero_shot: bool = Field(False, description="Measure before learning, too.")
-    baselines: list[str] | None = Field(None, description="bm25, embedding, spe; all by default.")
+    baselines: list[str] | None = Field(
+        None,
+        description="bm25, embedding, spe (the default); with a model also model, recitation, "
+        "generated_knowledge, generate_then_read and retrieve_then_read.",
+    )
     out: str | None = Field(None, description="A file for every answer and its figures.")
 
     def work(self, runner: Runner) -> dict[str, Any]:

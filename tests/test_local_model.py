@@ -381,3 +381,31 @@ def test_a_refresh_by_a_local_model_accounts_for_every_call(
     assert len(extractions) == 2
     answered = {c["passage_id"] for c in calls if c["outcome"] in ("ok", "repaired")}
     assert {e["passage_id"] for e in extractions if e["outcome"] == "complete"} == answered
+
+
+# -- beginnings that prompts share -----------------------------------------------------------------
+
+
+def test_a_shared_beginning_is_read_once_and_changes_no_reply(folders: dict[str, Path]) -> None:
+    manual = "Ada Lovelace met Charles Babbage in London 1833. " * 12
+    texts = [f"{manual}{end}" for end in ("cat", "a mat and Ada", "the cat sat", "Babbage", "x")]
+    calls = [sent_request(YesNo, text) for text in texts]
+    fresh = [send(opened(folders["chat"]), call)[0] for call in calls]
+    model = opened(folders["chat"])
+    first = send(model, calls[0])
+    second = send(model, calls[1])
+    rest = send(model, *calls[2:])
+    other = send(model, sent_request(YesNo, "cat"))
+    asyncio.run(model.close())
+    assert [said.text for said in (*first, *second, *rest)] == [said.text for said in fresh]
+    assert [said.tokens_in for said in (*second, *rest)] == [said.tokens_in for said in fresh[1:]]
+    assert first[0].tokens_cached == 0 and other[0].tokens_cached == 0
+    cached = {said.tokens_cached for said in (*second, *rest)}
+    assert len(cached) == 1 and 64 <= cached.pop() < min(said.tokens_in or 0 for said in fresh)
+
+
+def test_an_encoders_prompts_share_nothing(folders: dict[str, Path]) -> None:
+    calls = [sent_request(YesNo, f"{'the cat ' * 40}{end}") for end in ("a", "b", "c")]
+    model = opened(folders["encoding"])
+    assert [said.tokens_cached for said in send(model, *calls)] == [0, 0, 0]
+    asyncio.run(model.close())

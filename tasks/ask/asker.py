@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
 from schemas.settings import Settings
-from tasks.ask.experts_route import chosen_experts, decision_rows
+from tasks.ask.experts_route import ExpertsRoute, chosen_experts, decision_rows
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -41,6 +41,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 if TYPE_CHECKING:
+    from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
 
 
@@ -48,9 +49,17 @@ class Asker:
     """Answers questions; a context manager, which closes the model and remote knowledge bases."""
 
     def __init__(
-        self, home: Home, edition: Edition, settings: Settings, options: AskOptions | None = None
+        self,
+        home: Home,
+        edition: Edition,
+        settings: Settings,
+        options: AskOptions | None = None,
+        expert_tools: "ExpertTools | None" = None,
     ) -> None:
-        """Open the edition. Raises UsageError if the route, graph or expert does not exist."""
+        """Open the edition. Raises UsageError if the route, graph or expert does not exist.
+
+        `expert_tools` of the same edition may be given, so that several askers share them.
+        """
         options = options or AskOptions()
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
@@ -66,6 +75,7 @@ class Asker:
         self.edition = edition
         self._run_id = f"ask-{uuid4().hex[:12]}"
         self._resources = Resources(home, edition, settings, options, graphs)
+        self._expert_tools = expert_tools
         self._gatekeeper = self._open_gatekeeper()
         self._open = ExitStack()
 
@@ -203,7 +213,10 @@ class Asker:
 
     @cached_property
     def _routes(self) -> dict[RouteName, AnswerRoute]:
-        return {name: open_route(self._resources) for name, open_route in ROUTES.items()}
+        routes = {name: open_route(self._resources) for name, open_route in ROUTES.items()}
+        if self._expert_tools is not None:
+            routes["experts"] = ExpertsRoute(self._resources, self._expert_tools)
+        return routes
 
     def _open_gatekeeper(self) -> "Gatekeeper | None":
         """Return the gatekeeper; None if gates are off, or if no gate is calibrated or named.

@@ -1,42 +1,34 @@
 """The route `experts`: small language models write what a question needs (CooK)."""
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
-
-import numpy as np
 
 from schemas.answers import Evidence, ExpertText
 from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import ExpertDecision
-from tasks.ask.expert_evidence import ExpertEvidence
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.phrasing import phrased_answer, with_choices
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
-from tasks.experts.filters.pruning import CheckpointSummarizer, ExtractiveSummarizer, Summarizer
-from tasks.experts.filters.verifier import Verifier, open_verifier
 from tasks.experts.integrate.bottom_up import bottom_up
 from tasks.experts.integrate.decisions import Decision, Record, nearest_expert
-from tasks.experts.integrate.filter_chain import Filters, FilterTools
-from tasks.experts.integrate.model_decider import ModelDecider, one_line
+from tasks.experts.integrate.filter_chain import Filters
+from tasks.experts.integrate.model_decider import ModelDecider
 from tasks.experts.integrate.need_examples import NeedExample, need_examples
-from tasks.experts.integrate.own_answers import ExpertAnswer, answer_by_votes, best_choice
+from tasks.experts.integrate.own_answers import answer_by_votes, best_choice
 from tasks.experts.integrate.top_down import top_down
 from tasks.experts.integrate.writing import TextWriter
 from tasks.experts.knowledge import KnowledgeText
-from tasks.experts.pool import ExpertPool, OpenExpert
+from tasks.experts.pool import OpenExpert
 from tasks.experts.registry import active_experts
-from tasks.models.encoders.minilm import Encoder, load_encoder
 from tasks.programs.written_program import Conversation
 from tasks.reader.passage_reader import PassageReader
-from tasks.text.languages import is_chinese
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 LEAST_VOTES = 0.5  # share of an answer's votes, where no experts were asked for
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
 
 
 class ExpertsRoute(AnswerRoute):
@@ -47,8 +39,9 @@ class ExpertsRoute(AnswerRoute):
     most like the question.
     """
 
-    def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
+    def __init__(self, resources: Resources, tools: ExpertTools | None = None) -> None:
+        """Open nothing yet; `tools` may be shared with other routes over the same edition."""
+        self._tools = tools or ExpertTools(resources)
         self._resources, self._settings = resources, resources.settings.experts
         self._named = resources.options.route == "experts" or bool(resources.options.expert)
         self._failed: dict[str, str] = {}
@@ -93,7 +86,7 @@ class ExpertsRoute(AnswerRoute):
                 tried = (Attempt("passages"),)
                 return RouteResult("text", read.answers, read.evidence, tried, decisions)
             decisions.append(Decision("need", "yes", "passages"))
-            name, likeness = nearest_expert(self._encode, question.text, self._asked)
+            name, likeness = nearest_expert(self._tools.encode, question.text, self._asked)
             decisions.append(Decision("expert", name, "nearest", name, likeness))
             experts = {name: self._asked[name]}
         return self._by_votes(question, state, experts, decisions)
@@ -111,7 +104,7 @@ class ExpertsRoute(AnswerRoute):
             self._short_answers,
             self._filters,
             decisions.append,
-            encode=self._encode,
+            encode=self._tools.encode,
             most=self._settings.relevant,
         )
         tried = (Attempt(", ".join(experts)),)
@@ -119,7 +112,7 @@ class ExpertsRoute(AnswerRoute):
             return RouteResult("experts", tried=tried, decisions=decisions)
         words = [answer.answer for answer in answers]
         if state.hints.choices:
-            words = [best_choice(answers, state.hints.choices, self._encode)]
+            words = [best_choice(answers, state.hints.choices, self._tools.encode)]
         evidence = [_evidence(answer.text, answer.score) for answer in answers]
         return RouteResult("experts", words, evidence, tried, decisions)
 
@@ -132,16 +125,15 @@ class ExpertsRoute(AnswerRoute):
     ) -> RouteResult:
         """Return the model's answer from the experts' texts; the route is `none` without any."""
         choices = state.hints.choices
-        prompt = _with_choices(question, choices) if choices else question
-        texts = self._knowledge(prompt, question, conversation, decisions.append)
-        reply = conversation.phrase(prompt, [text.words for text in texts])
-        answers = [reply.answer] if reply and reply.answerable == "yes" and reply.answer else []
-        if answers and choices:
-            answers = [self._choice(answers[0], choices)]
+        texts = self._knowledge(
+            with_choices(question, choices), question, conversation, decisions.append
+        )
+        shown = [text.words for text in texts]
+        answer = phrased_answer(conversation, question, choices, shown, self._tools.encode)
         experts = ", ".join(dict.fromkeys(text.expert for text in texts))
         return RouteResult(
             "experts" if texts else "none",
-            answers,
+            [answer] if answer else [],
             [_evidence(text) for text in texts],
             (Attempt(experts or "model"),),
             decisions,
@@ -162,19 +154,9 @@ class ExpertsRoute(AnswerRoute):
             self._filters,
             record,
             mode=settings.mode,
-            encode=self._encode,
+            encode=self._tools.encode,
             iterations=settings.iterations,
         )
-
-    def _choice(self, reply: str, choices: Sequence[str]) -> str:
-        """Return the choice that a model's reply means, by its letter or its words."""
-        letter = _LETTER.fullmatch(reply)
-        place = LETTERS.index(letter.group(1).upper()) if letter else -1
-        if 0 <= place < len(choices):
-            return choices[place]
-        words = re.sub(r"^\W*[A-Z][.:)]\s+", "", reply)
-        answer = ExpertAnswer(words, 1.0, 1.0, KnowledgeText("", words))
-        return best_choice([answer], choices, self._encode)
 
     # -- experts -------------------------------------------------------------------------------
 
@@ -219,37 +201,11 @@ class ExpertsRoute(AnswerRoute):
 
     @cached_property
     def _writer(self) -> TextWriter:
-        experts = active_experts(self._resources.home, self._resources.edition)
-        device = self._resources.settings.engine.model.device
-        return TextWriter(ExpertPool(experts, device=device), self._settings)
+        return TextWriter(self._tools.writer, self._settings)
 
     @cached_property
     def _filters(self) -> Filters:
-        settings, device = self._settings, self._resources.settings.engine.model.device
-        summarizer: Summarizer | None = None
-        verifier: Verifier | None = None
-        if settings.pruning and settings.summarizer:
-            summarizer = CheckpointSummarizer(settings.summarizer, device)
-        elif settings.pruning:
-            summarizer = ExtractiveSummarizer(self._encode)
-        if settings.factuality:
-            verifier = open_verifier(settings.verifier, device)
-        evidence = ExpertEvidence(self._resources)
-        return Filters(settings, FilterTools(self._encode, summarizer, verifier, evidence.of))
-
-    def _encode(self, texts: list[str]) -> np.ndarray:
-        """Return the vectors of texts, by the first one's language."""
-        chinese = self._resources.settings.engine.chinese_encoder is not None
-        encoder = self._encoders[1 if chinese and is_chinese(texts[0]) else 0]
-        return encoder.encode(texts)
-
-    @cached_property
-    def _encoders(self) -> tuple[Encoder, Encoder]:
-        """The encoder, and the one for Chinese; filters need one even where search has none."""
-        engine = self._resources.settings.engine
-        first = load_encoder(engine.encoder) or load_encoder("minilm")
-        assert first is not None
-        return first, load_encoder(engine.chinese_encoder or "none") or first
+        return self._tools.filters(self._settings)
 
     @cached_property
     def _examples(self) -> list[NeedExample]:
@@ -328,12 +284,3 @@ def _evidence(text: KnowledgeText, score: float | None = None) -> Evidence:
             unknown=text.unknown,
         ),
     )
-
-
-def _with_choices(question: Question, choices: Sequence[str]) -> Question:
-    """Return a question with its choices, as the model is asked."""
-    listed = "; ".join(
-        f"{letter}. {one_line(choice)}" for letter, choice in zip(LETTERS, choices, strict=False)
-    )
-    before = "选项：" if question.is_chinese else "Choices: "
-    return analyse(f"{question.text}\n{before}{listed}")

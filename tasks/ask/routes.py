@@ -65,7 +65,8 @@ class ModelRoute(AnswerRoute):
             return state.own_answer.result
         if state.conversation is None:
             return RouteResult("none")
-        return own_answer(question, state.conversation, measured=False).result
+        conversation = state.conversation
+        return own_answer(question, conversation, measured=conversation.brief).result
 
 
 def own_answer(question: Question, conversation: Conversation, *, measured: bool) -> OwnAnswer:

@@ -13,6 +13,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System, without_gold
 from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
+from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
 from tasks.evaluate.memory import Memories, MemoryAnswerer
 from tasks.evaluate.metrics import score
 from tasks.evaluate.report import Measured, Warn, figures, record_figures
@@ -65,16 +66,17 @@ def evaluate(
     AlmanacError if there is nothing to ask.
     """
     how = how or Measurement()
-    _check(how)
+    _check(how, settings)
     benchmark = read_benchmark(path, format)
     if any(question.context for question in benchmark.questions):
+        _check_without_prompts(how)
         edition, measured, learned = None, _from_memory(benchmark, system, settings, how, report), 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
         train, test = split(benchmark, learn=how.learn)
         test, learned = sample(test, how.limit), len(train) if how.learn else 0
         with edition.pinned() as pinned:
-            measured = _measure(pinned, system, settings, how, train, test, report)
+            measured = _measure(home, pinned, system, settings, how, train, test, report)
     first, *others = map(figures, measured)
     result = {
         "dataset": benchmark.name,
@@ -90,13 +92,24 @@ def evaluate(
     return result
 
 
-def _check(how: Measurement) -> None:
-    check_baselines(how.baselines)
+def _check(how: Measurement, settings: Settings) -> None:
+    check_baselines(how.baselines, settings.engine)
     if how.answers and not how.answers.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {how.answers.absolute().parent} for the answers.")
 
 
+def _check_without_prompts(how: Measurement) -> None:
+    """Raise UsageError for baselines that the questions' own texts leave no place for."""
+    prompted = [name for name in how.baselines if name in PROMPTED]
+    if prompted:
+        raise UsageError(
+            f"The baseline {prompted[0]} is for questions without texts of their own. "
+            "`--knowledge` measures a model with and without the texts that questions bring."
+        )
+
+
 def _measure(
+    home: Home,
     edition: Edition,
     system: System,
     settings: Settings,
@@ -118,8 +131,14 @@ def _measure(
     first = _ask(answerer, test, report)
     compared = sample(test, COMPARED) if len(test) > COMPARED else test
     graphs = sorted({question.graph for question in compared} - {""})
-    for name in how.baselines if graphs else ():
-        baseline_answerer = baseline(name, edition, graphs, settings, report)
+    for name in how.baselines:
+        baseline_answerer: BenchmarkAnswerer
+        if name in PROMPTED:
+            baseline_answerer = PromptedAnswerer(name, home, edition, settings)
+        elif graphs:
+            baseline_answerer = baseline(name, edition, graphs, settings, report)
+        else:
+            continue
         if how.learn:
             baseline_answerer.learn(train, report)
         others.append(_ask(baseline_answerer, compared, report))

@@ -162,3 +162,30 @@ def _draw_part(panel: Any, height: int, metrics: Mapping[str, float]) -> None:
         panel.plot([low, high], [height + side] * 2, color=GREY, linewidth=1)
         panel.plot([value], [height], "o", color=colour, markerfacecolor=filled, zorder=3)
     panel.plot([before, after], [height, height], color=colour, linewidth=2, alpha=0.5)
+
+
+def draw_bars(path: Path, title: str, table: Sequence[Mapping[str, Any]], measure: str) -> None:
+    """Draw a measure of each row of a table as a point with its 95 % interval, if it has one.
+
+    A row is named by its `row` or `expert`; the rows of each model have a colour of their own.
+    """
+    from matplotlib.figure import Figure
+
+    rows = [row for row in table if row.get(measure) is not None]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    figure = Figure(figsize=(7.5, 1.4 + 0.32 * len(rows)), layout="constrained")
+    panel = figure.subplots()
+    for place, row in enumerate(rows):
+        look: dict[str, Any] = {"color": COLOURS[models.index(row["model"]) % len(COLOURS)]}
+        ends = [100 * row.get(f"{measure}{end}", row[measure]) for end in ("_low", "_high")]
+        panel.plot(ends, [-place, -place], linewidth=1.5, **look)
+        panel.plot([100 * row[measure]], [-place], "o", **look)
+    names = [shown(f"{row['model']}: {row.get('row') or row['expert']}") for row in rows]
+    panel.set_yticks([-place for place in range(len(rows))], names)
+    panel.set_ylim(-len(rows) + 0.4, 0.6)
+    panel.set_xlim(-2, 102)
+    panel.set_xlabel(f"{measure}, %")
+    panel.grid(axis="x", color="#e4e4e4", linewidth=0.7)
+    panel.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title)
+    _save(figure, path)

@@ -224,6 +224,12 @@ def rewrite(user: str) -> dict[str, Any]:
     return {"text": user.partition("\nText:\n")[2].strip()}
 
 
+def recall(user: str) -> dict[str, Any]:
+    """Remember nothing but the question."""
+    question, wanted = _halves(user, "Query: ", "\nWanted: ")
+    return {"text": f"{wanted}: {question}"}
+
+
 def _halves(user: str, before: str, between: str) -> tuple[str, str]:
     first, _, second = user.partition(between)
     return first.removeprefix(before).strip(), second.strip()
@@ -248,6 +254,7 @@ SIMPLE: dict[str, Callable[[str], dict[str, Any]]] = {
     "wanted_information": wanted_information,
     "describe_graph": describe_graph,
     "rewrite": rewrite,
+    "recall": recall,
 }
 
 

@@ -23,7 +23,9 @@ class Request:
 
     `system` is the fixed part of the prompt and comes first, so that endpoints can cache it;
     `user` holds the text. `most_tokens` limits the reply. A `plain` request is answered in words,
-    even if they are cut short, and its `reply` is a MeasuredAnswer. The ledger does not store a
+    even if they are cut short, and its `reply` is a MeasuredAnswer; one that is
+    `continued`, which only a local model can do, is read without a template for conversations, and
+    with `choices` the likeliest of them is the reply. The ledger does not store a
     reply that is not `kept`, but the call is recorded. `doubt` returns why a valid reply is
     probably wrong; the model is then asked once more, and the second reply counts.
     """
@@ -38,6 +40,8 @@ class Request:
     passage_ids: tuple[str, ...] = ()
     sensitive: bool = False
     plain: bool = False
+    continued: bool = False
+    choices: tuple[str, ...] = ()
     kept: bool = True
     doubt: Callable[[BaseModel], str | None] | None = field(default=None, compare=False)
 
@@ -48,7 +52,15 @@ class Request:
         name, so what one of them replied does not answer for the other.
         """
         where = () if endpoint is None else (endpoint,)
-        parts = (self.purpose, *where, model, self.prompt_sha, self.system, self.user)
+        parts = (
+            self.purpose,
+            *where,
+            model,
+            self.prompt_sha,
+            self.system,
+            self.user,
+            *self.choices,
+        )
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
     @property
@@ -64,7 +76,8 @@ class Request:
 class Sent:
     """What goes over the transport: a conversation, the reply's JSON schema and its longest size.
 
-    A plain reply has no schema; the probabilities of its tokens are requested instead.
+    A plain reply has no schema; the probabilities of its tokens are requested instead. What is
+    `continued` and the `choices` are as in a Request.
     """
 
     messages: list[Message]
@@ -72,6 +85,8 @@ class Sent:
     schema: dict[str, Any]
     most_tokens: int
     plain: bool = False
+    continued: bool = False
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

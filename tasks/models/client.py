@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -35,6 +36,7 @@ from tasks.models.call import (
 )
 from tasks.models.keys import scrub
 from tasks.models.limits import Budget, Health, Limiter
+from tasks.models.loaded_model import weights_size
 from tasks.models.prices import capped, cost, most_cost, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
@@ -44,6 +46,7 @@ from warehouse.ledger import Ledger
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
 SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # the model is shown why, so that it does better
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
+SMALL = 2_000_000_000  # bytes: a milliard weights of two bytes
 
 
 @dataclass(slots=True)
@@ -87,6 +90,11 @@ class ModelClient:
                 f"A budget needs prices, and those of {settings.name} are not known. Set "
                 f'[engine.model.prices."{settings.name}"] input and output, per million tokens.'
             )
+
+    @cached_property
+    def brief(self) -> bool:
+        """Whether the model is a small local one, which is better at a few words than at JSON."""
+        return self.transport.endpoint is None and weights_size(self.settings.name) < SMALL
 
     async def ask(self, request: Request) -> Answer:
         """Return the reply to a request, from the ledger if it was answered before.
@@ -173,7 +181,15 @@ class ModelClient:
         request = pending.request
         local = self.transport.endpoint is None
         schema = {} if request.plain else strict_schema(request.reply, lengths=local)
-        sent = Sent(pending.messages, request.purpose, schema, pending.room, request.plain)
+        sent = Sent(
+            pending.messages,
+            request.purpose,
+            schema,
+            pending.room,
+            plain=request.plain,
+            continued=request.continued,
+            choices=request.choices,
+        )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
         async with self.limiter.place(expected + pending.room // 4) as place:
             self.health.check()

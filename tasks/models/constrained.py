@@ -8,7 +8,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 
-LONGEST_STRING = 2_000  # characters, if the schema sets no bound, so that a loop ends
+LONGEST_STRING = 2_000  # characters, if the schema sets no lower bound, so that a loop ends
 LONGEST_LIST = 500
 # No white space between tokens, in which small models get stuck, and no escapes of control
 # characters or of halves of characters, which no reply may contain.
@@ -55,7 +55,7 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
     while waiting:
         part = waiting.pop()
         if part.get("type") == "string" and not {"enum", "const"} & part.keys():
-            part.setdefault("maxLength", LONGEST_STRING)
+            part["maxLength"] = min(part.get("maxLength", LONGEST_STRING), LONGEST_STRING)
         if part.get("type") == "array":
             part.setdefault("maxItems", LONGEST_LIST)
         waiting += [*part.get("properties", {}).values(), *part.get("anyOf", ())]

@@ -31,6 +31,11 @@ def weights_folder(name: str) -> Path:
     return folder
 
 
+def weights_size(name: str) -> int:
+    """Return the bytes of a model's weights, by its folder's files; UsageError if it has none."""
+    return sum(path.stat().st_size for path in weights_folder(name).glob("*.safetensors"))
+
+
 @contextmanager
 def loading_errors(name: str, kind: str) -> Iterator[None]:
     """Turn every error while a model is loaded into a UsageError."""

@@ -7,13 +7,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import Constraint, Grammars, Row
+from tasks.models.likelihood import Choices, log_likelihoods
 from tasks.models.loaded_model import LoadedModel, load_model
 from tasks.models.measures import Measures
-from tasks.models.plain_answers import Written, padded, question_tokens, write_plainly
+from tasks.models.plain_answers import (
+    Written,
+    padded,
+    prompt_ids,
+    question_tokens,
+    write_plainly,
+)
+from tasks.models.shared_prefix import SharedPrefixes
 
 GATHER_SECONDS = 0.02  # how long an incomplete batch waits for more requests
 
@@ -47,6 +57,7 @@ class LocalModel:
         self._unloadable: UsageError | None = None
         self._loaded: LoadedModel | None = None
         self._grammars: Grammars | None = None
+        self._prefixes: SharedPrefixes | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="local model")
 
     async def send(self, sent: Sent) -> RawReply:
@@ -71,7 +82,7 @@ class LocalModel:
             self._closed = True
             self._changed.notify()
         await asyncio.to_thread(self._thread.shutdown)
-        self._loaded = self._grammars = None
+        self._loaded = self._grammars = self._prefixes = None
         _free_memory()
 
     # -- in the thread ------------------------------------------------------------------------
@@ -129,19 +140,42 @@ class LocalModel:
     def _write(self, batch: list[_Waiting]) -> None:
         """Answer plain requests; each prompt's last message is the question."""
         loaded, _ = self._ready()
+        self._choose([request for request in batch if request.sent.choices])
+        batch = [request for request in batch if not request.sent.choices]
         until = time.monotonic() + self._settings.deadline_seconds
         for room in {request.sent.most_tokens for request in batch}:
             group = [request for request in batch if request.sent.most_tokens == room]
-            prompts = [
-                question_tokens(loaded, request.sent.messages[-1]["content"], room=room)
-                for request in group
-            ]
+            prompts = [_plain_prompt(loaded, request.sent, room) for request in group]
             written = write_plainly(loaded, prompts, room, lambda: self._must_end(until))
             for request, prompt, answer in zip(group, prompts, written, strict=True):
                 if answer.finish == "over":
                     request.reply.set_exception(self._unfinished())
                 else:
                     request.reply.set_result(_measured(answer, len(prompt)))
+
+    def _choose(self, batch: list[_Waiting]) -> None:
+        """Answer with the likeliest choice; its entropy is that over the choices."""
+        loaded, _ = self._ready()
+        asked = [
+            Choices(
+                loaded.harmless(request.sent.messages[-1]["content"]),
+                [f" {loaded.harmless(choice)}" for choice in request.sent.choices],
+                special=True,
+            )
+            for request in batch
+        ]
+        found = log_likelihoods(loaded, asked, self._batch)
+        for request, question, likelihoods in zip(batch, asked, found, strict=True):
+            logs = likelihoods - np.logaddexp.reduce(likelihoods)
+            entropy = float(-(np.exp(logs) * logs).sum())
+            request.reply.set_result(
+                RawReply(
+                    text=request.sent.choices[int(logs.argmax())],
+                    tokens_in=len(prompt_ids(loaded, question.prompt, special=True)),
+                    tokens_out=0,
+                    measures=Measures(float(-logs.max()), entropy),
+                )
+            )
 
     def _ready(self) -> tuple[LoadedModel, Grammars]:
         """Return the model, loaded at the first call; a failed load is not tried again."""
@@ -155,6 +189,7 @@ class LocalModel:
                 raise
             size = self._loaded.model.config.get_text_config().vocab_size
             self._grammars = Grammars(self._loaded.tokenizer, size, self._loaded.ends)
+            self._prefixes = SharedPrefixes(self._loaded)
         return self._loaded, self._grammars
 
     def _generate(self, batch: list[_Waiting], rows: list[Row]) -> None:
@@ -165,6 +200,8 @@ class LocalModel:
         except Exception as error:
             if not _is_out_of_memory(error):
                 raise
+        if self._prefixes:
+            self._prefixes.clear()
         _free_memory()
         half = (len(batch) + 1) // 2
         try:
@@ -193,12 +230,17 @@ class LocalModel:
 
         loaded, grammars = self._ready()
         prompts = [request.prompt or [] for request in batch]
-        ids, mask = padded(prompts, loaded)
+        read, cache = self._prefixes.begin(prompts) if self._prefixes else (0, None)
+        ids, mask = padded([prompt[read:] for prompt in prompts], loaded)
+        if read:
+            shared = torch.tensor([prompts[0][:read]], device=loaded.device).expand(len(batch), -1)
+            ids, mask = torch.cat([shared, ids], 1), torch.cat([torch.ones_like(shared), mask], 1)
         until = time.monotonic() + self._settings.deadline_seconds
         with torch.inference_mode():
             written = loaded.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
+                past_key_values=cache,
                 max_new_tokens=max(row.room for row in rows) + 1,
                 logits_processor=LogitsProcessorList([Constraint(rows, grammars, loaded.ends)]),
                 stopping_criteria=StoppingCriteriaList(
@@ -207,7 +249,7 @@ class LocalModel:
             )
         begin = 1 if loaded.sequence_to_sequence else ids.shape[1]
         for request, row, tokens in zip(batch, rows, written[:, begin:].tolist(), strict=True):
-            self._deliver(request, row, tokens)
+            self._deliver(request, row, tokens, read)
 
     def _is_over(self, ids: Any, until: float) -> Any:
         """Return for each row whether it must stop: at the deadline, or at the end of the run."""
@@ -224,7 +266,7 @@ class LocalModel:
         why = "the model has been closed" if self._closed else f"no whole reply in {seconds} s"
         return CallError(Outcome.TIMED_OUT, why)
 
-    def _deliver(self, request: _Waiting, row: Row, tokens: list[int]) -> None:
+    def _deliver(self, request: _Waiting, row: Row, tokens: list[int], cached: int) -> None:
         """Give a request its reply, or the reason why it has none."""
         loaded, grammars = self._ready()
         ended = next((n for n, token in enumerate(tokens) if token in loaded.ends), None)
@@ -244,10 +286,18 @@ class LocalModel:
                     finish=row.finish,
                     tokens_in=len(request.prompt or []),
                     tokens_out=counted,
-                    tokens_cached=0,
+                    tokens_cached=cached,
                     form="schema",
                 )
             )
+
+
+def _plain_prompt(loaded: LoadedModel, sent: Sent, room: int) -> list[int]:
+    """Return the tokens of a plain request; too long a text that is continued loses its start."""
+    text = sent.messages[-1]["content"]
+    if not sent.continued:
+        return question_tokens(loaded, text, room=room)
+    return prompt_ids(loaded, loaded.harmless(text), special=True)[-(loaded.context - room) :]
 
 
 def _measured(answer: Written, prompt: int) -> RawReply:

@@ -6,14 +6,14 @@ from typing import Any
 from pydantic import BaseModel
 
 _KEPT = {"type", "properties", "items", "enum", "const", "anyOf"}
-_LENGTHS = {"minItems", "maxItems"}
+_LENGTHS = {"minItems", "maxItems", "maxLength"}
 
 
 @cache
 def strict_schema(reply: type[BaseModel], *, lengths: bool = False) -> dict[str, Any]:
     """Return a reply's JSON schema: references inlined, every key required, no other allowed.
 
-    It has no titles and descriptions, and lengths of lists only for constrained decoding: not all
+    It has no titles and descriptions, and lengths only for constrained decoding: not all
     endpoints accept them, and they cost tokens in every call. Replies are validated against them.
     """
     schema = reply.model_json_schema(mode="serialization")

@@ -34,6 +34,11 @@ class Conversation:
         self._lock = Lock()  # programs run over several knowledge bases at once
         self.spent: Counter[str] = Counter()
 
+    @property
+    def brief(self) -> bool:
+        """Whether the model is a small one, which is better at a few words than at JSON."""
+        return self._client.client.brief
+
     def ask(self, request: Request, kind: type[_Kind]) -> _Kind | None:
         """Return the reply, None if none is valid; raises AlmanacError if none can come."""
         answer = self._client.ask(request)

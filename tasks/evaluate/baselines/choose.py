@@ -1,4 +1,4 @@
-"""The baselines by name, each over the graphs of a benchmark's questions."""
+"""The baselines by name: over the graphs of a benchmark's questions, or asking a model."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,6 +7,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
 from tasks.evaluate.baselines.bm25 import BM25Answerer
 from tasks.evaluate.baselines.embedding import EmbeddingAnswerer
+from tasks.evaluate.baselines.prompted import PROMPTED
 from tasks.evaluate.baselines.spe import SPEAnswerer
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.minilm import Encoder, load_encoder
@@ -17,7 +18,7 @@ from tasks.text.languages import is_chinese
 from warehouse.editions import Edition
 
 LOOKED_AT = 200  # names from which the language is decided
-BASELINES = ("bm25", "embedding", "spe")
+BASELINES = ("bm25", "embedding", "spe")  # the default; no model is called unless it is named
 
 
 class OverGraphs:
@@ -44,13 +45,17 @@ class OverGraphs:
         return predictions
 
 
-def check_baselines(names: Sequence[str]) -> None:
-    """Raise UsageError for an unknown baseline."""
-    unknown = [name for name in names if name not in BASELINES]
-    if unknown:
-        raise UsageError(
-            f"There is no baseline {unknown[0]!r}. The baselines: {', '.join(BASELINES)}."
-        )
+def check_baselines(names: Sequence[str], engine: EngineSettings) -> None:
+    """Raise UsageError for an unknown baseline, or for one that needs a model and has none."""
+    for name in names:
+        if name not in (*BASELINES, *PROMPTED):
+            known = ", ".join((*BASELINES, *PROMPTED))
+            raise UsageError(f"There is no baseline {name!r}. The baselines: {known}.")
+        if name in PROMPTED and engine.engine == "rules":
+            raise UsageError(
+                f"The baseline {name} needs a language model: give --engine and --model, or set "
+                "them in settings.toml."
+            )
 
 
 def baseline(

@@ -34,6 +34,7 @@ REPLIES: dict[str, type[BaseModel]] = {
     "wanted_information": replies.Information,
     "describe_graph": replies.Text,
     "rewrite": replies.Text,
+    "recall": replies.Recalled,
 }
 PURPOSES = tuple(REPLIES)
 LANGUAGES = ("en", "zh")

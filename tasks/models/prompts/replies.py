@@ -217,3 +217,16 @@ class Text(Reply):
     """A text in other words."""
 
     text: Words
+
+
+LONGEST_RECALLED = 300  # characters; what a model adds is cut off
+
+
+class Recalled(Reply):
+    """A text that a model writes from memory."""
+
+    text: Annotated[
+        Words,
+        BeforeValidator(lambda text: text[:LONGEST_RECALLED] if isinstance(text, str) else text),
+        Field(max_length=LONGEST_RECALLED),
+    ]

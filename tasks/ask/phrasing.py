@@ -1,0 +1,108 @@
+"""How a model answers a question from texts, with or without choices: one prompt for all.
+
+A small local model is not asked for JSON with a thought, in which it copies the examples: it goes
+on after two examples and takes the likeliest choice. The best text stands last, next to the
+question, because such models read what is near.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from tasks.experts.integrate.decisions import Encode
+from tasks.experts.integrate.model_decider import one_line
+from tasks.experts.integrate.own_answers import ExpertAnswer, best_choice
+from tasks.experts.knowledge import KnowledgeText
+from tasks.models.call import Request
+from tasks.models.measures import MeasuredAnswer
+from tasks.models.plain_answers import ROOM
+from tasks.programs.written_program import Conversation
+from tasks.text.question import Question, analyse
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
+
+
+def with_choices(question: Question, choices: Sequence[str]) -> Question:
+    """Return a question with its choices, as the model is asked; without any, the question."""
+    if not choices:
+        return question
+    listed = "; ".join(
+        f"{letter}. {one_line(choice)}" for letter, choice in zip(LETTERS, choices, strict=False)
+    )
+    before = "选项：" if question.is_chinese else "Choices: "
+    return analyse(f"{question.text}\n{before}{listed}")
+
+
+# Names in examples are so well known that a model would not take them for the question's.
+_FORMS = {
+    "en": ("Knowledge: {}\n", "Question: {}\nAnswer:"),
+    "zh": ("资料：{}\n", "问题：{}\n答案："),
+}
+_SHOWN = {  # knowledge, question, answer
+    "en": (
+        ("Vienna lies on the Danube.", "Which river does Vienna lie on?", "the Danube"),
+        ("Who wrote the novel Emma: Jane Austen", "Who wrote the novel Emma?", "Jane Austen"),
+    ),
+    "zh": (
+        ("维也纳位于多瑙河畔。", "维也纳位于哪条河畔？", "多瑙河"),
+        ("《红楼梦》的作者是谁：曹雪芹", "《红楼梦》的作者是谁？", "曹雪芹"),
+    ),
+}
+_FORM_SHA = hashlib.sha256(f"{_FORMS}{_SHOWN}".encode()).hexdigest()[:16]
+
+
+def brief_request(question: Question, choices: Sequence[str], texts: Sequence[str]) -> Request:
+    """Return a request for a few words, or one of the choices; the best text comes first."""
+    language = "zh" if question.is_chinese else "en"
+    knowledge, asked = _FORMS[language]
+    shown = [
+        f"{knowledge.format(known) if texts else ''}{asked.format(about)} {answer}\n\n"
+        for known, about, answer in _SHOWN[language]
+    ]
+    known = "\n".join(map(one_line, reversed(texts)))
+    own = f"{knowledge.format(known) if texts else ''}{asked.format(one_line(question.text))}"
+    return Request(
+        purpose="answer",
+        prompt_sha=_FORM_SHA,
+        system="",
+        user="".join([*shown, own]),
+        reply=MeasuredAnswer,
+        most_tokens=ROOM,
+        plain=True,
+        continued=True,
+        choices=tuple(map(one_line, choices)),
+    )
+
+
+def phrased_answer(
+    conversation: Conversation,
+    question: Question,
+    choices: Sequence[str],
+    texts: Sequence[str],
+    encode: Encode,
+) -> str:
+    """Return the model's answer from texts and what it knows; empty if it has none.
+
+    `question` has no choices in its text; if there are `choices`, the answer is one of them.
+    """
+    if conversation.brief:
+        brief = conversation.ask(brief_request(question, choices, texts), MeasuredAnswer)
+        words = brief.answer.strip() if brief else ""
+        named = [choice for choice in choices if one_line(choice) == words]
+        return named[0] if named else words
+    reply = conversation.phrase(with_choices(question, choices), list(texts))
+    if reply is None or reply.answerable == "no" or not reply.answer:
+        return ""
+    return meant_choice(reply.answer, choices, encode) if choices else reply.answer
+
+
+def meant_choice(reply: str, choices: Sequence[str], encode: Encode) -> str:
+    """Return the choice that a model's reply means, by its letter or its words."""
+    letter = _LETTER.fullmatch(reply)
+    place = LETTERS.index(letter.group(1).upper()) if letter else -1
+    if 0 <= place < len(choices):
+        return choices[place]
+    words = re.sub(r"^\W*[A-Z][.:)]\s+", "", reply)
+    answer = ExpertAnswer(words, 1.0, 1.0, KnowledgeText("", words))
+    return best_choice([answer], choices, encode)

@@ -1,0 +1,219 @@
+"""Baselines that prompt a language model for knowledge, as CooK compares with (arXiv 2305.09955).
+
+Each yields the texts that answers are read from; the model answers from each of them by the prompt
+of `ask --route experts`, and the most frequent answer counts. What a model writes from memory is
+decoded as usual, so several texts are not samples: each request tells what was written before.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from uuid import uuid4
+
+import duckdb
+
+from schemas.documents import Passage
+from schemas.settings import Settings
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.phrasing import phrased_answer
+from tasks.ask.route import AskOptions, Resources
+from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
+from tasks.experts.filters.evidence import EditionEvidence
+from tasks.experts.integrate.decisions import fit_knowledge
+from tasks.experts.integrate.model_decider import one_line
+from tasks.experts.knowledge import KnowledgeText
+from tasks.models.client import BlockingClient
+from tasks.models.encoders.minilm import load_encoder
+from tasks.models.prompts import load_prompt
+from tasks.models.prompts.replies import Recalled
+from tasks.models.transports import open_client
+from tasks.programs.knowledge_bases.edition_graph import edition_graphs
+from tasks.programs.written_program import Conversation
+from tasks.questions.normalise import bare_words
+from tasks.questions.question import BenchmarkQuestion
+from tasks.retrieval.search import Searcher
+from tasks.text.question import Question, analyse
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+WRITTEN = 3  # statements and passages per question; the papers sample 20
+ROOM = 200  # tokens of a text from memory
+_WANTED = {
+    "en": {
+        "fact": "a fact",
+        "title": "the title of an encyclopedia's article that answers it",
+        "passage": "the passage of the article “{}” that answers it",
+        "document": "a background document",
+        "other": "{}, other than: {}",
+    },
+    "zh": {
+        "fact": "一个事实",
+        "title": "能回答它的百科条目标题",
+        "passage": "条目“{}”中能回答它的段落",
+        "document": "一篇背景资料",
+        "other": "{}，但不同于：{}",
+    },
+}
+_HIDDEN_TRIPLES = "select triple_id from triples where sensitivity = 'sensitive'"
+_HIDDEN_PASSAGES = "select passage_id from passages where sensitivity = 'sensitive'"
+
+Paths = list[list[str]]  # the texts that each answer is read from
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a question's knowledge may come from: the model's memory, and an edition's search."""
+
+    question: Question
+    conversation: Conversation
+    search: Callable[[str], list[str]]
+
+    def recalled(self, form: str, *named: str) -> list[str]:
+        """Return what the model writes from memory in a form, as a list of one; empty if nothing.
+
+        The forms are fact, title, passage and document.
+        """
+        language = "zh" if self.question.is_chinese else "en"
+        return self._written(_WANTED[language][form].format(*map(one_line, named)))
+
+    def several(self, form: str) -> list[str]:
+        """Return what the model writes in a form, each time other than before, no text twice."""
+        words = _WANTED["zh" if self.question.is_chinese else "en"]
+        texts: list[str] = []
+        for _ in range(WRITTEN):
+            before = "; ".join(map(one_line, texts))
+            wanted = words["other"].format(words[form], before) if texts else words[form]
+            new = [text for text in self._written(wanted) if text not in texts]
+            if not new:
+                break
+            texts += new
+        return texts
+
+    def _written(self, wanted: str) -> list[str]:
+        prompt = load_prompt("recall", self.question.language)
+        values = {"question": one_line(self.question.text), "wanted": wanted}
+        reply = self.conversation.ask(prompt.request(values, most_tokens=ROOM), Recalled)
+        return [reply.text] if reply and reply.text else []
+
+
+def alone(sources: Sources) -> Paths:
+    """The model answers from what it knows."""
+    return [[]]
+
+
+def generated_knowledge(sources: Sources) -> Paths:
+    """The model writes statements and answers with each, and without (Liu et al. 2022, section 2).
+
+    There the likeliest of all answers counts. Endpoints do not tell how likely an answer is, so the
+    most frequent one counts.
+    """
+    return [*([fact] for fact in sources.several("fact")), []]
+
+
+def recitation(sources: Sources) -> Paths:
+    """The model recites passages, answers from each, and the answers vote (Sun et al. 2022).
+
+    As in the paper's section 3.3 passages differ because the model first names where each stands.
+    """
+    titles = sources.several("title")
+    recited = [sources.recalled("passage", title) for title in titles]
+    return [texts for texts in recited if texts] or [[]]
+
+
+def generate_then_read(sources: Sources) -> Paths:
+    """The model writes one background document and reads it (Yu et al. 2022, section 3.1)."""
+    return [sources.recalled("document")]
+
+
+def retrieve_then_read(sources: Sources) -> Paths:
+    """The model reads the triples and passages that the edition's search finds."""
+    return [sources.search(sources.question.text)]
+
+
+PROMPTED: dict[str, Callable[[Sources], Paths]] = {
+    "model": alone,
+    "generated_knowledge": generated_knowledge,
+    "recitation": recitation,
+    "generate_then_read": generate_then_read,
+    "retrieve_then_read": retrieve_then_read,
+}
+
+
+def most_frequent(answers: Sequence[str]) -> str:
+    """Return the answer with the most votes, the earliest among equals; empty ones do not vote."""
+    votes = Counter(bare_words(answer) for answer in answers if answer)
+    return max((a for a in answers if a), key=lambda answer: votes[bare_words(answer)], default="")
+
+
+class PromptedAnswerer(BenchmarkAnswerer):
+    """Answers by the model of the settings, from texts that a baseline's algorithm yields."""
+
+    def __init__(self, name: str, home: Home, edition: Edition, settings: Settings) -> None:
+        """Take the baseline's name (`PROMPTED`); nothing is opened or asked yet."""
+        self.name = f"{name} {settings.engine.model.name}"
+        self._paths = PROMPTED[name]
+        self._home, self._edition, self._settings = home, edition, settings
+        self._lock = Lock()
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return the most frequent answer to each question; one of its choices, if it has any."""
+        client = open_client(self._home, self._settings.engine, f"evaluate-{uuid4().hex[:12]}")
+        workers = client.settings.concurrency
+        try:
+            with BlockingClient(client) as model, ThreadPoolExecutor(workers) as pool:
+                return list(pool.map(lambda question: self._answer(model, question), questions))
+        finally:
+            self._home.ledger.seal()
+
+    def _answer(self, model: BlockingClient, asked: BenchmarkQuestion) -> Prediction:
+        question, conversation = analyse(asked.question), Conversation(model)
+        paths = self._paths(Sources(question, conversation, self._search))
+        room = self._settings.experts.knowledge_tokens
+        answers = [
+            phrased_answer(
+                conversation, question, asked.choices, _fitted(texts, room), self._tools.encode
+            )
+            for texts in paths
+        ]
+        answer = most_frequent(answers)
+        return Prediction([answer] if answer else [], {"answer": bool(answer)})
+
+    def _search(self, question: str) -> list[str]:
+        with self._lock:  # several questions are answered at once
+            return self._evidence.find(question)
+
+    @cached_property
+    def _tools(self) -> ExpertTools:
+        options = AskOptions("none")
+        return ExpertTools(Resources(self._home, self._edition, self._settings, options, {}))
+
+    @cached_property
+    def _evidence(self) -> EditionEvidence:
+        """What the edition knows, without what the model's endpoint may not see."""
+        edition, engine = self._edition, self._settings.engine
+        leaves = engine.engine == "openai" and not engine.model.sensitive
+        con = duckdb.connect(str(edition.database), read_only=True)
+        triples, passages = (
+            {row[0] for row in con.execute(query).fetchall()} if leaves else set()
+            for query in (_HIDDEN_TRIPLES, _HIDDEN_PASSAGES)
+        )
+        searcher = None
+        if edition.rows(Passage):
+            chinese = load_encoder(engine.chinese_encoder or "none")
+            searcher = Searcher(edition.path, load_encoder(engine.encoder), chinese)
+        return EditionEvidence(
+            con,
+            searcher,
+            [graph.arrays for graph in edition_graphs(edition, open_only=leaves).values()],
+            excluded_triples=triples,
+            excluded_passages=passages,
+        )
+
+
+def _fitted(texts: Sequence[str], room: int) -> list[str]:
+    """Return the first texts that together have at most `room` tokens, but at least one."""
+    fitted = fit_knowledge([KnowledgeText("", text) for text in texts], room)
+    return [text.text for text in fitted if text.dropped is None]

@@ -1,0 +1,97 @@
+"""Tools that many rows share: what experts wrote and what evidence says is worked out once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.route import Resources
+from tasks.experts.filters.factuality import EvidenceOf
+from tasks.experts.filters.verifier import Verifier
+from tasks.experts.integrate.writing import Writer
+from tasks.experts.pool import NEW_TOKENS, TEMPERATURE
+
+
+class RememberingWriter:
+    """Writes each text once: the k-th of a prompt is the same, however many are asked for."""
+
+    def __init__(self, writer: Writer) -> None:
+        """Write nothing yet."""
+        self._writer = writer
+        self._written: dict[tuple[str, str, int, int, float], list[str]] = {}
+
+    def write(
+        self,
+        expert: str,
+        prompts: Sequence[str],
+        count: int = 1,
+        seed: int = 0,
+        *,
+        max_new_tokens: int = NEW_TOKENS,
+        temperature: float = TEMPERATURE,
+    ) -> list[list[str]]:
+        """Return `count` continuations of each prompt."""
+        keys = [(expert, prompt, seed, max_new_tokens, temperature) for prompt in prompts]
+        few = [key for key in dict.fromkeys(keys) if len(self._written.get(key, ())) < count]
+        if few:
+            written = self._writer.write(
+                expert, [key[1] for key in few], count, seed,
+                max_new_tokens=max_new_tokens, temperature=temperature,
+            )  # fmt: skip
+            self._written.update(zip(few, written, strict=True))
+        return [self._written[key][:count] for key in keys]
+
+
+class RememberingVerifier:
+    """Verifies each pair of evidence and claim once."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        """Verify nothing yet."""
+        self._verifier, self.id = verifier, verifier.id
+        self._verdicts: dict[tuple[str, str], np.ndarray] = {}
+        self._faithful: dict[tuple[str, str], float] = {}
+
+    def verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return float (pairs, 3): support, refute, unknown."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._verdicts]
+        if new:
+            self._verdicts.update(zip(new, self._verifier.verify(new), strict=True))
+        return np.array([self._verdicts[pair] for pair in pairs]).reshape(-1, 3)
+
+    def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Return (pairs) from 0 to 1: how faithful a sentence is to its original."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._faithful]
+        if new:
+            self._faithful.update(zip(new, self._verifier.faithful(new).tolist(), strict=True))
+        return np.array([self._faithful[pair] for pair in pairs])
+
+
+class SharedTools(ExpertTools):
+    """The tools of an edition, which remember what they worked out."""
+
+    def __init__(self, resources: Resources) -> None:
+        """Open nothing yet."""
+        super().__init__(resources)
+        self._found: dict[tuple[str, str], list[str]] = {}
+
+    @cached_property
+    def writer(self) -> Writer:
+        """What writes as an expert."""
+        return RememberingWriter(super().writer)
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """What checks claims against evidence."""
+        return RememberingVerifier(super().verifier)
+
+    def evidence_for(self, expert: str) -> EvidenceOf:
+        """Return what finds evidence for an expert's claims, each once."""
+        search = super().evidence_for(expert)
+
+        def find(claim: str) -> list[str]:
+            if (expert, claim) not in self._found:
+                self._found[expert, claim] = search(claim)
+            return self._found[expert, claim]
+
+        return find

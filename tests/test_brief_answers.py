@@ -1,0 +1,65 @@
+"""A small local model answers in a few words, or by the likeliest choice, through its client."""
+
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import EngineSettings, ModelSettings
+from tasks.ask.phrasing import brief_request, phrased_answer
+from tasks.models import client as client_module
+from tasks.models.client import BlockingClient
+from tasks.models.likelihood import Choices, log_likelihoods
+from tasks.models.loaded_model import load_model
+from tasks.models.transports import open_client
+from tasks.programs.written_program import Conversation
+from tasks.text.question import analyse
+from tests.tiny_models import make_chat_model
+from warehouse.home import Home
+
+ASKED = analyse("Who met Ada Lovelace in London?")
+TEXTS = ["Ada Lovelace met Charles Babbage in London 1833.", "the cat sat on a mat"]
+CHOICES = ("the cat", "Charles Babbage", "a mat and a mat", "1833")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_chat_model(tmp_path_factory.mktemp("brief") / "chat")
+
+
+def engine(folder: Path) -> EngineSettings:
+    model = ModelSettings(name=str(folder), device="cpu")
+    return EngineSettings(engine="transformers", model=model, encoder="none")
+
+
+def answer(folder: Path, home: Home, choices: tuple[str, ...]) -> str:
+    home.ledger.required = False
+    with BlockingClient(open_client(home, engine(folder), "brief")) as model:
+        conversation = Conversation(model)
+        assert conversation.brief
+        found = phrased_answer(conversation, ASKED, choices, TEXTS, lambda texts: 1 / 0)  # type: ignore[arg-type, return-value]
+        assert conversation.spent["calls"] == 1 and conversation.spent["tokens in"] > 50
+        return found
+
+
+def test_the_likeliest_choice_is_the_answer(folder: Path, tmp_path: Path) -> None:
+    prompt = brief_request(ASKED, CHOICES, TEXTS).user
+    loaded = load_model(str(folder), "cpu")
+    continued = Choices(prompt, [f" {choice}" for choice in CHOICES], special=True)
+    [likelihoods] = log_likelihoods(loaded, [continued])
+    expected = CHOICES[int(likelihoods.argmax())]
+    assert answer(folder, Home(tmp_path / "home"), CHOICES) == expected
+    turned = CHOICES[::-1]  # other choices are another request, not a reply that is known
+    assert answer(folder, Home(tmp_path / "home"), turned) == expected
+
+
+def test_an_open_answer_is_a_line_of_the_models_own(folder: Path, tmp_path: Path) -> None:
+    words = answer(folder, Home(tmp_path / "home"), ())
+    assert words and "\n" not in words and "{" not in words[:1]
+
+
+def test_a_large_model_is_asked_for_its_reasons(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "SMALL", 1000)
+    with BlockingClient(open_client(Home(tmp_path / "home"), engine(folder), "large")) as model:
+        assert not Conversation(model).brief
