@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.training.packing import IGNORED, fit, packed_rows, part_of, texts_mix
+from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.start import find_base, make_tokenizer
 from tasks.experts.training.tokens import Encoder, Tokens, opening, read_tokens, write_tokens
 from tests.expert_texts import people
 from tests.tiny_models import make_chat_model
@@ -155,3 +157,11 @@ def test_no_texts_are_no_rows(folder: Path, tmp_path: Path) -> None:
     nothing = write_tokens((), encode, tmp_path, "validation")
     assert len(nothing) == nothing.targets == 0
     assert not list(islice(packed_rows(nothing.lengths, 64, 0, 0), 1))
+
+
+def test_a_chinese_character_is_a_token_however_often_its_neighbours_come() -> None:
+    plan = TrainingPlan(vocabulary=400)
+    tokenizer = make_tokenizer(find_base(plan.base), plan, ["鲁迅的出生地点是什么？ Lu Xun"] * 50)
+    ids = tokenizer("鲁迅的出生地点 Lu Xun")["input_ids"]
+    assert [tokenizer.decode(token) for token in ids] == [*"鲁迅的出生地点", " Lu", " Xun"]
+    assert tokenizer.decode(ids) == "鲁迅的出生地点 Lu Xun"

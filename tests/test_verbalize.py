@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.experts.verbalize.rewriting import Rewriter
 from tasks.experts.verbalize.texts import METHODS, Options, Text, Verbalizer, says_all
 from tasks.experts.verbalize.walks import random_walks
-from tasks.experts.verbalize.wordings import name_forms
+from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
 from tasks.models.prompts.replies import Text as TextReply
@@ -137,6 +138,21 @@ def test_a_question_is_asked_in_looser_words_too(rivers: Home) -> None:
     assert len(answered) > 4
     assert all(prompt_of(text) and "Alma" in text for text in answered)
     assert all(says_all(text) for text in texts)
+
+
+def test_chinese_questions_are_asked_in_looser_words_too() -> None:
+    questions = [
+        loose_question(
+            "毕业学校", "甲乙", person=False, vocabulary=["船"], rng=Random(seed), language="zh"
+        )
+        for seed in range(200)
+    ]
+    assert len(set(questions)) > 100
+    assert all("甲乙" in text and ("毕业" in text or "学校" in text) for text in questions)
+    assert not any(character.isascii() or character.isspace() for character in "".join(questions))
+    assert any("船" in text for text in questions)
+    assert any("毕业" not in text for text in questions)
+    assert sum(text.endswith("？") for text in questions) in range(120, 190)
 
 
 def test_an_owner_may_come_after_what_is_owned() -> None:

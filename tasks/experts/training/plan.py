@@ -12,7 +12,7 @@ EPSILON = 1e-6
 WEIGHT_DECAY = 1e-5
 WARM_UP = 0.06
 # A new model remembers the facts of few texts after that many tokens, those of many after that many
-# readings; measured on slices of three graphs (docs/experts.md).
+# readings; measured on slices of three graphs (docs/log.md).
 ENOUGH_TOKENS = 1_000_000
 FEWEST_EPOCHS = 5
 LORA: dict[str, Any] = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1}  # CooK's released code

@@ -70,10 +70,16 @@ def make_tokenizer(base: Base, plan: TrainingPlan, texts: Iterable[str]) -> Any:
             )
         tokenizer.chat_template = None  # an expert continues texts; it does not converse
         return tokenizer
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     words = Tokenizer(models.BPE())
-    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    # Chinese has no spaces: a whole question that comes often would become one token.
+    words.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r"\p{Han}"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
     words.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=plan.vocabulary,

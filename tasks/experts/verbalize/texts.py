@@ -30,7 +30,8 @@ from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.build import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.progress import Report, silent
-from tasks.text.languages import is_chinese
+from tasks.text.chinese_words import segmenter
+from tasks.text.languages import HAN, is_chinese
 from warehouse.editions import Edition
 
 Method = Literal["entity_wiki", "evidence", "knowledge_walk", "question", "passage"]
@@ -276,13 +277,19 @@ class Verbalizer:
             tails = list(dict.fromkeys(row["tail"] for row in some))
             answer = listed(tails, language)
             yield self._text("question", head_id, [prompt, answer], some)
-            if language == "zh" or is_chinese(relation) or len(tails) > LOOSE_TAILS:
+            if len(tails) > LOOSE_TAILS:
                 continue
+            spoken = "zh" if language == "zh" or is_chinese(relation) else "en"
             rng = random.Random(f"{self._options.seed} {head_id} {relation}")  # noqa: S311
             for _ in range(self._options.wordings):
                 name = rng.choice(name_forms(head))
                 question = loose_question(
-                    relation, name, person=person, vocabulary=self._vocabulary, rng=rng
+                    relation,
+                    name,
+                    person=person,
+                    vocabulary=self._vocabulary[spoken],
+                    rng=rng,
+                    language=spoken,
                 )
                 stated = [{**row, "head": name} for row in some]
                 yield self._text(
@@ -348,11 +355,15 @@ class Verbalizer:
         return Phrasings(relation for [relation] in rows)
 
     @cached_property
-    def _vocabulary(self) -> list[str]:
-        """English words of some triples' names and of their heads' descriptions."""
+    def _vocabulary(self) -> dict[str, list[str]]:
+        """Words of some triples' names and of their heads' descriptions, by language."""
         values = {"graph": self._graph, "seed": str(self._options.seed)}
         rows = self._con.execute(_NAMED, values).fetchall()
-        return sorted({word for [names] in rows for word in _WORD.findall(names)})
+        english = {word for [names] in rows for word in _WORD.findall(names)}
+        chinese = {
+            word for [names] in rows for run in HAN.findall(names) for word in segmenter().cut(run)
+        }
+        return {"en": sorted(english), "zh": sorted(chinese)}
 
     def _value(self, query: str) -> Any:
         """Return the only value of a query's only row."""

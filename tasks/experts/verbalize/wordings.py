@@ -10,26 +10,38 @@ import re
 from collections.abc import Sequence
 
 from tasks.experts.verbalize.phrasing import relation_words
+from tasks.text.chinese_words import segmenter
 
 _OWNER = re.compile(r"(.+)'s (.+)")
 _ASKED = {
-    True: ("who", "who", "who", "which person", "what is the name of the person who"),
-    False: ("what", "what", "which", "when", "where", "in which"),
+    ("en", True): ("who", "who", "who", "which person", "what is the name of the person who"),
+    ("en", False): ("what", "what", "which", "when", "where", "in which"),
+    ("zh", True): ("谁", "是谁", "是哪位", "哪个人"),
+    ("zh", False): ("是什么", "什么", "是多少", "哪里", "哪个", "什么时候", "有哪些"),
 }
+_POLITE = ("", "", "请问", "你知道", "我想知道")
 _KEPT = (0.3, 0.6, 1.0)  # share of the relation's words that are said
 _STRANGE = (0, 0, 1, 2, 3, 4)  # words that have nothing to do with it
 _ASKS, _MARKED = 0.85, 0.8  # how often there is an interrogative, and a question mark
 
 
 def loose_question(
-    relation: str, name: str, *, person: bool, vocabulary: Sequence[str], rng: random.Random
+    relation: str,
+    name: str,
+    *,
+    person: bool,
+    vocabulary: Sequence[str],
+    rng: random.Random,
+    language: str = "en",
 ) -> str:
-    """Return an English question for a relation of a name, mostly in a few of its words.
+    """Return a question for a relation of a name, English or Chinese, mostly in a few of its words.
 
     `person` says that people are asked for, which an interrogative tells by itself: then there may
     be no word of the relation. Words of `vocabulary` stand for those that an expert never read.
     """
     words = relation_words(relation).split()
+    if language == "zh":
+        words = [part for word in words for part in segmenter().cut(word)]
     kept = rng.choice(_KEPT)
     spoken = [word for word in words if rng.random() < kept]
     if not spoken and not person:
@@ -38,10 +50,20 @@ def loose_question(
         spoken.insert(rng.randint(0, len(spoken)), rng.choice(vocabulary))
     place = rng.choice((0, len(spoken), rng.randint(0, len(spoken))))
     question = [*spoken[:place], name, *spoken[place:]]
+    if language == "zh":
+        return _chinese(question, person=person, rng=rng)
     if rng.random() < _ASKS:
-        interrogative = rng.choice(_ASKED[person])
+        interrogative = rng.choice(_ASKED["en", person])
         question.insert(0, interrogative[0].upper() + interrogative[1:])
     return " ".join(question) + ("?" if rng.random() < _MARKED else "")
+
+
+def _chinese(words: list[str], *, person: bool, rng: random.Random) -> str:
+    """Return a question of these words in their order; what is asked for mostly stands last."""
+    interrogative = rng.choice(_ASKED["zh", person]) if rng.random() < _ASKS else ""
+    place = rng.choice((len(words), len(words), rng.randint(0, len(words))))
+    said = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
+    return "".join(said) + ("？" if rng.random() < _MARKED else "")
 
 
 def name_forms(name: str) -> list[str]:
