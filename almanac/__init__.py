@@ -73,14 +73,14 @@ class Almanac:
         self._asker = None
         self._open.close()
 
-    def ask(self, question: str) -> "Answer":
+    def ask(self, question: str, choices: Sequence[str] = ()) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        The answer is recorded in the table `answers`.
+        With `choices` it is one of them. The answer is recorded in the table `answers`.
         """
         from flows.jobs import keep
 
-        answer = self._current_asker().answer(question)
+        answer = self._current_asker().answer(question, choices)
         keep(self.home, answer)
         return answer
 

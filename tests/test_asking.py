@@ -13,6 +13,7 @@ from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
 from schemas.settings import EngineSettings, ModelSettings, Settings, load_settings
 from tasks.ask.asker import Asker
+from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn
@@ -120,6 +121,39 @@ def test_any_question_is_answered_or_not_known(taught: Home, question: str) -> N
         assert open_asker.answer(question).answerable is False
 
 
+# -- choices --------------------------------------------------------------------------------------
+
+
+FIRST_SEEN = f"when could people first see {film(5)}"
+BORN = "Where was Ada Lovelace born?"
+
+
+@pytest.mark.parametrize(
+    ("route", "question", "choices", "answer"),
+    [
+        ("programs", FIRST_SEEN, ["1951", "1955"], "1955"),
+        ("text", FIRST_SEEN, ["1951", "1955"], None),
+        ("auto", BORN, ["the city of London", "Bonn"], "the city of London"),
+        ("text", BORN, ["the city of London", "Bonn"], "the city of London"),
+        ("auto", BORN, ["Bonn", "Riga"], None),
+    ],
+)
+def test_an_answer_is_one_of_the_choices_or_not_known(
+    taught: Home, route: str, question: str, choices: list[str], answer: str | None
+) -> None:
+    with asker(taught, route=route) as open_asker:
+        given = open_asker.answer(question, choices)
+    assert (given.answer, given.answerable) == (answer, answer is not None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [("B", "Bonn"), ("b.", "Bonn"), ("A. London", "London"), ("C", "C"), ("Bonn", "Bonn")],
+)
+def test_a_reply_may_be_the_letter_of_a_choice(reply: str, choice: str) -> None:
+    assert without_letter(reply, ["London", "Bonn"]) == choice
+
+
 # -- with a model ---------------------------------------------------------------------------------
 
 
@@ -195,6 +229,10 @@ def test_the_commands_learn_answer_and_keep_records(
     shown = capsys.readouterr().out
     assert shown.splitlines()[0].count(";") == 1 and "| def search():" in shown
     assert main([*at, "ask", "who?", "--graph", "nothing"]) == 2
+    choices = ["--choices", "Nora Field 6", "--choices", "Nora Field 7"]
+    assert main([*at, "ask", f"who helmed {film(7)}", *choices, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answers"] == ["Nora Field 7"]
+    assert main([*at, "ask", f"who helmed {film(7)}", *choices[:2]]) == 2
 
 
 def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -29,13 +29,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Answer the question and, with -i, every question that is typed; record the answers."""
     if arguments.question is None and not arguments.interactive:
         raise UsageError("Give a question, or -i to ask one after another.")
+    choices = arguments.choices
+    if choices and (arguments.interactive or len(choices) == 1):
+        raise UsageError("Give --choices at least twice, and one question instead of -i.")
     home = home_of(arguments)
     first = [] if arguments.question is None else [_checked(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
     with _asking(home, arguments.edition, settings, options) as answer_of:
         for question in chain(first, typed):
-            answer = answer_of(question)
+            answer = answer_of(question, choices)
             if not arguments.json:
                 show_answer(answer, explain=arguments.explain)
             elif arguments.interactive:  # one object per line
@@ -74,13 +77,13 @@ def _typed_questions() -> Iterator[str]:
 def ask(home: Home, question: str) -> Answer:
     """Return the answer to a question, and record it among the live records."""
     with _asking(home, None, settings_of(home), None) as answer_of:
-        return answer_of(question)
+        return answer_of(question, ())
 
 
 @contextmanager
 def _asking(
     home: Home, edition_id: str | None, settings: Settings, options: AskOptions | None
-) -> Iterator[Callable[[str], Answer]]:
+) -> Iterator[Callable[[str, Sequence[str]], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
 
@@ -90,8 +93,8 @@ def _asking(
         Asker(home, edition, settings, options) as asker,
     ):
 
-        def answer_of(question: str) -> Answer:
-            answer = asker.answer(question)
+        def answer_of(question: str, choices: Sequence[str]) -> Answer:
+            answer = asker.answer(question, choices)
             keep(home, answer)
             return answer
 

@@ -40,6 +40,13 @@ def ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> Non
         action="store_true",
         help="ask one question after another; with --json, one object per line",
     )
+    p.add_argument(
+        "--choices",
+        action="append",
+        default=[],
+        metavar="CHOICE",
+        help="a choice, of which the answer is one; give the option once per choice",
+    )
     _ask_options(p)
     p.add_argument(
         "--explain",

@@ -19,6 +19,7 @@ from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
 from schemas.settings import Settings
 from tasks.ask.experts_route import ExpertsRoute, chosen_experts, decision_rows
+from tasks.ask.phrasing import without_letter
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -33,6 +34,7 @@ from tasks.ask.route import (
 )
 from tasks.ask.routes import AUTO, ROUTES
 from tasks.models.client import BlockingClient
+from tasks.programs.choices import meant_choice
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.programs.written_program import Conversation
@@ -100,9 +102,12 @@ class Asker:
         """Close everything and record the cost of calls."""
         self._open.close()
 
-    def answer(self, question: str) -> Answer:
-        """Return the answer with its evidence; `answerable` is false if no route knows one."""
-        [answer] = self.answer_all([question])
+    def answer(self, question: str, choices: Sequence[str] = ()) -> Answer:
+        """Return the answer with its evidence; `answerable` is false if no route knows one.
+
+        With `choices` it is one of them.
+        """
+        [answer] = self.answer_all([question], [QuestionHints(choices=tuple(choices))])
         return answer
 
     def answer_all(
@@ -111,7 +116,8 @@ class Asker:
         """Return the answers in order; with a model, several questions are answered at once.
 
         Each question is analysed once. The gate decides on all questions, in their order, before
-        the first is answered; `hints` are for the gate, one per question.
+        the first is answered. `hints` are one per question; where they have choices, the answer is
+        one of them.
         """
         began = time.perf_counter()
         model = self._resources.model
@@ -177,12 +183,25 @@ class Asker:
         for name in (*first, *self._usual_routes):
             began, before = time.perf_counter(), state.spent
             result = self._routes[name].answer(question, state)
+            if state.hints.choices:
+                result = self._among_choices(question, state.hints.choices, result)
             spent = Usage(**{name: now - getattr(before, name) for name, now in state.spent})
             cost = RouteCost(spent, time.perf_counter() - began)
             results.append(replace(result, cost=cost))
             if result.answerable:
                 break
         return results
+
+    def _among_choices(
+        self, question: Question, choices: Sequence[str], result: RouteResult
+    ) -> RouteResult:
+        """Return a result with the choice that its answers mean; with no answer if none is."""
+        if not result.answers or result.answers[0] in choices:
+            return result
+        answers = [without_letter(answer, choices) for answer in result.answers]
+        graphs = self._resources.graphs.values()
+        choice = meant_choice(question.text, choices, answers, graphs)
+        return replace(result, answers=[choice] if choice else [])
 
     def _to_answer(
         self, question: str, state: QuestionState, results: Sequence[RouteResult], before: float

@@ -94,15 +94,16 @@ def phrased_answer(
     reply = conversation.phrase(with_choices(question, choices), list(texts))
     if reply is None or reply.answerable == "no" or not reply.answer:
         return ""
-    return meant_choice(reply.answer, choices, encode) if choices else reply.answer
+    if not choices:
+        return reply.answer
+    words = without_letter(reply.answer, choices)
+    return best_choice([ExpertAnswer(words, 1.0, 1.0, KnowledgeText("", words))], choices, encode)
 
 
-def meant_choice(reply: str, choices: Sequence[str], encode: Encode) -> str:
-    """Return the choice that a model's reply means, by its letter or its words."""
+def without_letter(reply: str, choices: Sequence[str]) -> str:
+    """Return the choice of which a reply is the letter, else the reply without a letter before."""
     letter = _LETTER.fullmatch(reply)
     place = LETTERS.index(letter.group(1).upper()) if letter else -1
     if 0 <= place < len(choices):
         return choices[place]
-    words = re.sub(r"^\W*[A-Z][.:)]\s+", "", reply)
-    answer = ExpertAnswer(words, 1.0, 1.0, KnowledgeText("", words))
-    return best_choice([answer], choices, encode)
+    return re.sub(r"^\W*[A-Z][.:)]\s+", "", reply)

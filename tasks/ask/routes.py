@@ -7,6 +7,7 @@ from threading import Lock
 
 from schemas.documents import Passage
 from tasks.ask.experts_route import ExpertsRoute
+from tasks.ask.phrasing import with_choices
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import (
     AnswerRoute,
@@ -66,6 +67,7 @@ class ModelRoute(AnswerRoute):
         if state.conversation is None:
             return RouteResult("none")
         conversation = state.conversation
+        question = with_choices(question, state.hints.choices)
         return own_answer(question, conversation, measured=conversation.brief).result
 
 
