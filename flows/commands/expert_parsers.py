@@ -71,7 +71,7 @@ def train_experts(commands: Commands, shared: argparse.ArgumentParser, module: s
         "--epochs",
         type=positive,
         metavar="N",
-        help="read every text N times (5, few texts more often)",
+        help="read every text N times (8, few texts more often)",
     )
     p.add_argument("--seed", type=int, metavar="N", help="random seed (0)")
     p.add_argument("--learning-rate", type=amount, metavar="RATE", help="the highest rate")

@@ -14,7 +14,7 @@ WARM_UP = 0.06
 # A new model remembers the facts of few texts after that many tokens, those of many after that many
 # readings; measured on slices of three graphs (docs/log.md).
 ENOUGH_TOKENS = 1_000_000
-FEWEST_EPOCHS = 5
+FEWEST_EPOCHS = 8
 LORA: dict[str, Any] = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1}  # CooK's released code
 
 
