@@ -1,7 +1,8 @@
-"""What helps when a model answers with experts: CooK's figures 2 to 9 (arXiv 2305.09955).
+"""What helps when a model answers with experts, kept as a result: CooK's figures 2 to 9.
 
     python -m benchmarks.experts_study QUESTIONS --format F --home HOME [--model NAME ...]
 
+It is `almanac evaluate QUESTIONS --format F --study` (arXiv 2305.09955).
 Works on any home with experts. Each --model (embedded, endpoint:NAME, or a local one; by default
 the settings') answers the same questions alone, with one expert at a time, bottom-up and top-down
 (`systems`), by the prompt baselines (`baselines`), with each filter off (`filters`), and with other
@@ -15,42 +16,14 @@ model answered before is not sent again. Figures go to the home's table `evaluat
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from benchmarks.results_file import write_results
 from flows.home import edition_of, settings_of
 from tasks.evaluate.experts_study.configurations import GROUPS
-from tasks.evaluate.experts_study.measure import drawn, model_name, run_study, with_model
-from tasks.evaluate.experts_study.report import (
-    by_dataset,
-    record_study,
-    study_tables,
-    write_report,
-)
-from tasks.questions.formats import read_benchmark
+from tasks.evaluate.experts_study.study import Study, study_experts
 from warehouse.home import Home
-
-
-def measure(home: Home, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the study, write the home's figures and the report, and return all tables."""
-    base = settings_of(home)
-    settings = [with_model(base, name) for name in arguments.model or ()] or [base]
-    benchmark = read_benchmark(arguments.questions, arguments.format)
-    questions = drawn(benchmark.questions, arguments.limit, arguments.dataset or ())
-    groups = arguments.only.split(",") if arguments.only else GROUPS
-    with edition_of(home, None).pinned() as edition:
-        rows = run_study(home, edition, questions, settings, groups, _show)
-        record_study(home, benchmark.name, edition.id, rows, _warn)
-    tables = {name: study_tables(part) for name, part in by_dataset(rows).items()}
-    if arguments.out:
-        write_report(arguments.out, f"Experts on {benchmark.name}", tables)
-    return {
-        "questions": {name: tables[name]["systems"][0]["items"] for name in tables},
-        "models": [model_name(each.engine) for each in settings],
-        "tables": tables,
-    }
 
 
 def _show(what: str, done: int, total: int) -> None:
@@ -83,7 +56,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the report and pictures")
     parser.add_argument("--name", metavar="NAME", help="of the results (the questions' folder)")
     arguments = parser.parse_args()
-    found = measure(Home(arguments.home), arguments)
+    home = Home(arguments.home)
+    groups = arguments.only.split(",") if arguments.only else GROUPS
+    models, datasets = arguments.model or (), arguments.dataset or ()
+    study = Study(models, groups, datasets, arguments.limit, arguments.out)
+    found = study_experts(
+        *(home, edition_of(home, None), arguments.questions, arguments.format),
+        *(study, settings_of(home), _show, _warn),
+    )
     print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
     command = " ".join(
         [

@@ -100,6 +100,7 @@ learn_from_questions = _flow(jobs.LearnFromQuestions)
 answer_questions = _flow(jobs.AnswerQuestions)
 evaluate_answers = _flow(evaluations.EvaluateAnswers)
 evaluate_gates = _flow(evaluations.EvaluateGates)
+evaluate_experts = _flow(evaluations.EvaluateExperts)
 evaluate_knowledge = _flow(evaluations.EvaluateKnowledge)
 FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.RefreshKnowledge: refresh_knowledge,
@@ -111,6 +112,7 @@ FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.AnswerQuestions: answer_questions,
     evaluations.EvaluateAnswers: evaluate_answers,
     evaluations.EvaluateGates: evaluate_gates,
+    evaluations.EvaluateExperts: evaluate_experts,
     evaluations.EvaluateKnowledge: evaluate_knowledge,
 }
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from flows.home import edition_of
 from flows.jobs import FORMAT, QUESTIONS, Job, Runner
 from flows.summary import figures_as_markdown
 from warehouse.disk_errors import warned_of_refusals
@@ -139,6 +140,40 @@ class EvaluateGates(Evaluation):
     def as_markdown(self, result: dict[str, Any]) -> str:
         """Return the figures that compare gates."""
         return figures_as_markdown(result, GATE_FIGURES)
+
+
+class EvaluateExperts(Evaluation):
+    """Measure what experts, their filters and the ways to draw on them bring (CooK)."""
+
+    flow_name = "evaluate-experts"
+    outcome = "What was measured"
+
+    format: str = FORMAT
+    models: list[str] = Field(
+        [], description="embedded, endpoint:NAME or a local model; by default the settings' model."
+    )
+    groups: list[str] = Field([], description="baselines, systems, filters, sweep; all by default.")
+    datasets: list[str] = Field([], description="Only these data sets of the questions.")
+    out: str | None = Field(None, description="A folder for the report and its pictures.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Measure, write the report, and return the tables."""
+        from tasks.evaluate.experts_study.configurations import GROUPS
+        from tasks.evaluate.experts_study.study import Study, study_experts
+
+        folder = Path(self.out) if self.out else None
+        study = Study(self.models, self.groups or GROUPS, self.datasets, self.limit, folder)
+        edition, questions = edition_of(self.place, None), Path(self.questions)
+        settings, report, warn = self.chosen_settings, runner.report, runner.warn
+        return study_experts(
+            self.place, edition, questions, self.format, study, settings, report, warn
+        )
+
+    def as_markdown(self, result: dict[str, Any]) -> str:
+        """Return all tables."""
+        from tasks.evaluate.experts_study.report import study_as_markdown
+
+        return study_as_markdown(f"Experts on {result['dataset']}", result["tables"])
 
 
 class EvaluateKnowledge(Evaluation):

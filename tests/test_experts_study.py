@@ -1,5 +1,6 @@
 """The study of experts: rows differ as their names say, and tables count what they claim."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flows.__main__ import main
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.operations import Evaluation, ExpertDecision
@@ -27,8 +29,8 @@ from tasks.evaluate.experts_study.figures import (
 from tasks.evaluate.experts_study.measure import StudyRow, drawn, run_study, with_model
 from tasks.evaluate.experts_study.report import (
     by_dataset,
-    markdown,
     record_study,
+    shown_table,
     study_tables,
     write_report,
 )
@@ -296,12 +298,26 @@ def test_the_report_has_all_tables_and_pictures(
 
 def test_a_table_leaves_out_what_no_row_has() -> None:
     table = [
-        {"row": "a", "right": 0.5, "right_low": 0.25, "right_high": 0.75, "n": 3},
+        {"row": "a", "right": 0.5, "right_low": 0.25, "right_high": 0.75, "items": 3},
         {"row": "b|c"},
     ]
-    assert markdown(table, ("row", "right", "gain", "n")) == [
-        "| row | right | n |",
-        "| --- | --- | --- |",
-        "| a | 0.500 [0.250, 0.750] | 3 |",
-        "| b/c |  |  |",
-    ]
+    assert shown_table("systems", table) == (
+        ["row", "items", "right"],
+        [["a", "3", "0.500 [0.250, 0.750]"], ["b/c", "", ""]],
+    )
+    assert shown_table("filters", table) == ([], [])  # nothing was changed
+
+
+def test_the_command_prints_the_tables_and_writes_the_report(
+    study_home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, folder = tmp_path / "q.jsonl", tmp_path / "report"
+    row = {"id": "1", "question": "Who was Ada?", "answers": ["Ada"]}
+    questions.write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+    command = ["evaluate", str(questions), "--format", "jsonl", "--out", str(folder)]
+    study = ["--study", "systems,filters", "--models", "embedded"]
+    assert main(["--home", str(study_home.path), *command, *study]) == 0
+    shown = capsys.readouterr().out
+    assert "Systems" in shown and "without pruning" in shown and "expert births" in shown
+    assert "### Filters" in (folder / "study.md").read_text()
+    assert main(["--home", str(study_home.path), *command, "--study", "spells"]) == 2

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
-from flows.commands import evaluate_gates, evaluate_knowledge
+from flows.commands import evaluate_experts, evaluate_gates, evaluate_knowledge
 from flows.commands.ask import with_expert_mode
 from flows.evaluations import EvaluateAnswers
 from flows.home import home_of, settings_of
@@ -15,6 +15,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure answers, gates or the effect of knowledge, and show the figures."""
     if arguments.gate:
         return evaluate_gates.run(arguments)
+    if arguments.study is not None:
+        return evaluate_experts.run(arguments)
     if arguments.knowledge:
         return evaluate_knowledge.run(arguments)
     settings = None  # the home's own

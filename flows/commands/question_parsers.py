@@ -178,6 +178,25 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     prefect_option(p)
     measured_gate_options(p)
     _knowledge_options(p)
+    _study_options(p)
+
+
+def _study_options(p: argparse.ArgumentParser) -> None:
+    g = p.add_argument_group(
+        "study of experts",
+        "With --study, --models answer alone, with one expert and with all, by prompts, with each "
+        "filter off, and with other numbers of texts; --out is a folder for the report.",
+    )
+    g.add_argument(
+        "--study",
+        metavar="GROUPS",
+        nargs="?",
+        const="",
+        help="groups of rows: baselines,systems,filters,sweep (all)",
+    )
+    g.add_argument(
+        "--datasets", metavar="NAMES", help="only these data sets of the questions, with commas"
+    )
 
 
 def _knowledge_options(p: argparse.ArgumentParser) -> None:

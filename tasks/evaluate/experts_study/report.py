@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.evaluate.experts_study.figures import (
     Table,
@@ -18,51 +18,57 @@ from tasks.evaluate.pictures import draw_bars
 from tasks.evaluate.report import figures, record_figures
 from warehouse.home import Home
 
-# Title, what it says, the columns of the table, and the one that is drawn.
-SECTIONS: dict[str, tuple[str, str, tuple[str, ...], str | None]] = {
-    "systems": (
+
+class Section(NamedTuple):
+    """A table of the report: its heading, what it says, its columns, and the one that is drawn."""
+
+    heading: str
+    words: str
+    columns: tuple[str, ...]
+    drawn: str | None = None
+
+
+SECTIONS = {
+    "systems": Section(
         "Systems",
         "`right` is the share of answers that hold a gold answer, or are the right choice; `gain` "
         "is the paired difference from the model alone.",
         ("model", "row", "items", "right", "em", "f1", "gain", "seconds"),
         "right",
     ),
-    "filters": (
+    "filters": Section(
         "Filters",
         "Bottom-up, with one filter or all of them off; `change` is the paired difference from all "
         "filters on.",
         ("model", "row", "items", "right", "em", "f1", "change"),
         "right",
     ),
-    "sweep": (
+    "sweep": Section(
         "How many texts",
         "Bottom-up, with other numbers of texts written (n1), relevant (n2) and kept (n3).",
         ("model", "row", "items", "right", "em", "f1", "change"),
         "right",
     ),
-    "needs": (
+    "needs": Section(
         "Does the model know what it does not know?",
         "Whether it says that it needs more, and whether it is right without knowledge.",
         (
             *("model", "row", "yes_wrong", "yes_right", "no_wrong", "no_right"),
             *("right_if_no", "right_if_yes"),
         ),
-        None,
     ),
-    "agreement": (
+    "agreement": Section(
         "Wordings",
         "How often all wordings of the question whether more is needed get the same reply, and how "
         "often that is yes.",
         ("model", "row", "asked", "agree", "yes"),
-        None,
     ),
-    "selection": (
+    "selection": Section(
         "Experts by kind of question",
         "The experts that were chosen; bottom-up, those whose texts were kept.",
         ("model", "row", "kind", "choices", "experts"),
-        None,
     ),
-    "factuality": (
+    "factuality": Section(
         "Factuality by expert",
         "Means over the texts that were scored, and the share of all texts that was kept.",
         (
@@ -108,33 +114,56 @@ def record_study(
 def write_report(folder: Path, title: str, tables: Mapping[str, Mapping[str, Table]]) -> Path:
     """Write `study.md` and its pictures into a folder; `tables` are those of each data set."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [f"# {title}", "", "Brackets hold 95 % bootstrap intervals over questions."]
-    for number, (dataset, of_dataset) in enumerate(tables.items()):
-        lines += ["", f"## {dataset}"]
-        for name, (heading, words, columns, drawn) in SECTIONS.items():
-            table = of_dataset[name]
-            if not any(_says_more(name, row) for row in table):
-                continue
-            lines += ["", f"### {heading}", "", words, "", *markdown(table, columns)]
-            if drawn:
-                picture = f"{name}-{number + 1}.svg"
-                draw_bars(folder / picture, f"{dataset}: {heading.lower()}", table, drawn)
-                lines += ["", f"![{heading}]({picture})"]
+    for dataset, of_dataset in tables.items():
+        for name, section in SECTIONS.items():
+            if section.drawn and _rows(name, of_dataset[name]):
+                about = f"{dataset}: {section.heading.lower()}"
+                picture = folder / _picture(tables, dataset, name)
+                draw_bars(picture, about, of_dataset[name], section.drawn)
     path = folder / "study.md"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text(study_as_markdown(title, tables, pictures=True), encoding="utf-8")
     return path
+
+
+def study_as_markdown(
+    title: str, tables: Mapping[str, Mapping[str, Table]], *, pictures: bool = False
+) -> str:
+    """Return the study as Markdown, with the pictures that lie beside it if there are any."""
+    lines = [f"# {title}", "", "Brackets hold 95 % bootstrap intervals over questions."]
+    for dataset, of_dataset in tables.items():
+        lines += ["", f"## {dataset}"]
+        for name, section in SECTIONS.items():
+            columns, rows = shown_table(name, of_dataset[name])
+            if not rows:
+                continue
+            lines += ["", f"### {section.heading}", "", section.words, ""]
+            lines += [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *rows)]
+            if pictures and section.drawn:
+                lines += ["", f"![{section.heading}]({_picture(tables, dataset, name)})"]
+    return "\n".join(lines) + "\n"
+
+
+def _picture(tables: Mapping[str, Any], dataset: str, section: str) -> str:
+    return f"{section}-{list(tables).index(dataset) + 1}.svg"
+
+
+def shown_table(section: str, table: Table) -> tuple[list[str], list[list[str]]]:
+    """Return a section's columns that some row has, and its rows in words.
+
+    There are no rows if they hold no more than what others would be compared with.
+    """
+    rows = _rows(section, table)
+    columns = [c for c in SECTIONS[section].columns if any(c in row for row in rows)]
+    return columns, [[_cell(row, name) for name in columns] for row in rows]
+
+
+def _rows(section: str, table: Table) -> Table:
+    return table if any(_says_more(section, row) for row in table) else []
 
 
 def _says_more(section: str, row: Mapping[str, Any]) -> bool:
     """Return whether a row is more than what others are compared with."""
     return section not in ("filters", "sweep") or "change" in row
-
-
-def markdown(table: Table, columns: Sequence[str]) -> list[str]:
-    """Return a table as lines of Markdown; columns that no row has are left out."""
-    present = [name for name in columns if any(name in row for row in table)]
-    lines = [f"| {' | '.join(present)} |", "|" + " --- |" * len(present)]
-    return [*lines, *(f"| {' | '.join(_cell(row, name) for name in present)} |" for row in table)]
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:

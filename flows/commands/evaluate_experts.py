@@ -1,0 +1,36 @@
+"""`almanac evaluate --study`: what experts, their filters and the ways to draw on them bring."""
+
+import argparse
+from typing import Any
+
+from flows import terminal
+from flows.evaluations import EvaluateExperts
+from flows.orchestration import run_job
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure all rows of the study, write its report, and show the tables."""
+    job = EvaluateExperts.from_arguments(
+        arguments,
+        models=_names(arguments.models),
+        groups=_names(arguments.study),
+        datasets=_names(arguments.datasets),
+    )
+    terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
+    return 0
+
+
+def _names(words: str | None) -> list[str]:
+    return [name.strip() for name in (words or "").split(",") if name.strip()]
+
+
+def show(figures: dict[str, Any]) -> None:
+    """Print the tables of each data set."""
+    from tasks.evaluate.experts_study.report import SECTIONS, shown_table
+
+    for dataset, tables in figures["tables"].items():
+        for name, section in SECTIONS.items():
+            columns, rows = shown_table(name, tables[name])
+            if rows:
+                terminal.show(f"{dataset}: {section.heading}. {section.words}")
+                terminal.table(columns, rows)
