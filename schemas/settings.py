@@ -170,7 +170,7 @@ class ExpertSettings(_Settings):
     pool: int | None = Field(
         None, ge=1, description="Best texts among which factuality sampling draws; twice `kept`."
     )
-    temperature: float = Field(1.0, gt=0, description="Temperature of factuality sampling.")
+    temperature: float = Field(0.1, gt=0, description="Temperature of factuality sampling.")
     greedy: bool = Field(False, description="Keep the best texts instead of sampling.")
     prompts: Literal["both", "question", "plain"] = Field(
         "both",

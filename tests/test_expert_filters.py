@@ -223,3 +223,26 @@ def test_dropped_texts_are_not_verified() -> None:
     texts_after = score_factuality(texts, verifier, lambda claim: ["evidence"])
     assert texts_after[1].score is None
     assert all("dropped" not in claim for _, claim in verifier.pairs)
+
+
+def test_what_an_expert_repeats_is_believed_more_where_evidence_is_silent() -> None:
+    texts = [KnowledgeText("sure", t) for t in ("Ada", "Ada", "ada ", "Bert")]
+    texts += [KnowledgeText("guesses", t) for t in ("Carl", "Dora")] + [
+        KnowledgeText("once", "Emil")
+    ]
+    checked = drop_unusable(texts)
+    assert [t.agreement for t in checked] == [0.75, 0.75, 0.75, 0.25, 0.5, 0.5, None]
+    scored = score_factuality(checked, _Silent(), None)
+    by_text = {t.text: t.score for t in scored if t.dropped is None}
+    assert by_text == {"Ada": 0.875, "Bert": 0.625, "Carl": 0.75, "Dora": 0.75, "Emil": 0.75}
+
+
+class _Silent:
+    """A verifier that is never asked."""
+
+    id = "silent"
+
+    def verify(self, pairs: object) -> np.ndarray:
+        raise AssertionError(pairs)
+
+    faithful = verify

@@ -26,6 +26,7 @@ from tasks.experts.integrate.top_down import top_down
 from tasks.experts.integrate.writing import TextWriter, as_question, statement
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.call import Request
+from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.replies import Information, NeedsMore, Source
 from warehouse.home import Home
 
@@ -487,3 +488,18 @@ def test_a_choice_is_found_by_words_then_by_likeness() -> None:
 def test_the_nearest_expert_is_found_by_its_description() -> None:
     assert nearest_expert(encode, "eels in Bergen", ABOUT)[0] == "fish"
     assert nearest_expert(encode, "a tower", ABOUT)[0] == "clocks"
+
+
+def test_a_small_model_takes_the_likeliest_name() -> None:
+    requests: list[Request] = []
+
+    def likeliest(request: Request, kind: type[Any]) -> MeasuredAnswer:
+        requests.append(request)
+        return MeasuredAnswer(answer=request.choices[1], surprise=None, entropy=None)
+
+    decider = ModelDecider(likeliest, "en", 1, brief=True)
+    assert decider.choose(QUESTION, ["It is old."], ABOUT) == "fish"
+    (request,) = requests
+    assert request.continued and request.choices == ("clocks", "fish")
+    assert "Source: medicine" in request.user and "none" not in request.user
+    assert request.user.endswith("fish: cod, eels and herring\nSource:")

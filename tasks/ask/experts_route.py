@@ -149,7 +149,13 @@ class ExpertsRoute(AnswerRoute):
         return top_down(
             asked.text,
             self._asked,
-            ModelDecider(conversation.ask, question.language, settings.paraphrases, self._examples),
+            ModelDecider(
+                conversation.ask,
+                question.language,
+                settings.paraphrases,
+                self._examples,
+                brief=conversation.brief,
+            ),
             lambda expert, _, wanted, turn: self._texts(expert, question.text, wanted, turn),
             self._filters,
             record,

@@ -29,12 +29,14 @@ class KnowledgeText:
 
     Filters return every text they were given: those they drop carry the reason. Scores are None
     where the filter did not run: `relevance` is a cosine; `summary`, `support`, `refute`, `unknown`
-    and `score` are shares from 0 to 1.
+    and `score` are shares from 0 to 1. `agreement` is the share of the expert's texts about the
+    question that say just this; None if there is no other.
     """
 
     expert: str
     text: str
     pruned: str | None = None
+    agreement: float | None = None
     relevance: float | None = None
     summary: float | None = None
     support: float | None = None

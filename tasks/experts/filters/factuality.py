@@ -16,6 +16,7 @@ from tasks.experts.knowledge import KnowledgeText
 from tasks.text.sentences import sentences
 
 MOST_SENTENCES = 8  # of a pruned text that are checked against the original
+OPEN = 0.5  # of an open claim counts as true, in CooK's code
 NOTHING = np.array([0.0, 0.0, 1.0])  # no evidence: unknown
 
 EvidenceOf = Callable[[str], list[str]]
@@ -26,21 +27,25 @@ def score_factuality(
 ) -> list[KnowledgeText]:
     """Return all texts with summary, support, refute, unknown and score; none is dropped.
 
-    `evidence_of` finds evidence for a claim; None leaves all claims unknown. Texts that were
-    dropped before are not scored.
+    `evidence_of` finds evidence for a claim; None leaves all claims unknown. Of what stays unknown
+    the text's `agreement` counts as true, half where there is none. Texts that were dropped before
+    are not scored.
     """
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
     summaries = _summaries([texts[place] for place in standing], verifier)
     verdicts = verify_claims([texts[place].words for place in standing], verifier, evidence_of)
     scored = list(texts)
     for place, summary, verdict in zip(standing, summaries, verdicts, strict=True):
+        fact = float(truth_shares(verdict[None])[0])
+        if (agreement := texts[place].agreement) is not None:
+            fact += float(verdict[UNKNOWN]) * (agreement - OPEN)
         scored[place] = replace(
             texts[place],
             summary=summary,
             support=float(verdict[SUPPORT]),
             refute=float(verdict[REFUTE]),
             unknown=float(verdict[UNKNOWN]),
-            score=(summary + float(truth_shares(verdict[None])[0])) / 2,
+            score=(summary + fact) / 2,
         )
     return scored
 

@@ -1,5 +1,6 @@
 """The relevance filter (CooK, section 2.2): texts nearest the question, by a sentence encoder."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,14 +30,23 @@ def keep_relevant(
 
 
 def drop_unusable(texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-    """Return all texts; those without words, and repetitions of an earlier one, are dropped."""
+    """Return all texts; those without words, and repetitions of an earlier one, are dropped.
+
+    What stays knows by `agreement` how often its expert repeated it (self-consistency, Wang et al.
+    2022): an expert that remembers writes the same again, one that guesses does not.
+    """
+    keys = [" ".join(text.text.casefold().split()) for text in texts]
+    written = Counter(text.expert for text in texts)
+    repeated = Counter((text.expert, key) for text, key in zip(texts, keys, strict=True))
     seen: set[str] = set()
     checked = []
-    for text in texts:
-        key = " ".join(text.text.casefold().split())
+    for text, key in zip(texts, keys, strict=True):
         if not any(character.isalnum() for character in key):
             checked.append(text.drop("empty"))
             continue
+        if written[text.expert] > 1:
+            share = repeated[text.expert, key] / written[text.expert]
+            text = replace(text, agreement=share)
         checked.append(text.drop("repeated") if key in seen else text)
         if text.dropped is None:
             seen.add(key)

@@ -1,6 +1,6 @@
 """A language model that decides: constrained replies, several wordings, examples of its own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.need_examples import NeedExample
 from tasks.models.call import Request
-from tasks.models.prompts.prompt import load_prompt
+from tasks.models.measures import MeasuredAnswer
+from tasks.models.prompts.prompt import examples, load_prompt
 from tasks.models.prompts.replies import Information, NeedsMore, Source
 
 ROOM = {"needs_more": 40, "wanted_information": 120, "source": 300}  # tokens of a reply
@@ -36,13 +37,23 @@ class ModelDecider:
     """Decides by a language model; what is no valid reply is no vote."""
 
     def __init__(
-        self, ask: Ask, language: str, paraphrases: int, examples: Sequence[NeedExample] = ()
+        self,
+        ask: Ask,
+        language: str,
+        paraphrases: int,
+        learned: Sequence[NeedExample] = (),
+        *,
+        brief: bool = False,
     ) -> None:
-        """Ask by `ask`, in up to three wordings; `examples` are questions it was asked before."""
-        self._ask = ask
+        """Ask by `ask`, in up to three wordings; `learned` are questions it was asked before.
+
+        A `brief` model, which is small and in this process, takes the likeliest expert's name,
+        since it loses its way in a thought.
+        """
+        self._ask, self._brief = ask, brief
         self._language = "zh" if language == "zh" else "en"
         self._wordings = WORDINGS[self._language][:paraphrases]
-        self._examples = shown_examples(examples, self._language)
+        self._examples = shown_examples(learned, self._language)
 
     def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
         """Return the votes on whether the model needs more than this knowledge."""
@@ -76,11 +87,14 @@ class ModelDecider:
             for name, words in descriptions.items()
         )
         query = "\n".join([one_line(question), *knowledge_lines(knowledge)])
+        values = {"question": query, "sources": sources}
+        if self._brief:
+            likeliest = self._ask(
+                _brief_source(self._language, values, descriptions), MeasuredAnswer
+            )
+            return likeliest.answer if isinstance(likeliest, MeasuredAnswer) else None
         prompt = load_prompt("source", self._language)
-        request = prompt.request(
-            {"question": query, "sources": sources}, most_tokens=ROOM["source"]
-        )
-        reply = self._ask(request, Source)
+        reply = self._ask(prompt.request(values, most_tokens=ROOM["source"]), Source)
         if not isinstance(reply, Source):
             return None
         by_name = {name.casefold(): name for name in descriptions}
@@ -89,6 +103,31 @@ class ModelDecider:
     def _values(self, question: str, knowledge: Sequence[str]) -> dict[str, str]:
         lines = knowledge_lines(knowledge) or [f"Knowledge: {NOTHING[self._language]}"]
         return {"question": one_line(question), "knowledge": "\n".join(lines)}
+
+
+def _brief_source(language: str, values: Mapping[str, str], names: Iterable[str]) -> Request:
+    """Return a request for the likeliest name, after the examples of the prompt `source`.
+
+    None of them is no choice: the question whether more is needed was asked before.
+    """
+    prompt = load_prompt("source", language)
+    shown = [
+        f"{prompt.request(example['values'], most_tokens=1).user}\nSource: {source}\n\n"
+        for example in examples("source")[language]
+        if (source := example["reply"]["source"]) != "none"
+    ]
+    own = f"{prompt.request(values, most_tokens=1).user}\nSource:"
+    return Request(
+        purpose="source",
+        prompt_sha=prompt.sha,
+        system="",
+        user="".join([*shown, own]),
+        reply=MeasuredAnswer,
+        most_tokens=1,
+        plain=True,
+        continued=True,
+        choices=tuple(names),
+    )
 
 
 def knowledge_lines(knowledge: Sequence[str]) -> list[str]:
@@ -101,12 +140,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def shown_examples(examples: Sequence[NeedExample], language: str) -> list[dict[str, Any]]:
+def shown_examples(learned: Sequence[NeedExample], language: str) -> list[dict[str, Any]]:
     """Return examples as a prompt shows them: as many that needed more as that did not.
 
     Questions that the model answered rightly by itself need no more (CooK, section 2.6).
     """
-    own = [example for example in examples if example.language == language]
+    own = [example for example in learned if example.language == language]
     known = [example for example in own if example.right]
     unknown = [example for example in own if not example.right]
     pairs = list(zip(known, unknown, strict=False))[: MOST_EXAMPLES // 2]
