@@ -1,5 +1,6 @@
 """Bottom-up: every expert writes, and filters keep what the answering model sees (Algorithm 1)."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -23,6 +24,11 @@ def bottom_up(
     factuality. The fate of each text is recorded, in the order in which they are ranked.
     """
     written = [[KnowledgeText(e, text) for text in write(e, question)] for e in experts]
+    if written:  # where filters are off, the first texts stay: no expert is first throughout
+        first = int.from_bytes(
+            hashlib.sha256(question.encode("utf-8", "replace")).digest()[:4]
+        ) % len(written)
+        written = [*written[first:], *written[:first]]
     # One of each expert after another, so that none stands behind all texts of the others.
     texts = [text for row in zip_longest(*written) for text in row if text is not None]
     filtered = filters.keep(question, texts)
