@@ -503,3 +503,17 @@ def test_a_small_model_takes_the_likeliest_name() -> None:
     assert request.continued and request.choices == ("clocks", "fish")
     assert "Source: medicine" in request.user and "none" not in request.user
     assert request.user.endswith("fish: cod, eels and herring\nSource:")
+
+
+def test_no_expert_is_first_for_every_question() -> None:
+    firsts = set()
+    for number in range(8):
+        decisions: list[Decision] = []
+        off = ExpertSettings(relevance=False, pruning=False, factuality=False)
+        filters = Filters(off, FilterTools(encode))
+        bottom_up(
+            f"{QUESTION} {number}", ["a", "b", "c"], lambda e, q: [f"{e} says so"], filters,
+            decisions.append,
+        )  # fmt: skip
+        firsts.add(decisions[0].expert)
+    assert firsts == {"a", "b", "c"}

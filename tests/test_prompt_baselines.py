@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, ModelSettings, Settings, load_settings
 from tasks.ask.phrasing import brief_request, phrased_answer
@@ -25,6 +26,7 @@ from tasks.models.prompts.replies import AnswerReply, Recalled
 from tasks.refresh import refresh
 from tasks.text.question import Question, analyse
 from tests.mock_endpoint import running
+from tests.tiny_models import make_chat_model
 from warehouse.home import Home
 
 LOCAL = EngineSettings(engine="transformers", encoder="none")
@@ -192,3 +194,18 @@ def test_questions_with_texts_of_their_own_have_no_such_baseline(
     how = Measurement(baselines=["model"])
     with pytest.raises(UsageError, match="baseline model.*--knowledge"):
         evaluate(home, path, "hotpotqa", system_for("text", settings, home), settings, how)
+
+
+def test_the_command_line_names_the_model(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text(json.dumps({"question": "Where was Ada Lovelace born?", "answers": ["London"]}))
+    folder = make_chat_model(tmp_path / "tiny", context=1024)
+    words = ["evaluate", str(path), "--format", "jsonl", "--route", "text", "--no-learn"]
+    words += ["--baselines", "model", "--engine", "transformers", "--model", str(folder), "--json"]
+    assert main(["--home", str(own_home), *words]) == 0
+    [alone] = json.loads(capsys.readouterr().out)["baselines"]
+    assert alone["system"] == f"model {folder}" and alone["items"] == 1
+    assert main(["--home", str(own_home), *words[:6], "--baselines", "model"]) == 2
+    assert "needs a language model" in capsys.readouterr().err

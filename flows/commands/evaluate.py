@@ -5,23 +5,21 @@ from typing import Any
 
 from flows import terminal
 from flows.commands import evaluate_experts, evaluate_gates, evaluate_knowledge
-from flows.commands.ask import with_expert_mode
+from flows.commands.ask import asked_settings, with_expert_mode
 from flows.evaluations import EvaluateAnswers
-from flows.home import home_of, settings_of
+from flows.home import home_of
 from flows.orchestration import run_job
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure answers, gates or the effect of knowledge, and show the figures."""
+    settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
     if arguments.gate:
-        return evaluate_gates.run(arguments)
+        return evaluate_gates.run(arguments, settings)
     if arguments.study is not None:
-        return evaluate_experts.run(arguments)
+        return evaluate_experts.run(arguments, settings)
     if arguments.knowledge:
-        return evaluate_knowledge.run(arguments)
-    settings = None  # the home's own
-    if arguments.mode:
-        settings = with_expert_mode(settings_of(home_of(arguments)), arguments.mode)
+        return evaluate_knowledge.run(arguments, settings)
     job = EvaluateAnswers.from_arguments(
         arguments,
         learn=not arguments.no_learn,

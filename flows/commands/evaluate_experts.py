@@ -6,15 +6,17 @@ from typing import Any
 from flows import terminal
 from flows.evaluations import EvaluateExperts
 from flows.orchestration import run_job
+from schemas.settings import Settings
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure all rows of the study, write its report, and show the tables."""
     job = EvaluateExperts.from_arguments(
         arguments,
         models=_names(arguments.models),
         groups=_names(arguments.study),
         datasets=_names(arguments.datasets),
+        settings=settings,
     )
     terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0

@@ -6,6 +6,7 @@ from typing import Any
 from flows import terminal
 from flows.evaluations import EvaluateGates
 from flows.orchestration import run_job
+from schemas.settings import Settings
 
 SHOWN = {
     "share_of_perfect": "of perfect",
@@ -18,11 +19,12 @@ SHOWN = {
 }
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the gates, draw the curves if asked, and show the figures."""
     job = EvaluateGates.from_arguments(
         arguments,
         gates=[name.strip() for name in arguments.gate.split(",") if name.strip()],
+        settings=settings,
     )
     figures = run_job(job, arguments)
     for name, reason in figures["left_out"].items():

@@ -6,16 +6,19 @@ from typing import Any
 from flows import terminal
 from flows.evaluations import EvaluateKnowledge
 from flows.orchestration import run_job
+from schemas.settings import Settings
 
 SHOWN = ("without_knowledge", "with_knowledge", "knowledge_gain")
 SHARES = ("helped", "harmed")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the models, draw the gains if asked, and show the figures."""
     names = (arguments.models or "").split(",")
     job = EvaluateKnowledge.from_arguments(
-        arguments, models=[name.strip() for name in names if name.strip()]
+        arguments,
+        models=[name.strip() for name in names if name.strip()],
+        settings=settings,
     )
     terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0

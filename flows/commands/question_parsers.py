@@ -172,9 +172,11 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     p.add_argument(
         "--baselines",
         metavar="NAMES",
-        help="bm25,embedding,spe (all by default) or none; they get at most 2000 questions",
+        help="bm25,embedding,spe (the default; at most 2000 questions) or none; with a model also "
+        "model,generated_knowledge,recitation,generate_then_read,retrieve_then_read",
     )
     p.add_argument("--out", metavar="FILE", help="write every answer and its figures to this file")
+    model_options(p)
     prefect_option(p)
     measured_gate_options(p)
     _knowledge_options(p)
