@@ -3,13 +3,14 @@
     python -m benchmarks.expert_bases QUESTIONS [--minutes 10] [--bases lora full scratch]
 
 The 118th Congress with its results of 2022 is imported from the folder `congress` beside QUESTIONS
-and verbalized as `almanac verbalize --held-out 0.005` does it. Each base is
-trained with the defaults of `train-experts` for as many minutes of the processor, loading included,
-and then answers MidtermQA's open questions alone. Tokenizers differ, so the loss is given per
-character of what is predicted: answers, and texts that answer nothing.
+and verbalized as `almanac verbalize --held-out 0.005` does it. Each base is trained with the
+defaults of `train-experts` for as many minutes of the processor, loading included, and then answers
+MidtermQA's open questions alone. Tokenizers differ, so the loss is given per character of what is
+predicted: answers, and texts that answer nothing.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -66,9 +67,10 @@ def measure(path: Path, minutes: float, bases: list[str], folder: Path) -> dict[
         verbalize(home, SETTINGS, graph=GRAPH, options=Options(held_out=HELD_OUT))
     ids, position = text_set(home, GRAPH, None).ids, home.journal.position
     texts = partial(journal_texts, home, ids, position, folder / "spill")
-    figures = {
-        base: one_base(base, minutes, texts, questions, folder / "experts") for base in bases
-    }
+    figures = {}
+    for base in bases:
+        figures[base] = one_base(base, minutes, texts, questions, folder / "experts")
+        print(base, figures[base], file=sys.stderr, flush=True)
     return {"minutes": minutes, "questions": len(questions), "bases": figures}
 
 
