@@ -22,7 +22,7 @@ from tasks.graphs.linking.spellings import han_pieces, short_forms
 # Each row: label, aliases, description. Their places are the nodes.
 PEOPLE: list[tuple[str, tuple[str, ...], str]] = [
     ("Barack Obama", ("Barack Hussein Obama",), "president of the United States"),
-    ("Michelle Obama", (), "lawyer and writer"),
+    ("Nora Obama", (), "lawyer and writer"),
     ("J. R. R. Tolkien", ("John Ronald Reuel Tolkien",), "English writer and philologist"),
     ("Antonín Dvořák", (), "Czech composer of symphonies"),
     ("World Health Organization", (), "agency for public health"),

@@ -55,13 +55,15 @@ _FORM_SHA = hashlib.sha256(f"{_FORMS}{_SHOWN}".encode()).hexdigest()[:16]
 def brief_request(question: Question, choices: Sequence[str], texts: Sequence[str]) -> Request:
     """Return a request for a few words, or one of the choices; the best text comes first."""
     language = "zh" if question.is_chinese else "en"
-    knowledge, asked = _FORMS[language]
+    knowledge_form, question_form = _FORMS[language]
     shown = [
-        f"{knowledge.format(known) if texts else ''}{asked.format(about)} {answer}\n\n"
+        f"{knowledge_form.format(known) if texts else ''}{question_form.format(about)} {answer}\n\n"
         for known, about, answer in _SHOWN[language]
     ]
     known = "\n".join(map(one_line, reversed(texts)))
-    own = f"{knowledge.format(known) if texts else ''}{asked.format(one_line(question.text))}"
+    own = question_form.format(one_line(question.text))
+    if texts:
+        own = f"{knowledge_form.format(known)}{own}"
     return Request(
         purpose="answer",
         prompt_sha=_FORM_SHA,

@@ -156,7 +156,7 @@ class LocalModel:
     def _choose(self, batch: list[_Waiting]) -> None:
         """Answer with the likeliest choice; its entropy is that over the choices."""
         loaded, _ = self._ready()
-        asked = [
+        prompts = [
             Choices(
                 loaded.harmless(request.sent.messages[-1]["content"]),
                 [f" {loaded.harmless(choice)}" for choice in request.sent.choices],
@@ -164,8 +164,8 @@ class LocalModel:
             )
             for request in batch
         ]
-        found = log_likelihoods(loaded, asked, self._batch)
-        for request, question, likelihoods in zip(batch, asked, found, strict=True):
+        found = log_likelihoods(loaded, prompts, self._batch)
+        for request, question, likelihoods in zip(batch, prompts, found, strict=True):
             logs = likelihoods - np.logaddexp.reduce(likelihoods)
             entropy = float(-(np.exp(logs) * logs).sum())
             request.reply.set_result(

@@ -268,6 +268,7 @@ def ends_in_its_head(model: Any) -> bool:
             hidden = model.get_decoder()(input_ids=ids, use_cache=False)[0]
             return torch.allclose(model.get_output_embeddings()(hidden), logits)
     except (AttributeError, NotImplementedError, TypeError, RuntimeError):
+        # The model has no such parts, or they do not fit each other: it computes all logits itself.
         return False
     finally:
         model.train(was_training)

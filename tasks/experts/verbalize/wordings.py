@@ -62,8 +62,8 @@ def _chinese(words: list[str], *, person: bool, rng: random.Random) -> str:
     """Return a question of these words in their order; what is asked for mostly stands last."""
     interrogative = rng.choice(_ASKED["zh", person]) if rng.random() < _ASKS else ""
     place = rng.choice((len(words), len(words), rng.randint(0, len(words))))
-    said = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
-    return "".join(said) + ("？" if rng.random() < _MARKED else "")
+    parts = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
+    return "".join(parts) + ("？" if rng.random() < _MARKED else "")
 
 
 def name_forms(name: str) -> list[str]:
