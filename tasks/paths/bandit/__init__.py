@@ -1,0 +1,1 @@
+"""The contextual bandit that chooses extraction and template (KnowGPT, equations 5 to 8)."""

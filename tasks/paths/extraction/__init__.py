@@ -1,0 +1,1 @@
+"""Strategies that take paths and subgraphs out of a graph."""

@@ -1,0 +1,1 @@
+"""The policy that walks a graph (KnowGPT, P_RL)."""
