@@ -1,0 +1,234 @@
+"""LinUCB over prompt arms (KnowGPT, equations 6 to 8; Li et al. 2010, disjoint models).
+
+Each arm has a ridge regression of its rewards on the contexts in which it was played. The paper
+calls the second term of (6) Gaussian noise but gives the width of a confidence bound in (8), and
+calls the weights non-negative but fits them without that bound in (7). The default is (6) to (8) as
+printed; `posterior_sampling` and `nonnegative` follow the prose.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, sqrt
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import nnls
+from scipy.special import log_ndtr
+
+from schemas.errors import UsageError
+
+REFACTOR_AFTER = 1_000  # updates of an arm, after which rounding errors of its inverse are dropped
+_POINTS = np.linspace(-8, 8, 161)  # in deviations, where Gaussians are integrated
+
+
+@dataclass(frozen=True, slots=True)
+class BanditOptions:
+    """How arms are estimated and chosen.
+
+    `ridge` is λ of (7), `delta` is δ of (8). A `discount` below 1 multiplies what all arms have
+    learned each time a reward comes, so that a drifting model is followed. `posterior_sampling`
+    draws the weights from a Gaussian whose covariance is `spread`² times the inverse of (7);
+    `nonnegative` fits them by non-negative least squares. `epsilon` is the probability of an arm
+    drawn uniformly, so that every logged propensity is at least epsilon / arms.
+    """
+
+    ridge: float = 1.0
+    delta: float = 0.1
+    discount: float = 1.0
+    posterior_sampling: bool = False
+    spread: float = 0.5
+    nonnegative: bool = False
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for values without a meaning."""
+        wrong = [
+            name
+            for name, right in {
+                "ridge": self.ridge > 0,
+                "delta": 0 < self.delta < 1,
+                "discount": 0 < self.discount <= 1,
+                "spread": self.spread > 0,
+                "epsilon": 0 <= self.epsilon <= 1,
+            }.items()
+            if not right
+        ]
+        if wrong:
+            raise UsageError(f"The bandit's {wrong[0]} has no such value: {self}.")
+
+    @property
+    def gamma(self) -> float:
+        """The factor of the confidence width (8)."""
+        return confidence_factor(self.delta)
+
+
+def confidence_factor(delta: float) -> float:
+    """Return γ of equation (8), 1 + sqrt(ln(2 / δ) / 2)."""
+    return 1 + sqrt(log(2 / delta) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A drawn arm, its probability, and the probabilities (arms,) of all."""
+
+    arm: int
+    propensity: float
+    chances: np.ndarray
+
+
+class LinUCB:
+    """Arms with a linear model each.
+
+    `gram` (arms, d, d) is CᵀC and `weighted` (arms, d) is Cᵀr of (7), both discounted; `pulls` and
+    `rewards` (arms,) count all that ever came.
+    """
+
+    def __init__(self, arms: int, dimensions: int, options: BanditOptions | None = None) -> None:
+        """Begin without any reward. Raises UsageError without arms or dimensions."""
+        if arms < 1 or dimensions < 1:
+            raise UsageError("A bandit needs at least one arm and one dimension.")
+        self.options = options or BanditOptions()
+        self.gram = np.zeros((arms, dimensions, dimensions))
+        self.weighted = np.zeros((arms, dimensions))
+        self.pulls = np.zeros(arms, np.int64)
+        self.rewards = np.zeros(arms)
+        self._inverse = np.tile(np.eye(dimensions) / self.options.ridge, (arms, 1, 1))
+        self._since_factored = np.zeros(arms, np.int64)
+        self._weights: dict[int, np.ndarray] = {}
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return len(self.pulls)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a context."""
+        return self.weighted.shape[1]
+
+    def update(self, arm: int, context: np.ndarray, reward: float) -> None:
+        """Learn the reward that an arm got in a context (d,).
+
+        The inverse is updated by Sherman and Morrison's formula. A discount changes every entry of
+        it, so then it is computed anew when it is next needed. Raises UsageError for a context or
+        reward that is not finite or has another shape.
+        """
+        context = self._checked(context)
+        if not np.isfinite(reward):
+            raise UsageError("A reward must be a finite number.")
+        if self.options.discount < 1:
+            self.gram *= self.options.discount
+            self.weighted *= self.options.discount
+            self._since_factored[:] = REFACTOR_AFTER
+            self._weights.clear()
+        self.gram[arm] += np.outer(context, context)
+        self.weighted[arm] += reward * context
+        self.pulls[arm] += 1
+        self.rewards[arm] += reward
+        self._weights.pop(arm, None)
+        self._since_factored[arm] += 1
+        if self._since_factored[arm] < REFACTOR_AFTER:
+            along = self._inverse[arm] @ context
+            self._inverse[arm] -= np.outer(along, along) / (1 + context @ along)
+
+    def inverse(self, arm: int) -> np.ndarray:
+        """Return (CᵀC + λI)⁻¹ of an arm, (d, d)."""
+        if self._since_factored[arm] >= REFACTOR_AFTER:
+            self._inverse[arm] = cho_solve(cho_factor(self.regularised(arm)), self._eye)
+            self._since_factored[arm] = 0
+        return self._inverse[arm]
+
+    def regularised(self, arm: int) -> np.ndarray:
+        """Return CᵀC + λI of an arm, (d, d)."""
+        return self.gram[arm] + self.options.ridge * self._eye
+
+    def weights(self, arm: int) -> np.ndarray:
+        """Return α of an arm (d,): equation (7), or its minimum over non-negative weights."""
+        if arm not in self._weights:
+            if self.options.nonnegative:
+                # With A = LLᵀ, (7) is |Lᵀα - L⁻¹b|² and a constant.
+                lower = np.linalg.cholesky(self.regularised(arm))
+                weights, _ = nnls(lower.T, np.linalg.solve(lower, self.weighted[arm]))
+            else:
+                weights = self.inverse(arm) @ self.weighted[arm]
+            self._weights[arm] = weights
+        return self._weights[arm]
+
+    def means(self, context: np.ndarray) -> np.ndarray:
+        """Return c·α of each arm (arms,): the reward that it is expected to get."""
+        context = self._checked(context)
+        return np.array([context @ self.weights(arm) for arm in range(self.arms)])
+
+    def widths(self, context: np.ndarray) -> np.ndarray:
+        """Return sqrt(c (CᵀC + λI)⁻¹ cᵀ) of each arm (arms,)."""
+        context = self._checked(context)
+        squares = [context @ self.inverse(arm) @ context for arm in range(self.arms)]
+        return np.sqrt(np.maximum(squares, 0))
+
+    def scores(self, context: np.ndarray) -> np.ndarray:
+        """Return E(Q|PF) of equation (6) for each arm (arms,)."""
+        return self.means(context) + self.options.gamma * self.widths(context)
+
+    def chances(self, context: np.ndarray) -> np.ndarray:
+        """Return the probability of each arm to be chosen in a context (arms,).
+
+        Without sampling the arms with the highest score share 1 - epsilon; with it an arm has the
+        probability that its sampled reward is the largest. Epsilon is shared by all.
+        """
+        if self.options.posterior_sampling:
+            best = largest_chances(self.means(context), self.options.spread * self.widths(context))
+        else:
+            scores = self.scores(context)
+            best = np.isclose(scores, scores.max(), rtol=0, atol=1e-12).astype(float)
+            best /= best.sum()
+        epsilon = self.options.epsilon
+        return (1 - epsilon) * best + epsilon / self.arms
+
+    def choose(self, context: np.ndarray, rng: np.random.Generator) -> Choice:
+        """Draw an arm by its chances."""
+        return drawn(self.chances(context), rng)
+
+    @cached_property
+    def _eye(self) -> np.ndarray:
+        return np.eye(self.dimensions)
+
+    def _checked(self, context: np.ndarray) -> np.ndarray:
+        context = np.asarray(context, float)
+        if context.shape != (self.dimensions,) or not np.isfinite(context).all():
+            raise UsageError(f"A context must be {self.dimensions} finite numbers.")
+        return context
+
+    def restore(
+        self, gram: np.ndarray, weighted: np.ndarray, pulls: np.ndarray, rewards: np.ndarray
+    ) -> None:
+        """Take statistics that were saved. Raises UsageError if their shapes differ."""
+        saved = (gram, weighted, pulls, rewards)
+        own = (self.gram, self.weighted, self.pulls, self.rewards)
+        if any(new.shape != old.shape for new, old in zip(saved, own, strict=True)):
+            raise UsageError("The saved statistics belong to a bandit of another size.")
+        for new, old in zip(saved, own, strict=True):
+            old[:] = new
+        self._since_factored[:] = REFACTOR_AFTER
+        self._weights.clear()
+
+
+def drawn(chances: np.ndarray, rng: np.random.Generator) -> Choice:
+    """Return an arm drawn by the chances (arms,)."""
+    sums = chances.cumsum()
+    arm = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+    return Choice(arm, float(chances[arm]), chances)
+
+
+def largest_chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    """Return the probability of each independent Gaussian to be the largest (arms,).
+
+    These are the propensities of posterior sampling, because the arms' models are disjoint: the
+    integral of one distribution times the others', by the trapezoidal rule over points of all.
+    """
+    deviations = np.maximum(deviations, 1e-12)
+    points = np.unique(means[:, None] + deviations[:, None] * _POINTS)
+    below = log_ndtr((points - means[:, None]) / deviations[:, None])  # (arms, points)
+    others = np.exp(below.sum(0) - below)
+    between = (others[:, 1:] + others[:, :-1]) / 2
+    chances: np.ndarray = (np.diff(np.exp(below), axis=1) * between).sum(1)
+    return chances / chances.sum()

@@ -1,0 +1,200 @@
+"""The bandit's estimates: published formulas, and what must hold for any data."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.errors import UsageError
+from tasks.paths.bandit.linucb import (
+    REFACTOR_AFTER,
+    BanditOptions,
+    LinUCB,
+    confidence_factor,
+    largest_chances,
+)
+
+GOLDEN = (((1, 0), 1), ((0, 1), 0), ((1, 1), 1))
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def played(options: BanditOptions, rounds: int, seed: int, arms: int = 3, wide: int = 4):
+    """Return a bandit after random rounds, and the rounds as arrays."""
+    rng = np.random.default_rng(seed)
+    contexts = rng.normal(size=(rounds, wide))
+    chosen = rng.integers(arms, size=rounds)
+    rewards = rng.normal(size=rounds)
+    bandit = LinUCB(arms, wide, options)
+    for arm, context, reward in zip(chosen, contexts, rewards, strict=True):
+        bandit.update(int(arm), context, float(reward))
+    return bandit, chosen, contexts, rewards
+
+
+def test_the_worked_example_has_its_values():
+    bandit = LinUCB(1, 2)
+    for context, reward in GOLDEN:
+        bandit.update(0, np.array(context), reward)
+    context = np.array([1, 0.5])
+    np.testing.assert_allclose(bandit.regularised(0), [[3, 1], [1, 3]])
+    np.testing.assert_allclose(bandit.weights(0), [0.625, 0.125], atol=1e-12)
+    assert bandit.means(context)[0] == pytest.approx(0.6875, abs=1e-12)
+    assert bandit.widths(context)[0] == pytest.approx(0.586302, abs=5e-7)
+    assert bandit.scores(context)[0] == pytest.approx(1.991361, abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("delta", "gamma"), [(0.1, 2.223873), (0.05, 2.3581), (0.5, 1.8326), (0.01, 2.6276)]
+)
+def test_the_confidence_factor_has_its_values(delta, gamma):
+    assert confidence_factor(delta) == pytest.approx(gamma, abs=5e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(0, 60), st.sampled_from([0.1, 1.0, 10.0]))
+def test_updates_one_by_one_equal_the_closed_form(seed, rounds, ridge):
+    bandit, chosen, contexts, rewards = played(BanditOptions(ridge=ridge), rounds, seed)
+    for arm in range(3):
+        own = contexts[chosen == arm]
+        inverse = np.linalg.inv(own.T @ own + ridge * np.eye(4))
+        np.testing.assert_allclose(bandit.inverse(arm), inverse, rtol=1e-8, atol=1e-10)
+        expected = inverse @ own.T @ rewards[chosen == arm]
+        np.testing.assert_allclose(bandit.weights(arm), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_discount_weighs_each_reward_by_those_that_came_since():
+    options = BanditOptions(discount=0.9)
+    bandit, chosen, contexts, rewards = played(options, 40, 1)
+    share = 0.9 ** np.arange(39, -1, -1)
+    for arm in range(3):
+        own, weight = contexts[chosen == arm], share[chosen == arm]
+        gram = (own.T * weight) @ own + np.eye(4)
+        np.testing.assert_allclose(bandit.regularised(arm), gram)
+        expected = np.linalg.solve(gram, own.T @ (weight * rewards[chosen == arm]))
+        np.testing.assert_allclose(bandit.weights(arm), expected)
+
+
+def test_a_discount_follows_an_arm_that_turned_bad():
+    def means(discount: float) -> np.ndarray:
+        bandit = LinUCB(1, 1, BanditOptions(discount=discount))
+        for reward in [1.0] * 200 + [0.0] * 50:
+            bandit.update(0, np.ones(1), reward)
+        return bandit.means(np.ones(1))
+
+    assert means(0.95) < 0.1 < 0.7 < means(1.0)
+
+
+def test_rounding_errors_do_not_grow_with_the_number_of_updates():
+    bandit, chosen, contexts, _ = played(BanditOptions(ridge=1e-6), 3 * REFACTOR_AFTER, 2, arms=1)
+    np.testing.assert_allclose(
+        bandit.inverse(0), np.linalg.inv(bandit.regularised(0)), rtol=1e-9, atol=1e-15
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.booleans(), st.permutations(range(3)))
+def test_the_order_of_arms_does_not_matter(seed, sampling, order):
+    options = BanditOptions(posterior_sampling=sampling)
+    bandit, chosen, contexts, rewards = played(options, 30, seed)
+    other = LinUCB(3, 4, options)
+    for arm, context, reward in zip(chosen, contexts, rewards, strict=True):
+        other.update(order[arm], context, float(reward))
+    context = np.random.default_rng(seed + 1).normal(size=4)
+    np.testing.assert_allclose(
+        other.chances(context)[list(order)], bandit.chances(context), atol=1e-9
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_the_order_of_rewards_does_not_matter(seed):
+    bandit, chosen, contexts, rewards = played(BanditOptions(), 30, seed)
+    other = LinUCB(3, 4)
+    for place in np.random.default_rng(seed).permutation(30):
+        other.update(int(chosen[place]), contexts[place], float(rewards[place]))
+    context = contexts[0]
+    np.testing.assert_allclose(other.scores(context), bandit.scores(context))
+
+
+def test_non_negative_weights_are_those_of_the_constrained_ridge():
+    bandit, *_ = played(BanditOptions(nonnegative=True, ridge=0.5), 50, 3)
+    for arm in range(3):
+        weights = bandit.weights(arm)
+        assert (weights >= 0).all()
+        # Karush, Kuhn and Tucker: no slope where the weight is free, none downwards at the bound.
+        slope = bandit.regularised(arm) @ weights - bandit.weighted[arm]
+        np.testing.assert_allclose(slope[weights > 0], 0, atol=1e-9)
+        assert (slope[weights == 0] >= -1e-9).all()
+    assert any((bandit.weights(arm) == 0).any() for arm in range(3))
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(0, 20), st.booleans(), st.sampled_from([0.0, 0.05, 1.0]))
+def test_chances_are_probabilities_with_a_floor(seed, rounds, sampling, epsilon):
+    options = BanditOptions(posterior_sampling=sampling, epsilon=epsilon)
+    bandit, *_ = played(options, rounds, seed)
+    chances = bandit.chances(np.ones(4))
+    assert chances.sum() == pytest.approx(1)
+    assert (chances >= epsilon / 3 - 1e-12).all()
+
+
+def test_arms_of_which_nothing_is_known_are_equally_likely():
+    np.testing.assert_allclose(LinUCB(6, 3).chances(np.ones(3)), 1 / 6)
+
+
+@pytest.mark.parametrize("deviations", [(1.0, 1.0), (1e-6, 2.0), (0.3, 0.01)])
+def test_the_chance_to_be_the_larger_of_two_gaussians_is_exact(deviations):
+    from scipy.special import ndtr
+
+    means, deviations = np.array([0.2, 0.1]), np.array(deviations)
+    expected = ndtr(0.1 / np.linalg.norm(deviations))
+    assert largest_chances(means, deviations)[0] == pytest.approx(expected, abs=2e-3)
+
+
+def test_posterior_sampling_draws_as_often_as_samples_of_the_weights_win():
+    options = BanditOptions(posterior_sampling=True, epsilon=0)
+    bandit, *_ = played(options, 12, 5)
+    context, rng = np.array([0.5, -0.2, 0.1, 0.8]), np.random.default_rng(0)
+    samples = [
+        rng.multivariate_normal(bandit.weights(arm), 0.25 * bandit.inverse(arm), 20_000) @ context
+        for arm in range(3)
+    ]
+    shares = np.bincount(np.argmax(samples, axis=0), minlength=3) / 20_000
+    np.testing.assert_allclose(bandit.chances(context), shares, atol=0.012)
+
+
+def test_a_seed_repeats_a_choice_and_its_propensity_is_that_of_the_arm():
+    bandit, *_ = played(BanditOptions(epsilon=0.5), 12, 6)
+    choices = [bandit.choose(np.ones(4), np.random.default_rng(n)) for n in range(2_000)]
+    again = bandit.choose(np.ones(4), np.random.default_rng(7))
+    assert again.arm == choices[7].arm
+    assert all(choice.propensity == choice.chances[choice.arm] for choice in choices)
+    shares = np.bincount([choice.arm for choice in choices], minlength=3) / 2_000
+    np.testing.assert_allclose(shares, choices[0].chances, atol=0.05)
+
+
+def test_saved_statistics_give_the_same_scores():
+    bandit, *_ = played(BanditOptions(), 30, 8)
+    other = LinUCB(3, 4)
+    other.restore(bandit.gram, bandit.weighted, bandit.pulls, bandit.rewards)
+    np.testing.assert_allclose(other.scores(np.ones(4)), bandit.scores(np.ones(4)))
+    with pytest.raises(UsageError):
+        LinUCB(2, 4).restore(bandit.gram, bandit.weighted, bandit.pulls, bandit.rewards)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"ridge": 0}, {"delta": 1}, {"discount": 0}, {"spread": -1}, {"epsilon": 1.5}],
+)
+def test_options_without_a_meaning_are_refused(wrong):
+    with pytest.raises(UsageError):
+        BanditOptions(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("context", "reward"), [((np.nan, 1), 1), ((1, 1, 1), 1), ((1, 1), np.inf), ((1, 1), np.nan)]
+)
+def test_what_is_no_context_or_reward_changes_nothing(context, reward):
+    bandit = LinUCB(1, 2)
+    with pytest.raises(UsageError):
+        bandit.update(0, np.array(context), reward)
+    assert not bandit.pulls.any() and not bandit.gram.any()
