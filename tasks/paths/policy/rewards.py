@@ -1,0 +1,138 @@
+"""What a walk is worth: reach, relatedness to the question, conciseness (arXiv 2312.06185, eq. 2-4).
+
+All functions take a batch of walks as arrays. A walk of i steps from a source e_0 over the relations
+re_1 … re_i to the nodes e_1 … e_i has the prefixes P_0 = e_0 and
+
+    P_j = mean(e_0, re_1, e_1, …, re_j, e_j)        1 + 2 j vectors.
+
+The paper gives neither the weights of the sum nor W; those here are choices.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.paths.path import Rewards
+
+
+@dataclass(frozen=True, slots=True)
+class RewardWeights:
+    """The weights λ1, λ2 and λ3 of reach, relatedness and conciseness."""
+
+    reach: float = 1.0
+    relatedness: float = 0.5
+    conciseness: float = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class WalkRewards:
+    """The rewards of a batch of walks: float32 (walks,) each, but for those of prefixes.
+
+    `relatedness_by_step` is (walks, steps + 1): equation 3 after each number of steps. Behind a
+    walk's end it stays what it was there.
+    """
+
+    reach: np.ndarray
+    relatedness: np.ndarray
+    conciseness: np.ndarray
+    total: np.ndarray
+    relatedness_by_step: np.ndarray
+    weights: RewardWeights
+
+    @property
+    def to_go(self) -> np.ndarray:
+        """What each action and those after it earn: float32 (walks, steps).
+
+        An action earns the change of relatedness, the last one also reach and conciseness, so that
+        all actions of a walk and its source together earn the total.
+        """
+        earned = self.weights.relatedness * self.relatedness_by_step[:, :-1]
+        to_go: np.ndarray = self.total[:, None] - earned
+        return to_go
+
+    def of(self, walk: int) -> Rewards:
+        """Return the rewards of one walk."""
+        return Rewards(
+            reach=float(self.reach[walk]),
+            relatedness=float(self.relatedness[walk]),
+            conciseness=float(self.conciseness[walk]),
+            total=float(self.total[walk]),
+        )
+
+
+def walk_rewards(
+    starts: np.ndarray,
+    relations: np.ndarray,
+    nodes: np.ndarray,
+    lengths: np.ndarray,
+    reached: np.ndarray,
+    contexts: np.ndarray,
+    *,
+    weights: RewardWeights = RewardWeights(),
+    projection: np.ndarray | None = None,
+) -> WalkRewards:
+    """Return the rewards of walks, from the vectors on their way.
+
+    `starts` is (walks, d), `relations` and `nodes` (walks, steps, d), `lengths` the number of steps
+    of each walk; vectors behind it do not count. `reached` is bool (walks,), `contexts` (walks, c),
+    `projection` W (c, d); without it W is the identity.
+    """
+    by_step = relatedness_by_step(starts, relations, nodes, lengths, contexts, projection)
+    related = by_step[np.arange(len(lengths)), lengths]
+    reach, concise = reach_rewards(reached), conciseness(lengths)
+    total = weights.reach * reach + weights.relatedness * related + weights.conciseness * concise
+    return WalkRewards(reach, related, concise, total.astype(np.float32), by_step, weights)
+
+
+def reach_rewards(reached: np.ndarray) -> np.ndarray:
+    """Return +1 for each walk that reached its target and -1 for the others (equation 2)."""
+    return np.where(reached, 1, -1).astype(np.float32)
+
+
+def conciseness(lengths: np.ndarray) -> np.ndarray:
+    """Return 1 / |P| (equation 4); a walk without a step earns nothing."""
+    return ((lengths > 0) / np.maximum(lengths, 1)).astype(np.float32)
+
+
+def relatedness_by_step(
+    starts: np.ndarray,
+    relations: np.ndarray,
+    nodes: np.ndarray,
+    lengths: np.ndarray,
+    contexts: np.ndarray,
+    projection: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return float32 (walks, steps + 1): the mean of cos(W·P_j, c) over j = 0 … i (equation 3)."""
+    likeness = _cosines(_projected(prefix_means(starts, relations, nodes), projection), contexts)
+    prefixes = np.arange(likeness.shape[1])
+    means = likeness.cumsum(1) / (prefixes + 1)
+    last = np.minimum(prefixes, lengths[:, None])
+    return np.take_along_axis(means, last, 1).astype(np.float32)
+
+
+def prefix_means(starts: np.ndarray, relations: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Return the prefixes P_0 … P_i of walks: float32 (walks, steps + 1, d)."""
+    parts = np.concatenate([starts[:, None], relations + nodes], axis=1, dtype=np.float32)
+    counts = 1 + 2 * np.arange(parts.shape[1], dtype=np.float32)
+    means: np.ndarray = parts.cumsum(1) / counts[:, None]
+    return means
+
+
+def fit_projection(paths: np.ndarray, contexts: np.ndarray, penalty: float = 1.0) -> np.ndarray:
+    """Return the W (c, d) that minimises Σ ‖W·P − c‖² + penalty · ‖W‖², by ridge regression.
+
+    `paths` is (paths, d), the means of whole paths of training questions; `contexts` is (paths, c).
+    """
+    paths, contexts = paths.astype(np.float64), contexts.astype(np.float64)
+    gram = paths.T @ paths + penalty * np.eye(paths.shape[1])
+    return np.linalg.solve(gram, paths.T @ contexts).T.astype(np.float32)
+
+
+def _projected(prefixes: np.ndarray, projection: np.ndarray | None) -> np.ndarray:
+    return prefixes if projection is None else prefixes @ projection.T
+
+
+def _cosines(prefixes: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+    dots = np.einsum("wjd,wd->wj", prefixes, contexts)
+    norms = np.linalg.norm(prefixes, axis=2) * np.linalg.norm(contexts, axis=1)[:, None]
+    return np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
