@@ -1,7 +1,7 @@
-"""What a walk is worth: reach, relatedness to the question, conciseness (arXiv 2312.06185, eq. 2-4).
+"""What a walk is worth: reach, relatedness, conciseness (arXiv 2312.06185, equations 2 to 4).
 
-All functions take a batch of walks as arrays. A walk of i steps from a source e_0 over the relations
-re_1 … re_i to the nodes e_1 … e_i has the prefixes P_0 = e_0 and
+All functions take a batch of walks as arrays. A walk of i steps from a source e_0 over relations
+re_1 … re_i to nodes e_1 … e_i has the prefixes P_0 = e_0 and
 
     P_j = mean(e_0, re_1, e_1, …, re_j, e_j)        1 + 2 j vectors.
 
