@@ -24,6 +24,9 @@ class RewardWeights:
     conciseness: float = 0.3
 
 
+DEFAULT_WEIGHTS = RewardWeights()
+
+
 @dataclass(frozen=True, eq=False)
 class WalkRewards:
     """The rewards of a batch of walks: float32 (walks,) each, but for those of prefixes.
@@ -68,7 +71,7 @@ def walk_rewards(
     reached: np.ndarray,
     contexts: np.ndarray,
     *,
-    weights: RewardWeights = RewardWeights(),
+    weights: RewardWeights = DEFAULT_WEIGHTS,
     projection: np.ndarray | None = None,
 ) -> WalkRewards:
     """Return the rewards of walks, from the vectors on their way.

@@ -1,0 +1,323 @@
+"""Walks over a graph as a decision process, a whole batch at a time (arXiv 2312.06185).
+
+A walk starts at a source and looks for a target. Its state is s_t = (e_t, e_target - e_t)
+(equation 1); its actions are the edges at its node, in both directions; what follows is certain.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from tasks.graphs.graph import Graph, Nodes
+from tasks.paths.path import Path, Rewards, Step
+from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewards, walk_rewards
+
+STOP = -1  # the relation of the action that ends a walk at its target
+COMPARED = 4_096  # edges of a hub whose other ends are compared with a target
+ROWS = 65_536  # vectors measured at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a walk may do.
+
+    It has at most `steps` steps (K). A simple walk visits no node twice and ends at its target.
+    Another one may come back and pass its target, and chooses where to stop: some questions ask for
+    the parents of somebody's children. Where more than `most_actions` edges meet, those to the
+    target and to its neighbours come first, then those to the nodes whose vectors are most like the
+    target's; ties go by the order of edges.
+    """
+
+    steps: int = 3
+    most_actions: int = 64
+    simple: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class VectorGraph:
+    """A graph with vectors of its nodes (nodes, d) and relations (relations, d), of any float."""
+
+    graph: Graph
+    nodes: np.ndarray
+    relations: np.ndarray
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """How many edges meet at each node: int64 (nodes,)."""
+        degrees: np.ndarray = np.diff(self.graph.out_offsets) + np.diff(self.graph.in_offsets)
+        return degrees
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """The lengths of the nodes' vectors, 1 for those of zeros: float32 (nodes,)."""
+        parts = [
+            np.linalg.norm(self.nodes[start : start + ROWS].astype(np.float32), axis=1)
+            for start in range(0, len(self.nodes), ROWS)
+        ]
+        norms = np.concatenate([np.zeros(0, np.float32), *parts])
+        return np.where(norms > 0, norms, 1)
+
+    @cached_property
+    def _joined(self) -> np.ndarray:
+        """The pairs of nodes that an edge joins, sorted: int64."""
+        return np.unique(self._pairs(self.graph.heads, self.graph.out_tails))
+
+    def _pairs(self, some: Nodes, others: Nodes) -> np.ndarray:
+        low, high = np.minimum(some, others), np.maximum(some, others)
+        pairs: np.ndarray = low.astype(np.int64) * self.graph.nodes + high
+        return pairs
+
+    def adjacent(self, some: Nodes, others: Nodes) -> np.ndarray:
+        """Tell for pairs of nodes whether an edge joins them, in whichever direction: bool."""
+        if not len(self._joined):
+            return np.zeros(len(some), bool)
+        pairs = self._pairs(some, others)
+        places = np.searchsorted(self._joined, pairs).clip(max=len(self._joined) - 1)
+        adjacent: np.ndarray = self._joined[places] == pairs
+        return adjacent
+
+    def vectors(self, nodes: Nodes) -> np.ndarray:
+        """Return float32 (…, d): the nodes' vectors."""
+        return np.asarray(self.nodes[nodes], np.float32)
+
+    def relation_vectors(self, relations: np.ndarray) -> np.ndarray:
+        """Return float32 (…, d): the relations' vectors; negative numbers have zeros."""
+        padded = np.concatenate([self.relations, np.zeros_like(self.relations[:1])])
+        return np.asarray(padded[np.maximum(relations, -1)], np.float32)
+
+    def edges_at(self, nodes: Nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
+        """Return the edges at all nodes: (row of the node, relation, inverse, other end)."""
+        graph = self.graph
+        leaving = graph.out_offsets[nodes + 1] - graph.out_offsets[nodes]
+        counts = self.degrees[nodes]
+        rows = np.repeat(np.arange(len(nodes)), counts)
+        within = np.arange(len(rows)) - np.repeat(counts.cumsum() - counts, counts)
+        inverse = within >= leaving[rows]
+        edges = graph.out_offsets[nodes][rows] + within
+        entering = (graph.in_offsets[nodes] - leaving)[rows] + within
+        edges[inverse] = graph.in_edges[entering[inverse]]
+        ends = np.where(inverse, graph.heads[edges], graph.out_tails[edges])
+        return rows, graph.out_relations[edges], inverse, ends
+
+
+@dataclass(eq=False)
+class Walks:
+    """A batch of walks: where they are and how they came there.
+
+    `visited` is int32 (walks, K + 1), `relations` int32 and `inverse` bool (walks, K); -1 stands
+    behind a walk's end. `contexts` are the vectors of the questions, float32 (walks, d).
+    """
+
+    targets: Nodes
+    contexts: np.ndarray
+    visited: np.ndarray
+    relations: np.ndarray
+    inverse: np.ndarray
+    lengths: np.ndarray  # int64
+    ended: np.ndarray  # bool
+
+    def __len__(self) -> int:
+        """Return how many walks there are."""
+        return len(self.targets)
+
+    @property
+    def at(self) -> Nodes:
+        """The node where each walk is."""
+        at: np.ndarray = self.visited[np.arange(len(self)), self.lengths]
+        return at
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Which walks are at their targets after a step or more: bool."""
+        reached: np.ndarray = (self.at == self.targets) & (self.lengths > 0)
+        return reached
+
+    def rows(self, rows: np.ndarray) -> "Walks":
+        """Return copies of some of the walks, in that order."""
+        return Walks(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def path(self, row: int, rewards: Rewards | None = None) -> Path:
+        """Return one walk as a path."""
+        length = int(self.lengths[row])
+        steps = zip(
+            self.relations[row, :length].tolist(),
+            self.inverse[row, :length].tolist(),
+            self.visited[row, 1 : length + 1].tolist(),
+            strict=True,
+        )
+        return Path(int(self.visited[row, 0]), tuple(Step(*step) for step in steps), rewards)
+
+
+@dataclass(frozen=True, eq=False)
+class Actions:
+    """What each walk of a batch can do: arrays (walks, most actions), real where `mask` is set."""
+
+    relations: np.ndarray  # int32; STOP ends the walk
+    inverse: np.ndarray  # bool
+    nodes: np.ndarray  # int32
+    mask: np.ndarray  # bool
+
+
+def begin(sources: Nodes, targets: Nodes, contexts: np.ndarray, rules: Rules) -> Walks:
+    """Return walks that stand at their sources."""
+    walks = len(sources)
+    visited = np.full((walks, rules.steps + 1), -1, np.int32)
+    visited[:, 0] = sources
+    return Walks(
+        targets=np.asarray(targets, np.int32),
+        contexts=np.asarray(contexts, np.float32),
+        visited=visited,
+        relations=np.full((walks, rules.steps), -1, np.int32),
+        inverse=np.zeros((walks, rules.steps), bool),
+        lengths=np.zeros(walks, np.int64),
+        ended=np.zeros(walks, bool),
+    )
+
+
+def possible_actions(world: VectorGraph, walks: Walks, rules: Rules) -> Actions:
+    """Return what walks that have not ended can do."""
+    at = walks.at
+    hubs = world.degrees[at] > rules.most_actions
+    few = np.flatnonzero(~hubs)
+    places, *edges = world.edges_at(at[few])
+    parts = [(few[places], *edges)]
+    parts += [
+        _edges_at_hub(world, walks, np.flatnonzero(at == hub), hub, rules)
+        for hub in np.unique(at[hubs])
+    ]
+    rows, relations, inverse, nodes = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    if rules.simple:
+        new = ~(walks.visited[rows] == nodes[:, None]).any(1)
+        rows, relations, inverse, nodes = rows[new], relations[new], inverse[new], nodes[new]
+    else:
+        stops = np.flatnonzero(walks.reached)
+        rows = np.concatenate([rows, stops])
+        relations = np.concatenate([relations, np.full(len(stops), STOP)])
+        inverse = np.concatenate([inverse, np.zeros(len(stops), bool)])
+        nodes = np.concatenate([nodes, at[stops]])
+    return _padded(len(walks), rows, relations, inverse, nodes)
+
+
+def _edges_at_hub(
+    world: VectorGraph, walks: Walks, rows: np.ndarray, hub: int, rules: Rules
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
+    """Return the edges at a hub that each of the walks there may take."""
+    _, relations, inverse, ends = world.edges_at(np.array([hub]))
+    targets, target_of = np.unique(walks.targets[rows], return_inverse=True)
+    near = _near(world, ends, targets)
+    compared: np.ndarray = near.any(0)
+    compared[:: -(-len(ends) // COMPARED)] = True
+    places = np.flatnonzero(compared)
+    likeness = world.vectors(targets) @ world.vectors(ends[places]).T
+    likeness /= world.norms[targets][:, None] * world.norms[ends[places]]
+    score = (likeness + 4 * near[:, places])[target_of]
+    if rules.simple:
+        score[(walks.visited[rows][:, :, None] == ends[places]).any(1)] = -np.inf
+    best = np.sort(np.argsort(-score, axis=1, kind="stable")[:, : rules.most_actions], axis=1)
+    chosen = places[best].ravel()
+    return np.repeat(rows, best.shape[1]), relations[chosen], inverse[chosen], ends[chosen]
+
+
+def _near(world: VectorGraph, ends: Nodes, targets: Nodes) -> np.ndarray:
+    """Return int8 (targets, ends): 2 where an end is the target, 1 where it is next to it."""
+    distinct, place_of = np.unique(ends, return_inverse=True)
+    rows, _, _, neighbours = world.edges_at(targets)
+    near = np.zeros((len(targets), len(distinct)), np.int8)
+    for row, node, value in ((rows, neighbours, 1), (np.arange(len(targets)), targets, 2)):
+        places = np.searchsorted(distinct, node).clip(max=len(distinct) - 1)
+        hit = distinct[places] == node
+        near[row[hit], places[hit]] = value
+    return near[:, place_of]
+
+
+def _padded(
+    walks: int, rows: np.ndarray, relations: np.ndarray, inverse: np.ndarray, nodes: Nodes
+) -> Actions:
+    order = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows, minlength=walks)
+    most = int(counts.max(initial=1))
+    mask = np.arange(most) < counts[:, None]
+
+    def column(values: np.ndarray, kind: type) -> np.ndarray:
+        padded = np.zeros((walks, most), kind)
+        padded[mask] = values[order]
+        return padded
+
+    return Actions(
+        column(relations, np.int32), column(inverse, bool), column(nodes, np.int32), mask
+    )
+
+
+def advance(walks: Walks, rows: np.ndarray, actions: Actions, choice: np.ndarray) -> None:
+    """Move the walks in `rows`, whose actions these are, by one action each, in place.
+
+    `choice` are columns of the actions. Walks that cannot do anything end where they are.
+    """
+    able = actions.mask.any(1)
+    walks.ended[rows[~able]] = True
+    picked = np.flatnonzero(able)
+    relations = actions.relations[picked, choice[picked]]
+    stops = relations == STOP
+    walks.ended[rows[picked[stops]]] = True
+    picked, relations = picked[~stops], relations[~stops]
+    moved, columns = rows[picked], choice[picked]
+    step = walks.lengths[moved]
+    walks.relations[moved, step] = relations
+    walks.inverse[moved, step] = actions.inverse[picked, columns]
+    walks.visited[moved, step + 1] = actions.nodes[picked, columns]
+    walks.lengths[moved] += 1
+
+
+def end_walks(walks: Walks, rules: Rules) -> None:
+    """End the walks that have no step left, and simple ones at their targets, in place."""
+    walks.ended |= walks.lengths == rules.steps
+    if rules.simple:
+        walks.ended |= walks.reached
+
+
+Choose = Callable[[Walks, Actions], np.ndarray]  # a column of the actions for each walk
+
+
+def walk_all(world: VectorGraph, walks: Walks, rules: Rules, choose: Choose) -> None:
+    """Have all walks go on until they end, in place."""
+    for _ in range(rules.steps + 1):
+        rows = np.flatnonzero(~walks.ended)
+        if not len(rows):
+            return
+        going = walks.rows(rows)
+        actions = possible_actions(world, going, rules)
+        advance(walks, rows, actions, choose(going, actions))
+        end_walks(walks, rules)
+
+
+def choose_at_random(seed: int) -> Choose:
+    """Return a choice by which all actions are equally likely."""
+    random = np.random.default_rng(seed)
+
+    def choose(walks: Walks, actions: Actions) -> np.ndarray:
+        return np.where(actions.mask, random.random(actions.mask.shape), -1).argmax(1)
+
+    return choose
+
+
+def rewards_of(
+    world: VectorGraph,
+    walks: Walks,
+    weights: RewardWeights = DEFAULT_WEIGHTS,
+    projection: np.ndarray | None = None,
+) -> WalkRewards:
+    """Return the rewards of walks as they stand."""
+    return walk_rewards(
+        world.vectors(walks.visited[:, 0]),
+        world.relation_vectors(walks.relations),
+        world.vectors(walks.visited[:, 1:]),
+        walks.lengths,
+        walks.reached,
+        walks.contexts,
+        weights=weights,
+        projection=projection,
+    )
