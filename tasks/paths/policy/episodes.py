@@ -209,7 +209,7 @@ def _edges_at_hub(
     _, relations, inverse, ends = world.edges_at(np.array([hub]))
     targets, target_of = np.unique(walks.targets[rows], return_inverse=True)
     near = _near(world, ends, targets)
-    compared: np.ndarray = near.any(0)
+    compared = np.asarray(near.any(0))
     compared[:: -(-len(ends) // COMPARED)] = True
     places = np.flatnonzero(compared)
     likeness = world.vectors(targets) @ world.vectors(ends[places]).T
@@ -243,7 +243,7 @@ def _padded(
     mask = np.arange(most) < counts[:, None]
 
     def column(values: np.ndarray, kind: type) -> np.ndarray:
-        padded = np.zeros((walks, most), kind)
+        padded: np.ndarray = np.zeros((walks, most), kind)
         padded[mask] = values[order]
         return padded
 
