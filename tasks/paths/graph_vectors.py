@@ -1,0 +1,280 @@
+"""Vectors of the nodes and relations of a graph, in one space with those of questions.
+
+KnowGPT (arXiv 2312.06185) follows Feng et al. (2020): triples become sentences, a language model
+reads them, and a node's vector is pooled over its triples. Here a node's own name counts as much as
+all sentences of its triples together, and a sentence is the mean of its parts: head, relation in
+words, tail. So nothing but names and relations is read, and pooling is a product of sparse arrays.
+The parts are read by a sentence encoder, or for large graphs by `StaticWords`.
+
+Vectors are made once per content of a graph and encoder; each has a folder, written as a whole:
+
+nodes.npy, relations.npy         float16, rows of length one
+stem_keys.npy, stem_nodes.npy    names by the stems of their words (`tasks.paths.name_words`)
+basis.npy                        the directions kept of an encoder's vectors, (width, d)
+about.json                       the encoder
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sparse
+from filelock import FileLock
+
+from schemas.errors import DamageError, UsageError
+from tasks.experts.verbalize.phrasing import Phrasings
+from tasks.graphs.graph import Graph
+from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.paths.name_words import NameWords, concept_keys
+from tasks.paths.static_words import StaticWords
+from tasks.text.languages import is_chinese
+from warehouse.durable import sync_tree
+
+STATIC = "static"
+ENCODED_NAMES = 200_000
+"""A graph with more nodes gets static vectors unless an encoder is named."""
+
+_OWN_NAME = 0.5  # the share of a node's own name; the rest is that of its triples
+_DIMENSIONS = 128
+_LEAST_NAMES = 10 * _DIMENSIONS  # the directions of fewer names say little: all are kept
+_SAMPLE = 5_000  # names whose directions are examined
+_ROWS, _COLUMNS = 1 << 16, 32  # worked out at a time
+_RECIPE = 1
+
+
+@dataclass(frozen=True, eq=False)
+class GraphVectors:
+    """Vectors of a graph, mapped from files.
+
+    `nodes` (nodes, d) and `relations` (relations, d) are float16, rows of length one; a node
+    without words and triples has zeros. `stem_keys` uint64 (names,), sorted, and `stem_nodes` int32
+    (names,) lead from stems of names to nodes.
+    """
+
+    nodes: np.ndarray
+    relations: np.ndarray
+    stem_keys: np.ndarray
+    stem_nodes: np.ndarray
+    basis: np.ndarray | None
+    encoder_name: str
+    key: str
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        return int(self.nodes.shape[1])
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder that made the vectors, loaded when it is first needed."""
+        return open_text_encoder(self.encoder_name)
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Return the vectors of texts, such as questions: float32 (texts, d), of length one."""
+        vectors = self.encoder.encode(list(texts))
+        return vectors if self.basis is None else _of_length_one(vectors @ self.basis)
+
+
+def open_text_encoder(name: str) -> Encoder:
+    """Return `static`, `minilm` or a sentence-transformers model; raise AlmanacError without it."""
+    encoder = StaticWords() if name == STATIC else load_encoder(name)
+    if encoder is None:
+        raise UsageError("Vectors of a graph need an encoder: static, minilm, or a model's name.")
+    return encoder
+
+
+def graph_vectors(graph: Graph, folder: Path, encoder_name: str = "") -> GraphVectors:
+    """Return the vectors of a graph; if the folder does not have them, make them there.
+
+    Without a name of an encoder it is MiniLM, or `static` for graphs of more than ENCODED_NAMES
+    nodes. Processes that need the same vectors wait for the one that makes them. Raises
+    AlmanacError if the encoder is not available.
+    """
+    name = encoder_name or ("minilm" if graph.nodes <= ENCODED_NAMES else STATIC)
+    key = content_key(graph, name)
+    final = folder / key
+    if not final.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / f".{key}.lock"):
+            if not final.exists():
+                _write(graph, name, folder / f".{key}.part", final)
+    return open_vectors(final)
+
+
+def open_vectors(folder: Path) -> GraphVectors:
+    """Open the vectors in a folder; they are mapped, not read.
+
+    Raises DamageError if a file is missing or broken.
+    """
+    try:
+        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        arrays = {
+            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in ("nodes", "relations", "stem_keys", "stem_nodes")
+        }
+        path = folder / "basis.npy"
+        basis = np.load(path, allow_pickle=False) if path.exists() else None
+        return GraphVectors(
+            **{name: np.asarray(array) for name, array in arrays.items()},
+            basis=basis,
+            encoder_name=str(about["encoder"]),
+            key=folder.name,
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamageError(
+            f"The vectors in {folder} cannot be read: {error}. Remove the folder; it is made again."
+        ) from error
+
+
+def content_key(graph: Graph, encoder_name: str) -> str:
+    """Return a hash of a graph's nodes, names and edges, and of how its vectors are made."""
+    offsets, characters = _buffers(_labels(graph))
+    recipe = [_RECIPE, encoder_name, graph.relations, graph.nodes]
+    digest = blake2b(json.dumps(recipe).encode(), digest_size=16)
+    arrays = (np.diff(offsets), characters, graph.out_offsets, graph.out_relations, graph.out_tails)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def relation_texts(relations: list[str]) -> list[str]:
+    """Return relations in words, as a sentence has them between head and tail."""
+    phrasings = Phrasings(relations)
+    languages = ("zh" if is_chinese(relation) else "en" for relation in relations)
+    sentences = (phrasings.of(r, lang).one for r, lang in zip(relations, languages, strict=True))
+    return [" ".join(s.replace("{h}", " ").replace("{t}", " ").split()) for s in sentences]
+
+
+def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
+    shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+    part.mkdir()
+    words = NameWords.of(_labels(graph))
+    keys, nodes = concept_keys(words)
+    np.save(part / "stem_keys.npy", keys)
+    np.save(part / "stem_nodes.npy", nodes)
+    encoder = open_text_encoder(encoder_name)
+    if isinstance(encoder, StaticWords):
+        names, weights = _static_names(encoder, words, part / "names.npy")
+        relations, relation_weights = encoder.means(NameWords.of(relation_texts(graph.relations)))
+    else:
+        names, basis = _encoded_names(encoder, graph, part / "names.npy")
+        weights = np.ones(graph.nodes, np.float32)
+        relations = encoder.encode(relation_texts(graph.relations))
+        relation_weights = np.ones(len(relations), np.float32)
+        if basis is not None:
+            relations = relations @ basis
+            np.save(part / "basis.npy", basis)
+    np.save(part / "relations.npy", _of_length_one(relations).astype(np.float16))
+    pooled = np.lib.format.open_memmap(part / "nodes.npy", "w+", np.float16, names.shape)
+    _pool(graph, (names, weights), (relations, relation_weights), pooled)
+    pooled.flush()
+    del names, pooled
+    (part / "names.npy").unlink()
+    (part / "about.json").write_text(json.dumps({"encoder": encoder_name}), encoding="utf-8")
+    sync_tree(part)
+    part.rename(final)
+
+
+def _static_names(
+    encoder: StaticWords, words: NameWords, path: Path
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of names, written to a file, and the weights of their words."""
+    count = len(words.offsets) - 1
+    names = np.lib.format.open_memmap(path, "w+", np.float16, (count, encoder.dimensions))
+    tokens = encoder.tokens(words)
+    weights = np.zeros(count, np.float32)
+    for rows in _blocks(count):
+        names[rows], weights[rows] = encoder.means_of(tokens[rows])
+    return names, weights
+
+
+def _encoded_names(
+    encoder: Encoder, graph: Graph, path: Path
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the vectors of names, written to a file, and the directions that were kept."""
+    coded = _labels(graph).dictionary_encode()
+    texts, places = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+    encode = getattr(encoder, "encode_together", encoder.encode)
+    vectors = encode(texts)
+    basis = None
+    if encoder.dimensions > _DIMENSIONS and len(texts) >= _LEAST_NAMES:
+        sample = vectors[:: max(len(texts) // _SAMPLE, 1)]
+        _, directions = np.linalg.eigh(sample.T @ sample)
+        basis = np.ascontiguousarray(directions[:, : -1 - _DIMENSIONS : -1], np.float32)
+        vectors = vectors @ basis
+    names = np.lib.format.open_memmap(path, "w+", np.float16, (graph.nodes, vectors.shape[1]))
+    for rows in _blocks(graph.nodes):
+        names[rows] = vectors[places[rows]]
+    return names, basis
+
+
+def _pool(
+    graph: Graph,
+    names: tuple[np.ndarray, np.ndarray],
+    relations: tuple[np.ndarray, np.ndarray],
+    pooled: np.ndarray,
+) -> None:
+    """Fill the vectors of nodes from those of names and relations, each with their weights.
+
+    A sentence's weight is that of its words, as if all sentences of a node were one text.
+    """
+    count, kinds = graph.nodes, len(graph.relations)
+    ones = np.ones(len(graph.heads), np.float32)
+    to_nodes = [
+        sparse.csr_array((ones, ends, offsets), (count, count))
+        for ends, offsets in (
+            (graph.out_tails, graph.out_offsets),
+            (graph.heads[graph.in_edges], graph.in_offsets),
+        )
+    ]
+    to_relations = sum(
+        sparse.csr_array((ones, kinds_of, offsets), (count, kinds))
+        for kinds_of, offsets in (
+            (graph.out_relations, graph.out_offsets),
+            (graph.out_relations[graph.in_edges], graph.in_offsets),
+        )
+    )
+    (vectors, weights), (relation_vectors, relation_weights) = names, relations
+    spoken = relation_vectors * relation_weights[:, None]
+    total = to_relations @ relation_weights + sum(edges @ weights for edges in to_nodes)
+    share = np.where(total > 0, (1 - _OWN_NAME) / np.maximum(total, 1e-9), 0)[:, None]
+    for start in range(0, vectors.shape[1], _COLUMNS):
+        columns = slice(start, start + _COLUMNS)
+        own = vectors[:, columns].astype(np.float32)
+        weighted = own * weights[:, None]
+        sums = to_relations @ spoken[:, columns]
+        for edges in to_nodes:
+            sums += edges @ weighted
+        pooled[:, columns] = _OWN_NAME * own + share * sums
+    for rows in _blocks(count):
+        pooled[rows] = _of_length_one(pooled[rows].astype(np.float32))
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    return (slice(start, min(start + _ROWS, count)) for start in range(0, count, _ROWS))
+
+
+def _labels(graph: Graph) -> Any:
+    labels = graph.labels
+    return labels.cast(pa.large_string()) if len(labels) else pa.array([], pa.large_string())
+
+
+def _buffers(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return where large strings begin and end, int64 (strings + 1,), and their bytes."""
+    if not len(labels):
+        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
+    _, offsets, characters = labels.buffers()
+    ends = np.frombuffer(offsets, np.int64)[labels.offset : labels.offset + len(labels) + 1]
+    return ends, np.frombuffer(characters or b"", np.uint8)[ends[0] : ends[-1]]
+
+
+def _of_length_one(rows: np.ndarray) -> np.ndarray:
+    unit: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return unit

@@ -1,0 +1,83 @@
+"""The words of many names at once: which words there are, and which name has which.
+
+Each distinct word is read once, so that a step over the words of millions of names is a product of
+sparse arrays.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.text.question import FUNCTION_WORDS
+from tasks.text.stems import stem
+
+LONGEST_CONCEPT = 5  # words with a meaning of their own
+_BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
+_CHARACTERS = 400  # of a name; the rest of a longer one is ignored
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class NameWords:
+    """The words of names: those of name n are `words[places[offsets[n]:offsets[n + 1]]]`."""
+
+    words: list[str]  # distinct, in lower case
+    places: np.ndarray  # int32 (all words,)
+    offsets: np.ndarray  # int64 (names + 1,)
+
+    @classmethod
+    def of(cls, names: pa.Array | Iterable[str]) -> "NameWords":
+        """Return the words of names: runs of letters and digits."""
+        column = names if isinstance(names, pa.Array) else pa.array(list(names), pa.large_string())
+        column = pc.utf8_slice_codeunits(column.cast(pa.large_string()), 0, _CHARACTERS)
+        lists = pc.split_pattern_regex(pc.utf8_lower(column), _BETWEEN_WORDS)
+        flat = pc.list_flatten(lists)
+        names_of = pc.list_parent_indices(lists).to_numpy()
+        there = pc.not_equal(flat, "")  # before and after punctuation at the ends
+        coded = flat.filter(there).dictionary_encode()
+        counts = np.bincount(names_of[there.to_numpy(zero_copy_only=False)], minlength=len(column))
+        offsets = np.concatenate([[0], counts.cumsum()]).astype(np.int64)
+        return cls(coded.dictionary.to_pylist(), coded.indices.to_numpy(), offsets)
+
+    def each(self, function: Callable[[str], int], dtype: type = np.uint64) -> np.ndarray:
+        """Return a number of each distinct word."""
+        return np.fromiter(map(function, self.words), dtype, len(self.words))
+
+
+def concept_keys(words: NameWords) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys of names by their words' stems, and the names: uint64, int32, by key.
+
+    Words without a meaning of their own do not count, so that "go to the store" and "going to
+    stores" have one key. Names of only such words, or of more than LONGEST_CONCEPT others, have
+    none.
+    """
+    hashes = words.each(stem_hash)[words.places]
+    names_of = np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))
+    counted = hashes != 0
+    hashes, names_of = hashes[counted], names_of[counted]
+    counts = np.bincount(names_of, minlength=len(words.offsets) - 1)
+    starts = counts.cumsum() - counts
+    named = np.flatnonzero((counts > 0) & (counts <= LONGEST_CONCEPT))
+    keys = np.zeros(len(named), np.uint64)
+    for place in range(LONGEST_CONCEPT):
+        longer = counts[named] > place
+        keys[longer] = joined_key(keys[longer], hashes[starts[named[longer]] + place])
+    order = np.argsort(keys, kind="stable")
+    return keys[order], named[order].astype(np.int32)
+
+
+def joined_key(before: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """Return the key of words followed by another, uint64, from the former's (0 for none)."""
+    key: np.ndarray = before * _FACTOR + word
+    return key
+
+
+def stem_hash(word: str) -> int:
+    """Return a 64-bit hash of a word's stem, 0 if the word has no meaning of its own."""
+    if word in FUNCTION_WORDS or word == "s":
+        return 0
+    return int.from_bytes(blake2b(stem(word).encode(), digest_size=8).digest(), "little") or 1
