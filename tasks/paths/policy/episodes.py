@@ -138,6 +138,14 @@ class Walks:
         """Return copies of some of the walks, in that order."""
         return Walks(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
+    def with_others(self, *others: "Walks") -> "Walks":
+        """Return these walks and others after them."""
+        batches = (self, *others)
+        names = [field.name for field in fields(self)]
+        return Walks(
+            *(np.concatenate([getattr(batch, name) for batch in batches]) for name in names)
+        )
+
     def path(self, row: int, rewards: Rewards | None = None) -> Path:
         """Return one walk as a path."""
         length = int(self.lengths[row])
@@ -158,6 +166,10 @@ class Actions:
     inverse: np.ndarray  # bool
     nodes: np.ndarray  # int32
     mask: np.ndarray  # bool
+
+    def rows(self, rows: np.ndarray) -> "Actions":
+        """Return the actions of some of the walks, in that order."""
+        return Actions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def begin(sources: Nodes, targets: Nodes, contexts: np.ndarray, rules: Rules) -> Walks:
@@ -284,7 +296,7 @@ Choose = Callable[[Walks, Actions], np.ndarray]  # a column of the actions for e
 
 def walk_all(world: VectorGraph, walks: Walks, rules: Rules, choose: Choose) -> None:
     """Have all walks go on until they end, in place."""
-    for _ in range(rules.steps + 1):
+    for _ in range(rules.steps):
         rows = np.flatnonzero(~walks.ended)
         if not len(rows):
             return

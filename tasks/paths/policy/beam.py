@@ -1,0 +1,144 @@
+"""Beam search with a policy: the best walks of every source to every candidate target."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.graphs.graph import Nodes
+from tasks.paths.path import Path
+from tasks.paths.policy.episodes import (
+    Rules,
+    VectorGraph,
+    Walks,
+    advance,
+    begin,
+    end_walks,
+    possible_actions,
+    rewards_of,
+)
+from tasks.paths.policy.network import PolicyNetwork
+from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights
+
+PAIRS = 256  # searched at a time
+
+
+@dataclass(frozen=True, slots=True)
+class BeamOptions:
+    """How paths are searched and ranked.
+
+    `width` walks of each pair go on after each step, and as many that have ended are kept. They are
+    ranked by total reward plus `likelihood` times the logarithm of their probability by the policy.
+    """
+
+    width: int = 5
+    likelihood: float = 0.1
+
+
+DEFAULT_BEAM = BeamOptions()
+
+
+@dataclass(eq=False)
+class _Beam:
+    """Walks of some pairs, the number of each one's pair, and its log-probability."""
+
+    walks: Walks
+    pairs: np.ndarray
+    likely: np.ndarray
+
+    def rows(self, rows: np.ndarray) -> "_Beam":
+        return _Beam(self.walks.rows(rows), self.pairs[rows], self.likely[rows])
+
+    def best(self, most: int) -> "_Beam":
+        """Return the likeliest `most` of each pair, in the order of pairs."""
+        return self.rows(best_of_groups(self.pairs, self.likely, most))
+
+
+def search_paths(
+    world: VectorGraph,
+    network: PolicyNetwork,
+    sources: Nodes,
+    targets: Nodes,
+    contexts: np.ndarray,
+    rules: Rules,
+    *,
+    options: BeamOptions = DEFAULT_BEAM,
+    weights: RewardWeights = DEFAULT_WEIGHTS,
+    projection: np.ndarray | None = None,
+) -> list[list[Path]]:
+    """Return the paths of each pair of a source and a target, with their rewards, best first.
+
+    Only paths that reach the target within the rules' steps are returned. A pair of one node with
+    itself has none unless the rules allow walks to come back.
+    """
+    paths: list[list[Path]] = [[] for _ in sources]
+    for start in range(0, len(sources), PAIRS):
+        part = slice(start, start + PAIRS)
+        walks = begin(sources[part], targets[part], contexts[part], rules)
+        ended = _search(world, network, walks, rules, options.width)
+        if not len(ended.walks):
+            continue
+        rewards = rewards_of(world, ended.walks, weights, projection)
+        score = rewards.total + options.likelihood * ended.likely
+        for row in best_of_groups(ended.pairs, score, options.width).tolist():
+            path = ended.walks.path(row, rewards.of(row))
+            paths[start + int(ended.pairs[row])].append(path)
+    return paths
+
+
+def _search(
+    world: VectorGraph, network: PolicyNetwork, walks: Walks, rules: Rules, width: int
+) -> _Beam:
+    """Return walks that have reached their targets, `width` of each pair at most."""
+    going = _Beam(walks, np.arange(len(walks)), np.zeros(len(walks), np.float32))
+    if rules.simple:
+        going = going.rows(np.flatnonzero(walks.at != walks.targets))
+    ended = going.rows(np.zeros(0, np.int64))
+    for step in range(rules.steps):
+        going = _longer(world, network, going, rules, left=rules.steps - step - 1)
+        done = going.walks.ended
+        arrived = going.rows(np.flatnonzero(done & going.walks.reached))
+        ended = _joined(ended, arrived).best(width)
+        going = going.rows(np.flatnonzero(~done)).best(width)
+        if not len(going.walks):
+            break
+    return ended
+
+
+def _longer(
+    world: VectorGraph, network: PolicyNetwork, beam: _Beam, rules: Rules, *, left: int
+) -> _Beam:
+    """Return all walks that are one action longer, but those too far from their targets by now."""
+    import torch
+
+    actions = possible_actions(world, beam.walks, rules)
+    with torch.inference_mode():
+        likely = network.log_probabilities(world, beam.walks, actions).numpy()
+    rows, columns = np.nonzero(actions.mask)
+    nodes, targets = actions.nodes[rows, columns], beam.walks.targets[rows]
+    if left < 2:
+        near = nodes == targets
+        if left == 1:
+            near |= world.adjacent(nodes, targets)
+        rows, columns = rows[near], columns[near]
+    longer = _Beam(beam.walks.rows(rows), beam.pairs[rows], beam.likely[rows])
+    longer.likely = longer.likely + likely[rows, columns]
+    advance(longer.walks, np.arange(len(rows)), actions.rows(rows), columns)
+    end_walks(longer.walks, rules)
+    return longer
+
+
+def _joined(some: _Beam, others: _Beam) -> _Beam:
+    return _Beam(
+        some.walks.with_others(others.walks),
+        np.concatenate([some.pairs, others.pairs]),
+        np.concatenate([some.likely, others.likely]),
+    )
+
+
+def best_of_groups(groups: np.ndarray, scores: np.ndarray, most: int) -> np.ndarray:
+    """Return the rows of each group's `most` highest scores, best first; ties by row."""
+    order = np.lexsort((-scores, groups))
+    ordered = groups[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    best: np.ndarray = order[rank < most]
+    return best
