@@ -4,6 +4,7 @@
 records kept beside them; `schemas.observations.JOURNAL` is what both are built from.
 """
 
+from schemas.bandits import BANDIT_ROWS
 from schemas.documents import Document, Passage
 from schemas.knowledge import (
     Alias,
@@ -18,7 +19,6 @@ from schemas.knowledge import (
     Triple,
 )
 from schemas.learning import (
-    BanditArm,
     Centroid,
     Expert,
     GateSeed,
@@ -59,7 +59,6 @@ EDITION: tuple[type[Row], ...] = (
     Centroid,
     Threshold,
     PathPolicy,
-    BanditArm,
 )
 VIEWS: tuple[type[Row], ...] = (Conflict,)
 LIVE: tuple[type[Row], ...] = (
@@ -70,4 +69,5 @@ LIVE: tuple[type[Row], ...] = (
     ModelCall,
     BatchJob,
     Rejection,
+    *BANDIT_ROWS,
 )

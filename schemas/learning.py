@@ -1,4 +1,4 @@
-"""Tables of learned things: training texts, experts, gates, paths and prompt arms."""
+"""Tables of learned things: training texts, experts, gates and paths."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -152,17 +152,3 @@ class PathPolicy(Row):
     path: str = Field(description="The file with its weights.")
     sha256: str = Field(description="SHA-256 of its weights.")
     trained_at: datetime = Field(description="When (UTC).")
-
-
-class BanditArm(Row):
-    """One way to extract and phrase graph knowledge, and the reward it has earned."""
-
-    table: ClassVar[str] = "bandit_arms"
-    key: ClassVar[tuple[str, ...]] = ("graph", "arm", "version")
-
-    graph: str = Field(description="The graph.")
-    arm: str = Field(description="Extraction and template.")
-    version: str = Field(description="Version of the state.")
-    pulls: int = Field(description="How often it was chosen.")
-    rewards: float = Field(description="The sum of its rewards.")
-    state: str = Field(description="Its ridge statistics, a JSON object.")

@@ -256,6 +256,15 @@ def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, li
     assert shown == {row.table for row in (*EDITION, *LIVE)} | {"conflicts"}
 
 
+def test_a_live_table_counts_where_an_older_edition_has_one_of_its_name(
+    tmp_path: Path, live: dict[str, list[Path]]
+) -> None:
+    path = tmp_path / "almanac.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table runs (run_id varchar)")
+    assert values(run_sql(path, live, "select count(*) from runs")) == [[3]]
+
+
 def test_values_become_plain_json(database: Path) -> None:
     query = """select date '1934-07-04' d, 'nan'::double n, 'infinity'::double i, 1.50 as p,
         123456789012345678901234567890::decimal(38,0) as big, [1, null] l, {'a': 1} s,

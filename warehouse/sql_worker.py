@@ -121,7 +121,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     connection.execute(f"attach {quoted_text(request['database'])} as edition (read_only)")
     for name, live in request["live"].items():
         add_live_table(connection, name, live)
-    connection.execute("set search_path = 'edition.main,memory.main'")
+    connection.execute("set search_path = 'memory.main,edition.main'")
     connection.execute("set TimeZone = 'UTC'")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")

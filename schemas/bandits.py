@@ -1,0 +1,103 @@
+"""Bandits that choose how graph knowledge is phrased: live records, from which their state follows.
+
+A bandit's decisions and rewards are appended by any number of processes. Its state is what comes of
+reading them in the order of their commits; snapshots only spare reading all of them.
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.row import Row
+
+GRAPH = Field(description="The graph.")
+MODEL = Field(description="The answering model and its version.")
+VERSION = Field(description="Version of the bandit: a new one after a reset or other options.")
+DECISION = Field(description="Made from the bandit's version and the key of the request.")
+POSITION = Field(description="The last commit of the live records that is counted.")
+
+
+class BanditSetup(Row):
+    """A bandit of a graph and an answering model; the last one of both counts."""
+
+    table: ClassVar[str] = "bandits"
+    key: ClassVar[tuple[str, ...]] = ("graph", "model")
+
+    graph: str = GRAPH
+    model: str = MODEL
+    version: str = VERSION
+    arms: list[str] = Field(description="Its arms: extraction and template of each.")
+    options: str = Field(description="How arms are chosen and rewarded, a JSON object.")
+    encoding: str = Field(description="How questions become contexts, a JSON object.")
+    made_at: datetime = Field(description="When (UTC).")
+
+
+class BanditDecision(Row):
+    """An arm that was chosen for a question."""
+
+    table: ClassVar[str] = "bandit_decisions"
+    key: ClassVar[tuple[str, ...]] = ("decision_id",)
+
+    decision_id: str = DECISION
+    version: str = VERSION
+    question_id: str = Field(description="The question.")
+    arm: str = Field(description="The arm.")
+    propensity: float = Field(description="The probability with which it was chosen.")
+    chances: list[float] = Field(description="The probability of each arm, in the bandit's order.")
+    context: list[float] = Field(description="The features of the question.")
+    cautious: bool = Field(description="Whether too little was known to trust the estimates.")
+    decided_at: datetime = Field(description="When (UTC).")
+
+
+class BanditReward(Row):
+    """What came of a decision; the first one counts."""
+
+    table: ClassVar[str] = "bandit_rewards"
+    key: ClassVar[tuple[str, ...]] = ("decision_id",)
+
+    decision_id: str = DECISION
+    version: str = VERSION
+    correct: float = Field(description="How right the answer was, 0 to 1.")
+    tokens: int | None = Field(None, description="Tokens that the answer took; null if unknown.")
+    seconds: float | None = Field(None, description="Seconds it took; null if unknown.")
+    source: str = Field(description="labels (of a training question) or feedback.")
+    rewarded_at: datetime = Field(description="When (UTC).")
+
+
+class BanditSnapshot(Row):
+    """The decisions that a bandit may still get rewards for, as of a position."""
+
+    table: ClassVar[str] = "bandit_snapshots"
+    key: ClassVar[tuple[str, ...]] = ("version",)
+
+    version: str = VERSION
+    position: int = POSITION
+    decisions: str = Field(
+        description="The last decisions, a JSON array of id, commit, and whether it was rewarded."
+    )
+
+
+class BanditArm(Row):
+    """One way to extract and phrase graph knowledge, and the reward it has earned."""
+
+    table: ClassVar[str] = "bandit_arms"
+    key: ClassVar[tuple[str, ...]] = ("graph", "model", "arm", "version")
+
+    graph: str = GRAPH
+    model: str = MODEL
+    arm: str = Field(description="Extraction and template.")
+    version: str = VERSION
+    position: int = POSITION
+    pulls: int = Field(description="How often it was chosen and rewarded.")
+    rewards: float = Field(description="The sum of its rewards.")
+    state: str = Field(description="Its ridge statistics, a JSON object.")
+
+
+BANDIT_ROWS: tuple[type[Row], ...] = (
+    BanditSetup,
+    BanditDecision,
+    BanditReward,
+    BanditSnapshot,
+    BanditArm,
+)
