@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path as File
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -42,6 +42,9 @@ CHECKPOINT_SECONDS = 30.0
 LONGEST_GRADIENT = 1.0
 
 
+Width = Annotated[int, Field(ge=1, le=16_384)]
+
+
 class PolicyPlan(BaseModel):
     """What decides the weights of a policy, together with the graph and the questions."""
 
@@ -51,7 +54,7 @@ class PolicyPlan(BaseModel):
     steps: int = Field(3, ge=1, le=16, description="The longest walk, K.")
     most_actions: int = Field(64, ge=1, description="Edges of a hub that a walk can choose from.")
     simple: bool = Field(True, description="Walks visit nothing twice and end at their targets.")
-    hidden: tuple[int, int] = Field((512, 1_024), description="The widths of the hidden layers.")
+    hidden: tuple[Width, Width] = Field((512, 1_024), description="The hidden layers' widths.")
     reads_context: bool = Field(True, description="The network reads the question's vector.")
     sees_neighbours: bool = Field(True, description="It sees which nodes are next to the target.")
     reach: float = Field(1.0, description="The weight of reaching the target, λ1.")

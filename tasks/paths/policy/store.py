@@ -1,0 +1,176 @@
+"""Policies as folders: weights as safetensors, and a manifest without which nothing is loaded.
+
+manifest.json            the plan, the encoder, and size and SHA-256 of the other files
+policy.safetensors       the weights of the network, and W if it is not the identity
+curve.json               figures of the training, batch by batch
+
+Somebody may have contributed the folder; each refusal says why, and nothing was loaded.
+"""
+
+import json
+import os
+import shutil
+import stat
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from schemas.errors import AlmanacError
+from tasks.experts.manifest import ManifestFile, is_pickle, read_header
+from tasks.paths.policy.network import NetworkShape, PolicyNetwork
+from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
+from warehouse import durable
+
+MANIFEST, WEIGHTS, CURVE = "manifest.json", "policy.safetensors", "curve.json"
+MB = 1 << 20
+LARGEST = {MANIFEST: MB, WEIGHTS: 1_024 * MB, CURVE: 64 * MB}  # bytes
+PROJECTION = "projection"
+
+
+class UnsafePolicyError(AlmanacError):
+    """A policy's folder is not what it should be; nothing of it was loaded."""
+
+
+class PolicyManifest(BaseModel):
+    """`manifest.json`: what a policy is, what it was trained on, and its files."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int = Field(1, ge=1, le=1)
+    files: dict[str, ManifestFile]
+    plan: PolicyPlan
+    dimensions: int = Field(ge=1, le=16_384, description="The length of the vectors it reads.")
+    encoder: str = Field(max_length=500, description="The encoder of these vectors.")
+    graph: str = Field(max_length=500, description="The graph it was trained on.")
+    projection: bool = Field(description="Whether it has a W.")
+    parameters: int = Field(ge=0)
+
+    @property
+    def shape(self) -> NetworkShape:
+        """The sizes of the network."""
+        plan = self.plan
+        return NetworkShape(self.dimensions, plan.hidden, plan.reads_context, plan.sees_neighbours)
+
+    @property
+    def tensors(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """The type and shape of each tensor."""
+        tensors = {name: ("F32", size) for name, size in self.shape.weights.items()}
+        if self.projection:
+            tensors[PROJECTION] = ("F32", (self.dimensions, self.dimensions))
+        return tensors
+
+
+def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -> str:
+    """Write a policy as a new folder, whole or not at all; return the manifest's SHA-256."""
+    from safetensors.numpy import save_file
+
+    aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    tensors = {name: weight.detach().numpy() for name, weight in policy.network.weights.items()}
+    if policy.projection is not None:
+        tensors[PROJECTION] = policy.projection
+    contiguous = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    save_file(contiguous, aside / WEIGHTS)
+    (aside / CURVE).write_text(json.dumps(policy.curve), encoding="utf-8")
+    manifest = PolicyManifest(
+        files={
+            name: ManifestFile(
+                sha256=durable.sha256_file(aside / name), size=(aside / name).stat().st_size
+            )
+            for name in (WEIGHTS, CURVE)
+        },
+        plan=policy.plan,
+        dimensions=policy.network.shape.dimensions,
+        encoder=encoder,
+        graph=graph,
+        projection=policy.projection is not None,
+        parameters=sum(array.size for array in tensors.values()),
+    )
+    durable.write_json(aside / MANIFEST, manifest.model_dump(mode="json"))
+    durable.sync_tree(aside)
+    digest = durable.sha256_file(aside / MANIFEST)
+    durable.replace(aside, folder)
+    return digest
+
+
+def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolicy, PolicyManifest]:
+    """Return the policy in a folder, and its manifest.
+
+    `expected` is the SHA-256 that the manifest must have. Raises UnsafePolicyError if the folder is
+    not exactly what `save_policy` writes.
+    """
+    import torch
+    from safetensors.numpy import load
+
+    contents = _contents(folder)
+    if expected is not None and sha256(contents[MANIFEST]).hexdigest() != expected:
+        raise _unsafe(folder, f"{MANIFEST} is not the one that was registered")
+    try:
+        manifest = PolicyManifest.model_validate_json(contents[MANIFEST])
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"])) or "the whole"
+        raise _unsafe(folder, f"{MANIFEST} is no manifest of a policy ({place[:80]})") from None
+    if manifest.files.keys() != contents.keys() - {MANIFEST}:
+        raise _unsafe(folder, f"{MANIFEST} does not list exactly {WEIGHTS} and {CURVE}")
+    for name, file in manifest.files.items():
+        if len(contents[name]) != file.size or sha256(contents[name]).hexdigest() != file.sha256:
+            raise _unsafe(folder, f"{name} is not the file that {MANIFEST} describes")
+    try:
+        header = read_header(folder / WEIGHTS)
+    except ValueError as error:
+        raise _unsafe(folder, f"{WEIGHTS} is no safetensors file ({error})") from None
+    if header != manifest.tensors:
+        odd = min(name for name, _ in header.items() ^ manifest.tensors.items())
+        raise _unsafe(folder, f"the tensor {odd[:80]!r} is not one of the network in the plan")
+    tensors = load(contents[WEIGHTS])
+    for name, array in tensors.items():
+        if not np.isfinite(array).all():
+            raise _unsafe(folder, f"the tensor {name} has numbers that are not finite")
+    projection = tensors.pop(PROJECTION, None)
+    weights = {name: torch.from_numpy(array) for name, array in tensors.items()}
+    network = PolicyNetwork(manifest.shape, weights)
+    curve = _curve(folder, contents[CURVE])
+    return TrainedPolicy(network, manifest.plan, projection, curve), manifest
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of a folder's files, which are exactly those of a policy."""
+    try:
+        mode = os.lstat(folder).st_mode
+    except OSError:
+        raise _unsafe(folder, "there is no such folder") from None
+    if not stat.S_ISDIR(mode):
+        raise _unsafe(folder, "it is not a folder, or a link to one")
+    contents = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name not in LARGEST:
+                kind = "could run code when read" if is_pickle(entry.name) else "does not belong"
+                raise _unsafe(folder, f"{entry.name[:80]!r} {kind}")
+            info = entry.stat(follow_symlinks=False)
+            if not stat.S_ISREG(info.st_mode):
+                raise _unsafe(folder, f"{entry.name} is not an ordinary file")
+            if info.st_size > LARGEST[entry.name]:
+                raise _unsafe(folder, f"{entry.name} has {info.st_size} bytes, which is too many")
+            contents[entry.name] = Path(entry.path).read_bytes()
+    if missing := LARGEST.keys() - contents.keys():
+        raise _unsafe(folder, f"{min(missing)} is missing")
+    return contents
+
+
+def _curve(folder: Path, data: bytes) -> list[dict[str, Any]]:
+    try:
+        curve = json.loads(data)
+    except (ValueError, RecursionError):
+        raise _unsafe(folder, f"{CURVE} is not JSON") from None
+    if not isinstance(curve, list) or not all(isinstance(row, dict) for row in curve):
+        raise _unsafe(folder, f"{CURVE} is no list of figures")
+    return curve
+
+
+def _unsafe(folder: Path, why: str) -> UnsafePolicyError:
+    return UnsafePolicyError(f"The policy in {folder} is refused: {why}. Nothing of it was loaded.")

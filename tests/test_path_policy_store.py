@@ -1,0 +1,150 @@
+"""Policies in folders: they come back as they were, and hostile ones are refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from tasks.paths.policy.network import NetworkShape, PolicyNetwork
+from tasks.paths.policy.store import (
+    CURVE,
+    MANIFEST,
+    WEIGHTS,
+    UnsafePolicyError,
+    load_policy,
+    save_policy,
+)
+from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
+from warehouse.durable import sha256_file
+
+PLAN = PolicyPlan(hidden=(6, 5), relatedness=0.7)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    network = PolicyNetwork.untrained(NetworkShape(4, (6, 5)), seed=0)
+    policy = TrainedPolicy(network, PLAN, np.eye(4, dtype=np.float32), [{"reward": 0.5}])
+    save_policy(tmp_path / "policy", policy, "a graph", "minilm")
+    return tmp_path / "policy"
+
+
+def test_a_policy_comes_back_as_it_was(folder: Path) -> None:
+    policy, manifest = load_policy(folder, sha256_file(folder / MANIFEST))
+    whole = PolicyNetwork.untrained(NetworkShape(4, (6, 5)), seed=0)
+    assert policy.network.shape == whole.shape
+    assert all((policy.network.weights[name] == w).all() for name, w in whole.weights.items())
+    assert policy.plan == PLAN
+    assert policy.curve == [{"reward": 0.5}]
+    assert policy.projection is not None
+    assert policy.projection.tolist() == np.eye(4).tolist()
+    assert (manifest.graph, manifest.encoder) == ("a graph", "minilm")
+
+
+def rewrite(folder: Path, change: Callable[[dict], object]) -> None:
+    """Change the manifest."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    change(manifest)
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def seal(folder: Path) -> None:
+    """Have the manifest describe the files as they are now."""
+
+    def change(manifest: dict) -> None:
+        for name, file in manifest["files"].items():
+            path = folder / name
+            file.update(sha256=sha256_file(path), size=path.stat().st_size)
+
+    rewrite(folder, change)
+
+
+def change_tensors(folder: Path, change: Callable[[dict[str, np.ndarray]], object]) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / WEIGHTS)
+    seal(folder)
+
+
+def link_weights(folder: Path) -> None:
+    (folder / WEIGHTS).rename(folder.parent / "elsewhere")
+    (folder / WEIGHTS).symlink_to(folder.parent / "elsewhere")
+
+
+def damage(folder: Path) -> None:
+    data = bytearray((folder / WEIGHTS).read_bytes())
+    data[-1] ^= 1
+    (folder / WEIGHTS).write_bytes(data)
+
+
+def write_and_seal(name: str, data: bytes) -> Callable[[Path], None]:
+    def attack(folder: Path) -> None:
+        (folder / name).write_bytes(data)
+        seal(folder)
+
+    return attack
+
+
+ATTACKS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pickle beside it": (lambda f: (f / "weights.pkl").write_bytes(b"x"), "could run code"),
+    "a file beside it": (lambda f: (f / "notes.txt").write_text("x"), "does not belong"),
+    "no weights": (lambda f: (f / WEIGHTS).unlink(), "policy.safetensors is missing"),
+    "no manifest": (lambda f: (f / MANIFEST).unlink(), "manifest.json is missing"),
+    "linked weights": (link_weights, "not an ordinary file"),
+    "changed weights": (damage, "not the file that"),
+    "not safetensors": (write_and_seal(WEIGHTS, b"\x80\x04pickle"), "no safetensors file"),
+    "a curve that is no list": (write_and_seal(CURVE, b"{}"), "no list of figures"),
+    "a curve that is not JSON": (write_and_seal(CURVE, b"["), "not JSON"),
+    "deep JSON": (write_and_seal(CURVE, b"[" * 100_000), "not JSON"),
+    "not a manifest": (lambda f: (f / MANIFEST).write_text("[]"), "no manifest"),
+    "options that do not exist": (
+        lambda f: rewrite(f, lambda m: m["plan"].update(code="x")),
+        r"no manifest of a policy \(plan.code\)",
+    ),
+    "a network that is too wide": (
+        lambda f: rewrite(f, lambda m: m["plan"].update(hidden=[6, 10**9])),
+        "no manifest",
+    ),
+    "another network": (
+        lambda f: rewrite(f, lambda m: m["plan"].update(hidden=[6, 7])),
+        "not one of the network",
+    ),
+    "other vectors": (lambda f: rewrite(f, lambda m: m.update(dimensions=5)), "not one of"),
+    "a file outside": (
+        lambda f: rewrite(f, lambda m: m["files"].update({"../x": m["files"][CURVE]})),
+        "does not list exactly",
+    ),
+    "numbers that are not finite": (
+        lambda f: change_tensors(f, lambda t: t["first.bias"].fill(np.nan)),
+        "not finite",
+    ),
+    "a tensor too many": (
+        lambda f: change_tensors(f, lambda t: t.update(more=np.zeros(3, np.float32))),
+        "'more' is not one",
+    ),
+    "another type": (
+        lambda f: change_tensors(f, lambda t: t.update({"first.bias": np.zeros(6, np.float64)})),
+        "'first.bias' is not one",
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_hostile_folders_are_refused(folder: Path, attack: str) -> None:
+    change, reason = ATTACKS[attack]
+    change(folder)
+    with pytest.raises(UnsafePolicyError, match=reason):
+        load_policy(folder)
+
+
+def test_another_policy_than_the_registered_one_is_refused(folder: Path) -> None:
+    with pytest.raises(UnsafePolicyError, match="not the one that was registered"):
+        load_policy(folder, "0" * 64)
+    with pytest.raises(UnsafePolicyError, match="no such folder"):
+        load_policy(folder.with_name("nothing"))
+    link = folder.with_name("link")
+    link.symlink_to(folder)
+    with pytest.raises(UnsafePolicyError, match="or a link to one"):
+        load_policy(link)
