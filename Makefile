@@ -18,8 +18,9 @@ INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 demo: $(STAMP)
 	$(BIN)/almanac demo --prefect --home $(HOME_OF_DEMO)
 
+# xdist would leave files with few, long tests to the end, when one of the workers is idle.
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -71,11 +71,9 @@ def gates_of(home: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     return found
 
 
-def questions_file(path: Path) -> Path:
+def questions_file(path: Path, count: int) -> Path:
     """Write the questions of both tasks, which are the same."""
-    questions = [
-        f"In which year was society number {n} founded, and where?" for n in range(QUESTIONS)
-    ]
+    questions = [f"In which year was society number {n} founded, and where?" for n in range(count)]
     path.write_text(
         "".join(f"{json.dumps({'question': q})}\n" for q in questions), encoding="utf-8"
     )
@@ -103,24 +101,24 @@ def run_killed(seconds: float | None, *call: Any) -> bool:
     return ended
 
 
-def torture(work: Path, kills: int, seed: int) -> Tally:
-    """Kill this many runs and return the results."""
-    questions = questions_file(work / "questions.jsonl")
+def torture(work: Path, kills: int, seed: int, questions: int = QUESTIONS) -> Tally:
+    """Kill this many runs, each over so many questions, and return the results."""
+    file = questions_file(work / "questions.jsonl", questions)
     whole = work / "undisturbed"
-    run_killed(None, whole, questions, "first")
+    run_killed(None, whole, file, "first")
     before = gates_of(whole)
     started = time.monotonic()
-    run_killed(None, whole, questions, "second")
+    run_killed(None, whole, file, "second")
     length, wanted = time.monotonic() - started, gates_of(whole)
     tally, chance = Tally(), random.Random(seed)
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
-        run_killed(None, home, questions, "first")
-        while not run_killed(chance.uniform(0, SPREAD * length), home, questions, "second"):
+        run_killed(None, home, file, "first")
+        while not run_killed(chance.uniform(0, SPREAD * length), home, file, "second"):
             tally.kills += 1
             tally.half_made += gates_of(home) not in (before, wanted)
             if tally.kills >= kills:
-                run_killed(None, home, questions, "second")
+                run_killed(None, home, file, "second")
                 break
         tally.rounds += 1
         tally.different += gates_of(home) != wanted

@@ -252,6 +252,11 @@ def _demo(commands: Commands, shared: argparse.ArgumentParser, module: str) -> N
         commands, shared, "demo", module, "Refresh from the sample corpus and ask questions."
     )
     p.add_argument("--examples", metavar="DIR", help="the folder with corpus/ and questions.jsonl")
+    p.add_argument(
+        "--expert",
+        action="store_true",
+        help="also train a small language model on a sample graph for a minute, and ask it alone",
+    )
     prefect_option(p)
 
 

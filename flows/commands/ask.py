@@ -74,9 +74,9 @@ def _typed_questions() -> Iterator[str]:
             terminal.say(str(error))
 
 
-def ask(home: Home, question: str) -> Answer:
+def ask(home: Home, question: str, options: AskOptions | None = None) -> Answer:
     """Return the answer to a question, and record it among the live records."""
-    with _asking(home, None, settings_of(home), None) as answer_of:
+    with _asking(home, None, settings_of(home), options) as answer_of:
         return answer_of(question, ())
 
 

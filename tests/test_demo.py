@@ -1,0 +1,37 @@
+"""The demo refreshes, answers, and trains an expert where that is asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.__main__ import main
+from flows.commands import demo
+
+GRAPHS = Path(__file__).parents[1] / "examples" / "graphs"
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    folder = tmp_path / "examples"
+    (folder / "corpus").mkdir(parents=True)
+    (folder / "corpus" / "fram.md").write_text("# Fram\n\nColin Archer designed the ship Fram.\n")
+    (folder / "graphs").symlink_to(GRAPHS)
+    rows = [{"id": name, "question": "Who designed the ship Fram?"} for name in demo.QUESTIONS]
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+def test_an_expert_is_trained_and_asked_alone(
+    examples: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(demo, "EXPERT_MINUTES", 0.05)
+    home = str(tmp_path / "home")
+    assert main(["demo", "--expert", "--json", "--examples", str(examples), "--home", home]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [answer["route"] for answer in shown["answers"][:3]] == ["programs"] * 3
+    assert shown["expert"]["expert"] == "moons"
+    assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
