@@ -1,0 +1,74 @@
+"""P_RL: the paths that a learned policy walks from sources to candidates (arXiv 2312.06185)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.paths.path import Extracted, Extraction, GroundedQuestion, Path
+from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions, search_paths
+from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.train import TrainedPolicy
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyWalks:
+    """Takes out the best paths between each source and each node of each candidate.
+
+    A question keeps the `most_paths` paths with the highest total rewards, whichever candidate they
+    lead to: no candidate is preferred. Questions for which the policy finds none get what the first
+    of `fallbacks` gives that finds an edge, such as shortest paths and then P_sub.
+    """
+
+    world: VectorGraph
+    policy: TrainedPolicy
+    fallbacks: tuple[Extraction, ...] = ()
+    beam: BeamOptions = DEFAULT_BEAM
+    most_paths: int = 10
+    name: str = "walks"
+
+    def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
+        """Return what each question needs, in the same order."""
+        kept: list[list[Path]] = [[] for _ in questions]
+        numbers, sources, targets = _pairs(questions)
+        if len(numbers):
+            plan = self.policy.plan
+            contexts = np.stack([question.context for question in questions])
+            walked = search_paths(
+                *(self.world, self.policy.network, sources, targets, contexts[numbers], plan.rules),
+                options=self.beam,
+                weights=plan.reward_weights,
+                projection=self.policy.projection,
+            )
+            for number, paths in zip(numbers.tolist(), walked, strict=True):
+                kept[number] += paths
+        extracted = [self._extracted(paths) for paths in kept]
+        for fallback in self.fallbacks:
+            empty = [number for number, result in enumerate(extracted) if not len(result.edges)]
+            if not empty:
+                break
+            others = fallback.extract([questions[number] for number in empty])
+            for number, other in zip(empty, others, strict=True):
+                extracted[number] = other
+        return extracted
+
+    def _extracted(self, paths: list[Path]) -> Extracted:
+        best = sorted(paths, key=lambda path: -path.rewards.total if path.rewards else 0.0)
+        best = best[: self.most_paths]
+        edges = dict.fromkeys(
+            (edge.head, edge.relation, edge.tail) for path in best for edge in path.edges
+        )
+        return Extracted(tuple(best), np.array(list(edges), np.int32).reshape(-1, 3))
+
+
+def _pairs(questions: Sequence[GroundedQuestion]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each pair of a source and a candidate's node once: question, source, target."""
+    pairs = {
+        (number, int(source), int(target)): None
+        for number, question in enumerate(questions)
+        for target in np.concatenate([np.zeros(0, np.int32), *question.targets])
+        for source in question.sources
+        if source != target
+    }
+    numbers, sources, targets = np.array(list(pairs), np.int64).reshape(-1, 3).T
+    return numbers, sources.astype(np.int32), targets.astype(np.int32)
