@@ -6,16 +6,19 @@ sparse arrays.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.text.languages import word_set
 from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 
-LONGEST_CONCEPT = 5  # words with a meaning of their own
+LONGEST_CONCEPT = 5  # words, determiners aside
+_DETERMINERS = word_set("a an the my your his her its our their one some any s")
 _BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 _CHARACTERS = 400  # of a name; the rest of a longer one is ignored
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -51,17 +54,18 @@ class NameWords:
 def concept_keys(words: NameWords) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of names by their words' stems, and the names: uint64, int32, by key.
 
-    Words without a meaning of their own do not count, so that "go to the store" and "going to
-    stores" have one key. Names of only such words, or of more than LONGEST_CONCEPT others, have
-    none.
+    Determiners do not count, so that "go to the store" and "going to stores" have one key. Names of
+    function words alone, or of more than LONGEST_CONCEPT words that count, have none.
     """
     hashes = words.each(stem_hash)[words.places]
+    is_content = words.each(is_function_word, bool)[words.places] == 0
     names_of = np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))
     counted = hashes != 0
+    meant = np.bincount(names_of[is_content], minlength=len(words.offsets) - 1)
     hashes, names_of = hashes[counted], names_of[counted]
     counts = np.bincount(names_of, minlength=len(words.offsets) - 1)
     starts = counts.cumsum() - counts
-    named = np.flatnonzero((counts > 0) & (counts <= LONGEST_CONCEPT))
+    named = np.flatnonzero((meant > 0) & (counts <= LONGEST_CONCEPT))
     keys = np.zeros(len(named), np.uint64)
     for place in range(LONGEST_CONCEPT):
         longer = counts[named] > place
@@ -76,8 +80,22 @@ def joined_key(before: np.ndarray, word: np.ndarray) -> np.ndarray:
     return key
 
 
+@lru_cache(maxsize=1 << 16)
 def stem_hash(word: str) -> int:
-    """Return a 64-bit hash of a word's stem, 0 if the word has no meaning of its own."""
-    if word in FUNCTION_WORDS or word == "s":
+    """Return a 64-bit hash of a word's stem, 0 for a determiner."""
+    if word in _DETERMINERS:
         return 0
     return int.from_bytes(blake2b(stem(word).encode(), digest_size=8).digest(), "little") or 1
+
+
+def is_function_word(word: str) -> bool:
+    """Return whether an English word has no meaning of its own."""
+    return word in FUNCTION_WORDS or word in _DETERMINERS
+
+
+def stems_key(hashes: list[int]) -> int:
+    """Return the key of a run of words from their stems' hashes, 0 for determiners alone."""
+    key = 0
+    for word in filter(None, hashes):
+        key = (key * int(_FACTOR) + word) & 0xFFFFFFFFFFFFFFFF
+    return key
