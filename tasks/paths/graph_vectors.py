@@ -10,6 +10,7 @@ Vectors are made once per content of a graph and encoder; each has a folder, wri
 
 nodes.npy, relations.npy         float16, rows of length one
 stem_keys.npy, stem_nodes.npy    names by the stems of their words (`tasks.paths.name_words`)
+neighbour_offsets.npy, neighbour_nodes.npy    the undirected view (`tasks.paths.neighbours`)
 basis.npy                        the directions kept of an encoder's vectors, (width, d)
 about.json                       the encoder
 """
@@ -33,6 +34,7 @@ from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.minilm import Encoder, load_encoder
 from tasks.paths.name_words import NameWords, concept_keys
+from tasks.paths.neighbours import Neighbours
 from tasks.paths.static_words import StaticWords
 from tasks.text.languages import is_chinese
 from warehouse.durable import sync_tree
@@ -46,7 +48,9 @@ _DIMENSIONS = 128
 _LEAST_NAMES = 10 * _DIMENSIONS  # the directions of fewer names say little: all are kept
 _SAMPLE = 5_000  # names whose directions are examined
 _ROWS, _COLUMNS = 1 << 16, 32  # worked out at a time
-_RECIPE = 1
+_RECIPE = 2
+_ARRAYS = ("nodes", "relations", "stem_keys", "stem_nodes")
+_NEIGHBOURS = ("neighbour_offsets", "neighbour_nodes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,7 @@ class GraphVectors:
     relations: np.ndarray
     stem_keys: np.ndarray
     stem_nodes: np.ndarray
+    neighbours: Neighbours
     basis: np.ndarray | None
     encoder_name: str
     key: str
@@ -117,12 +122,14 @@ def open_vectors(folder: Path) -> GraphVectors:
         about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
         arrays = {
             name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("nodes", "relations", "stem_keys", "stem_nodes")
+            for name in (*_ARRAYS, *_NEIGHBOURS)
         }
+        neighbours = Neighbours(*(np.asarray(arrays.pop(name)) for name in _NEIGHBOURS))
         path = folder / "basis.npy"
         basis = np.load(path, allow_pickle=False) if path.exists() else None
         return GraphVectors(
             **{name: np.asarray(array) for name, array in arrays.items()},
+            neighbours=neighbours,
             basis=basis,
             encoder_name=str(about["encoder"]),
             key=folder.name,
@@ -159,6 +166,9 @@ def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
     keys, nodes = concept_keys(words)
     np.save(part / "stem_keys.npy", keys)
     np.save(part / "stem_nodes.npy", nodes)
+    neighbours = Neighbours.of(graph)
+    for name, array in zip(_NEIGHBOURS, (neighbours.offsets, neighbours.nodes), strict=True):
+        np.save(part / f"{name}.npy", array)
     encoder = open_text_encoder(encoder_name)
     if isinstance(encoder, StaticWords):
         names, weights = _static_names(encoder, words, part / "names.npy")

@@ -3,9 +3,10 @@
 Every run of words is looked up among names and aliases, and by the stems of its words, so that
 "went to the stores" names "go to store"; Chinese, which does not separate words, by every run of
 characters, where a character that is no word of its own counts if nothing else is named. Runs of
-function words alone, and of more than LONGEST_CONCEPT words, name nothing. A candidate that is no name as a whole stands for the names in it; where there are none, the nearest
-nodes by vector count. The nodes of whole candidates are no sources: a question that mentions its
-answer would reach it in no step.
+function words alone, and of more than LONGEST_CONCEPT words, name nothing. A candidate that is no
+name as a whole stands for the names in it; where there are none, the nearest nodes by vector count.
+The nodes of whole candidates are no sources: a question that mentions its answer would reach it in
+no step.
 """
 
 import re
