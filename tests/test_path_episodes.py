@@ -93,6 +93,17 @@ def test_actions_are_the_edges_in_both_directions() -> None:
     assert actions.mask.sum(1).tolist() == [3, 1]
 
 
+def test_a_graph_tells_which_nodes_are_near_each_other() -> None:
+    world = world_of([*TRIPLES, *(("hub", "has", f"spoke {n}") for n in range(99))])
+    numbers = {world.graph.label(node): node for node in range(world.graph.nodes)}
+    pairs = [("ada", "ben"), ("ben", "ada"), ("ada", "cyd"), ("ada", "Rome"), ("eve", "eve")]
+    pairs += [("hub", "spoke 3"), ("spoke 4", "spoke 3"), ("Oslo", "hub")]
+    some, others = np.array([[numbers[a], numbers[b]] for a, b in pairs]).T
+    assert world.adjacent(some, others).tolist() == [1, 1, 0, 0, 1, 1, 0, 0]
+    # Somebody who is next to themselves is a bridge to themselves.
+    assert world.bridged(some, others).tolist() == [0, 0, 1, 0, 1, 0, 1, 0]
+
+
 def test_a_simple_walk_visits_nothing_twice_and_ends_at_its_target() -> None:
     world, rules = world_of(TRIPLES), Rules(steps=3)
     walks = walks_between(world, [("ada", "Rome"), ("ada", "ben")], rules)

@@ -16,6 +16,7 @@ from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewar
 
 STOP = -1  # the relation of the action that ends a walk at its target
 COMPARED = 4_096  # edges of a hub whose other ends are compared with a target
+BRIDGES = 64  # edges at the smaller of two nodes, up to which bridges between them are looked for
 ROWS = 65_536  # vectors measured at a time
 
 
@@ -77,6 +78,20 @@ class VectorGraph:
         places = np.searchsorted(self._joined, pairs).clip(max=len(self._joined) - 1)
         adjacent: np.ndarray = self._joined[places] == pairs
         return adjacent
+
+    def bridged(self, some: Nodes, others: Nodes) -> np.ndarray:
+        """Tell for pairs of nodes whether a third node is next to both: bool.
+
+        Of a pair of hubs this is not worked out, since it would mean nothing.
+        """
+        first = self.degrees[some] <= self.degrees[others]
+        near, far = np.where(first, some, others), np.where(first, others, some)
+        small = np.flatnonzero(self.degrees[near] <= BRIDGES)
+        rows, _, _, ends = self.edges_at(near[small])
+        rows = small[rows]
+        bridged = np.zeros(len(some), bool)
+        bridged[rows[self.adjacent(ends, far[rows])]] = True
+        return bridged
 
     def vectors(self, nodes: Nodes) -> np.ndarray:
         """Return float32 (…, d): the nodes' vectors."""

@@ -25,6 +25,7 @@ FEATURES = (
     "likeness of the longer path to the context",
     "whether the node is the target",
     "whether the node is next to the target",
+    "whether the node is two edges from the target",
     "logarithm of the node's degree",
     "whether the edge is walked from its tail to its head",
     "whether the walk stops",
@@ -38,7 +39,7 @@ class NetworkShape:
     dimensions: int
     hidden: tuple[int, int] = (512, 1_024)
     reads_context: bool = True
-    sees_neighbours: bool = True  # whether a node is next to the target
+    lookahead: int = 2  # so many edges from the target, it sees that a node is near
 
     @property
     def inputs(self) -> int:
@@ -209,14 +210,15 @@ class _Inputs:
         count = 1 + 2 * walks.lengths[rows][:, None]
         step = world.vectors(ends) + world.relation_vectors(self._kinds)
         longer = _units(self._walked[1][rows] * count + step)
-        sees = self._shape.sees_neighbours
+        unseen, lookahead = np.zeros(len(ends)), self._shape.lookahead
         columns = [
             _dots(self.nodes, self._units_of(walks.targets)[rows]),
             _dots(self.nodes, contexts[rows]),
             to_context[rows, self.relations],
             _dots(longer, contexts[rows]),
             ends == targets,
-            world.adjacent(ends, targets) if sees else np.zeros(len(ends)),
+            world.adjacent(ends, targets) if lookahead > 0 else unseen,
+            world.bridged(ends, targets) if lookahead > 1 else unseen,
             np.log1p(world.degrees[ends]) / 5,
             self.inverse,
             self._kinds == STOP,

@@ -52,7 +52,7 @@ class PolicyManifest(BaseModel):
     def shape(self) -> NetworkShape:
         """The sizes of the network."""
         plan = self.plan
-        return NetworkShape(self.dimensions, plan.hidden, plan.reads_context, plan.sees_neighbours)
+        return NetworkShape(self.dimensions, plan.hidden, plan.reads_context, plan.lookahead)
 
     @property
     def tensors(self) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -56,7 +56,9 @@ class PolicyPlan(BaseModel):
     simple: bool = Field(True, description="Walks visit nothing twice and end at their targets.")
     hidden: tuple[Width, Width] = Field((512, 1_024), description="The hidden layers' widths.")
     reads_context: bool = Field(True, description="The network reads the question's vector.")
-    sees_neighbours: bool = Field(True, description="It sees which nodes are next to the target.")
+    lookahead: int = Field(
+        2, ge=0, le=2, description="It sees which nodes are so many edges from the target or fewer."
+    )
     reach: float = Field(1.0, description="The weight of reaching the target, λ1.")
     relatedness: float = Field(0.5, description="The weight of relatedness to the question, λ2.")
     conciseness: float = Field(0.3, description="The weight of conciseness, λ3.")
@@ -165,9 +167,7 @@ class _Training:
         self.state, self.report, self.pause = state, report, checkpoint_seconds
         self.projection: np.ndarray | None = None
         self.demonstrations = self._demonstrations()
-        shape = NetworkShape(
-            world.nodes.shape[1], plan.hidden, plan.reads_context, plan.sees_neighbours
-        )
+        shape = NetworkShape(world.nodes.shape[1], plan.hidden, plan.reads_context, plan.lookahead)
         self.network = PolicyNetwork.untrained(shape, plan.seed)
         for weight in self.network.weights.values():
             weight.requires_grad_()
