@@ -22,6 +22,7 @@ from schemas.errors import DamageError, UsageError
 from schemas.operations import AnswerRecord
 from schemas.row import Row
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
+from tasks.paths.bandit.off_policy import LoggedDecisions
 from tasks.paths.bandit.state import BanditPlan, BanditState
 from warehouse.durable import checksum
 from warehouse.journal import Journal, Part
@@ -67,21 +68,6 @@ class Reward:
         costs = (self.tokens or 0, self.seconds or 0.0)
         if not 0 <= self.correct <= 1 or not all(0 <= cost < float("inf") for cost in costs):
             raise UsageError(f"This cannot be what came of a decision: {self}.")
-
-
-@dataclass(frozen=True, eq=False)
-class LoggedDecisions:
-    """Decisions that were rewarded, in the order of their decisions.
-
-    `contexts` (n, d), `arms` (n,) by number, `propensities` (n,) and `chances` (n, arms) as they
-    were chosen, `rewards` (n,) by the bandit's plan.
-    """
-
-    contexts: np.ndarray
-    arms: np.ndarray
-    propensities: np.ndarray
-    chances: np.ndarray
-    rewards: np.ndarray
 
 
 class Bandit:

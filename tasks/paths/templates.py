@@ -1,0 +1,238 @@
+"""The three templates that put the edges taken out of a graph into a prompt (KnowGPT, section 3.6).
+
+Names come from anywhere, so each stays on one line and has a limited length. A text is cut from the
+best edge down. What a model wrote is used only if `invented` finds nothing wrong with it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+
+from tasks.experts.verbalize.phrasing import Phrasing, Phrasings, relation_words
+from tasks.graphs.graph import Graph
+from tasks.ingest.formats.cleaning import clean_line
+from tasks.models.client import BlockingClient
+from tasks.models.prompts.prompt import load_prompt
+from tasks.models.prompts.replies import Text as TextReply
+from tasks.models.tokens import estimate_tokens
+from tasks.paths.descriptions import invented
+from tasks.paths.path import Extracted
+from tasks.programs.messages import one_line
+from tasks.text.languages import is_chinese
+
+Template = Literal["triples", "sentences", "description"]
+TEMPLATES: tuple[Template, ...] = ("triples", "sentences", "description")
+LONGEST_NAME = 160  # characters of a name in a prompt
+MOST_DESCRIBED = 40  # edges that a model is asked to describe at once
+_DELIMITERS = re.compile(r'[(),"]')
+_LATIN = re.compile("[A-Za-z]{2}")
+_NAMELESS, _RELATED = "?", "related to"
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long a text may be; tokens are counted by `count`, an estimate by default."""
+
+    tokens: int | None = None
+    characters: int | None = None
+    count: Callable[[str], int] = estimate_tokens
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text is within the limit."""
+        if self.characters is not None and len(text) > self.characters:
+            return False
+        return self.tokens is None or self.count(text) <= self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """A text for a prompt, and the number of edges, from the best down, that it states."""
+
+    text: str
+    edges: int
+    by_model: bool = False
+
+
+class Templates:
+    """Phrases the edges of one graph; a model, if there is one, writes the descriptions."""
+
+    def __init__(self, graph: Graph, model: BlockingClient | None = None) -> None:
+        """Read nothing of the graph yet."""
+        self._graph, self._model = graph, model
+
+    def phrase(self, template: Template, extracted: Extracted, limit: Limit) -> Phrased:
+        """Return the best edges in a template, as many as the limit allows.
+
+        Raises AlmanacError if a model is to describe them and no reply can come.
+        """
+        triples = self._triples(extracted.edges)
+        if template == "description":
+            described = self._described(triples, limit)
+            if described is not None:
+                return described
+        phrase = {
+            "triples": as_triples,
+            "sentences": self._sentences,
+            "description": self._description,
+        }[template]
+        return _longest(phrase, triples, limit)
+
+    def _triples(self, edges: np.ndarray) -> list[Triple]:
+        """Return the names of edges, fit for a prompt."""
+        nodes = {int(node) for node in edges[:, [0, 2]].ravel()}
+        names = {node: prompt_name(self._graph.label(node)) or _NAMELESS for node in nodes}
+        return [
+            (names[head], self._relations[relation], names[tail])
+            for head, relation, tail in edges.tolist()
+        ]
+
+    @cached_property
+    def _relations(self) -> list[str]:
+        # A brace would be a slot in a phrasing.
+        braces = str.maketrans("{}", "()")
+        names = (prompt_name(relation).translate(braces) for relation in self._graph.relations)
+        return [name if re.search(r"\w", name) else _RELATED for name in names]
+
+    @cached_property
+    def _phrasings(self) -> Phrasings:
+        return Phrasings(self._relations)
+
+    def _phrasing(self, triple: Triple) -> Phrasing:
+        head, relation, tail = triple
+        phrasing = self._phrasings.of(relation, _language(head + tail))
+        # An English relation between Chinese names that has no Chinese wording is English.
+        return self._phrasings.of(relation, "en") if _LATIN.search(phrasing.one) else phrasing
+
+    # -- sentences ---------------------------------------------------------------------------
+
+    def _sentences(self, triples: Sequence[Triple]) -> str:
+        """Return sentences; the tails of one head and relation share one."""
+        return _joined(self._leaving(triples))
+
+    def _leaving(self, triples: Sequence[Triple]) -> list[str]:
+        grouped: dict[tuple[str, str], list[Triple]] = {}
+        for triple in triples:
+            grouped.setdefault(triple[:2], []).append(triple)
+        return [
+            self._phrasing(group[0]).sentence(
+                head, [tail for _, _, tail in group], _language("".join(t for *_, t in group))
+            )
+            for (head, _), group in grouped.items()
+        ]
+
+    def _entering(self, triples: Sequence[Triple]) -> list[str]:
+        """Return sentences that begin with the tail, where its relation has such."""
+        return [self._phrasing(triple).inverse_sentence(triple[0], triple[2]) for triple in triples]
+
+    # -- descriptions ------------------------------------------------------------------------
+
+    def _description(self, triples: Sequence[Triple]) -> str:
+        """Return the facts around the entity with most of them, then those around the next."""
+        lines: list[str] = []
+        rest = list(triples)
+        while rest:
+            degrees = Counter(
+                name for head, _, tail in rest for name in dict.fromkeys((head, tail))
+            )
+            centre = max(degrees, key=lambda name: degrees[name])  # the first of equals
+            around = [triple for triple in rest if centre in (triple[0], triple[2])]
+            rest = [triple for triple in rest if centre not in (triple[0], triple[2])]
+            leaving = [triple for triple in around if triple[0] == centre]
+            entering = [triple for triple in around if triple[0] != centre]
+            lead = _lead(centre, len(around), first=not lines)
+            lines.append(_joined([lead, *self._leaving(leaving), *self._entering(entering)]))
+        return "\n".join(lines)
+
+    def _described(self, triples: Sequence[Triple], limit: Limit) -> Phrased | None:
+        """Return a model's description of the best edges, None if it cannot be used."""
+        if self._model is None:
+            return None
+        count = min(MOST_DESCRIBED, _longest(self._description, triples, limit).edges)
+        if not count:
+            return None
+        shown = [
+            (
+                head.replace("|", "/"),
+                relation_words(relation).replace("|", "/"),
+                tail.replace("|", "/"),
+            )
+            for head, relation, tail in _distinct(triples[:count])
+        ]
+        listing = "\n".join(map(" | ".join, shown))
+        request = load_prompt("describe_graph", _language(listing)).request(
+            {"triples": listing}, most_tokens=64 + 2 * estimate_tokens(listing)
+        )
+        reply: Any = self._model.ask(request).reply
+        if not isinstance(reply, TextReply):
+            return None
+        text = clean_line(reply.text, len(reply.text))
+        known = self._sentences(shown) + self._description(_distinct(triples[:count]))
+        if invented(text, shown, known, self._graph) or not limit.holds(text):
+            return None
+        return Phrased(text, count, by_model=True)
+
+
+def as_triples(triples: Sequence[Triple]) -> str:
+    """Return "(head, relation, tail), …"; names with brackets, commas or quotes are in quotes."""
+    return ", ".join(
+        f"({_quoted(head)}, {_quoted(relation_words(relation))}, {_quoted(tail)})"
+        for head, relation, tail in triples
+    )
+
+
+def prompt_name(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name on one line, without signs that cannot be seen or turn the writing around."""
+    return one_line(clean_line(text, longest + 1), longest)
+
+
+def _longest(
+    phrase: Callable[[Sequence[Triple]], str], triples: Sequence[Triple], limit: Limit
+) -> Phrased:
+    """Return the phrasing of as many triples, from the first on, as are within a limit."""
+    # Each triple that is not said yet takes at least one sign, and so at least one token.
+    most = min(len(triples), *(n for n in (limit.tokens, limit.characters) if n is not None), 10**9)
+    text = phrase(_distinct(triples[:most]))
+    if limit.holds(text):
+        return Phrased(text, most)
+    best, low, high = Phrased("", 0), 0, most - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        text = phrase(_distinct(triples[:middle]))
+        if limit.holds(text):
+            best, low = Phrased(text, middle), middle
+        else:
+            high = middle - 1
+    return best
+
+
+def _distinct(triples: Sequence[Triple]) -> list[Triple]:
+    """Return the triples without those whose names are the same: namesakes say the same."""
+    return list(dict.fromkeys(triples))
+
+
+def _quoted(name: str) -> str:
+    return orjson.dumps(name).decode() if _DELIMITERS.search(name) else name
+
+
+def _lead(centre: str, facts: int, *, first: bool) -> str:
+    if is_chinese(centre):
+        return f"{centre}{'是中心，' if first else ''}有{facts}条{'' if first else '其他'}事实。"
+    words = f"{'' if first else 'other '}fact{'s' if facts > 1 else ''}"
+    return f"{centre} {'is at the centre of' if first else 'has'} {facts} {words}."
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    """Return sentences as one text; after a Chinese full stop there is no space."""
+    return re.sub("(?<=[。？！]) ", "", " ".join(sentences))
+
+
+def _language(text: str) -> str:
+    return "zh" if is_chinese(text) else "en"
