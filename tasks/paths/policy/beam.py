@@ -7,6 +7,7 @@ import numpy as np
 from tasks.graphs.graph import Nodes
 from tasks.paths.path import Path
 from tasks.paths.policy.episodes import (
+    BRIDGES,
     Rules,
     VectorGraph,
     Walks,
@@ -111,20 +112,31 @@ def _longer(
     import torch
 
     actions = possible_actions(world, beam.walks, rules)
+    rows, columns = np.nonzero(actions.mask)
+    able = _may_arrive(world, actions.nodes[rows, columns], beam.walks.targets[rows], left)
+    rows, columns = rows[able], columns[able]
+    kept, rows = np.unique(rows, return_inverse=True)
+    beam, actions = beam.rows(kept), actions.rows(kept)
     with torch.inference_mode():
         likely = network.log_probabilities(world, beam.walks, actions).numpy()
-    rows, columns = np.nonzero(actions.mask)
-    nodes, targets = actions.nodes[rows, columns], beam.walks.targets[rows]
-    if left < 2:
-        near = nodes == targets
-        if left == 1:
-            near |= world.adjacent(nodes, targets)
-        rows, columns = rows[near], columns[near]
     longer = _Beam(beam.walks.rows(rows), beam.pairs[rows], beam.likely[rows])
     longer.likely = longer.likely + likely[rows, columns]
     advance(longer.walks, np.arange(len(rows)), actions.rows(rows), columns)
     end_walks(longer.walks, rules)
     return longer
+
+
+def _may_arrive(world: VectorGraph, nodes: Nodes, targets: Nodes, left: int) -> np.ndarray:
+    """Tell which nodes may have their targets within so many edges: bool; False is certain."""
+    if left > 2:
+        return np.ones(len(nodes), bool)
+    near = nodes == targets
+    if left > 0:
+        near |= world.adjacent(nodes, targets)
+    if left > 1:
+        degrees = np.minimum(world.degrees[nodes], world.degrees[targets])
+        near |= world.bridged(nodes, targets) | (degrees > BRIDGES)
+    return near
 
 
 def _joined(some: _Beam, others: _Beam) -> _Beam:
