@@ -30,7 +30,7 @@ from benchmarks.fact_check import interval
 from benchmarks.path_worlds import World, metaqa, pathquestion, random_pairs
 from benchmarks.results_file import write_results
 from tasks.paths.path import Path
-from tasks.paths.policy.beam import BeamOptions, search_paths
+from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import Choose, Rules, begin, choose_at_random, walk_all
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
 from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_policy
@@ -123,9 +123,9 @@ def ranks(world: World, policy: TrainedPolicy, likelihood: float) -> np.ndarray:
     )
 
 
-def rank_of(paths: list[Path], gold: Path | None) -> int:
+def rank_of(paths: list[RankedPath], gold: Path | None) -> int:
     """Return where a path is among others."""
-    return next((n for n, path in enumerate(paths) if gold and path.steps == gold.steps), 99)
+    return next((n for n, path in enumerate(paths) if gold and path.path.steps == gold.steps), 99)
 
 
 def measure_gold(worlds: list[World]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def measure_open(world: World, policy: TrainedPolicy, likelihood: float) -> dict
             weights=policy.plan.reward_weights,
         )
         paths = [path for paths in searched for path in paths]
-        paths.sort(key=lambda path: -path.rewards.total if path.rewards else 0.0)
+        paths.sort(key=lambda path: -path.score)
         right.append([rank_of(paths, gold), len(targets)])
     rank, targets_each = np.array(right).T
     return {

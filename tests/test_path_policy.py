@@ -154,7 +154,10 @@ def test_the_question_decides_between_two_ways() -> None:
         )
         return float(
             np.mean(
-                [paths[0].steps == path.steps for paths, path in zip(found, right, strict=True)]
+                [
+                    paths[0].path.steps == path.steps
+                    for paths, path in zip(found, right, strict=True)
+                ]
             )
         )
 
@@ -264,15 +267,18 @@ def test_beams_find_every_path_that_fits_into_them(steps: int) -> None:
     given = (pairs.sources, pairs.targets, pairs.contexts, rules)
     found = search_paths(world, trained().network, *given, options=wide)
     for source, target, paths in zip(pairs.sources, pairs.targets, found, strict=True):
-        assert {path.steps for path in paths} == all_ways(world, int(source), int(target), steps)
-        totals = [path.rewards.total for path in paths if path.rewards]
-        assert len(totals) == len(paths) == len({path.steps for path in paths})
+        assert {path.path.steps for path in paths} == all_ways(
+            world, int(source), int(target), steps
+        )
+        scores = [path.score for path in paths]
+        assert scores == sorted(scores, reverse=True)
+        assert len(paths) == len({path.path.steps for path in paths})
     ranked = search_paths(
         world, trained().network, *given, options=BeamOptions(width=10_000, likelihood=0)
     )
     for paths in ranked:
-        totals = [path.rewards.total for path in paths if path.rewards]
-        assert totals == sorted(totals, reverse=True)
+        totals = [path.path.rewards.total for path in paths if path.path.rewards]
+        assert totals == sorted(totals, reverse=True) == [path.score for path in paths]
     narrow = search_paths(world, trained().network, *given, options=BeamOptions(width=3))
     assert max(map(len, narrow)) <= 3
     share = np.mean(
@@ -339,5 +345,7 @@ def test_walks_that_may_come_back_learn_where_to_stop() -> None:
         *(world, policy.network, sources, targets, contexts, plan.rules),
         options=BeamOptions(likelihood=1),
     )
-    right = [paths[0].steps == gold.steps for paths, gold in zip(found, short + long, strict=True)]
+    right = [
+        paths[0].path.steps == gold.steps for paths, gold in zip(found, short + long, strict=True)
+    ]
     assert np.mean(right) > 0.95

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.paths.path import Extracted, Extraction, GroundedQuestion, Path
-from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions, search_paths
+from tasks.paths.path import Extracted, Extraction, GroundedQuestion
+from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.train import TrainedPolicy
 
@@ -15,8 +15,8 @@ from tasks.paths.policy.train import TrainedPolicy
 class PolicyWalks:
     """Takes out the best paths between each source and each node of each candidate.
 
-    A question keeps the `most_paths` paths with the highest total rewards, whichever candidate they
-    lead to: no candidate is preferred. Questions for which the policy finds none get what the first
+    A question keeps the `most_paths` paths with the highest scores, whichever candidate they lead
+    to: no candidate is preferred. Questions for which the policy finds none get what the first
     of `fallbacks` gives that finds an edge, such as shortest paths and then P_sub.
     """
 
@@ -29,7 +29,7 @@ class PolicyWalks:
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return what each question needs, in the same order."""
-        kept: list[list[Path]] = [[] for _ in questions]
+        kept: list[list[RankedPath]] = [[] for _ in questions]
         numbers, sources, targets = _pairs(questions)
         if len(numbers):
             plan = self.policy.plan
@@ -52,9 +52,9 @@ class PolicyWalks:
                 extracted[number] = other
         return extracted
 
-    def _extracted(self, paths: list[Path]) -> Extracted:
-        best = sorted(paths, key=lambda path: -path.rewards.total if path.rewards else 0.0)
-        best = best[: self.most_paths]
+    def _extracted(self, paths: list[RankedPath]) -> Extracted:
+        ranked = sorted(paths, key=lambda path: -path.score)
+        best = [path.path for path in ranked[: self.most_paths]]
         edges = dict.fromkeys(
             (edge.head, edge.relation, edge.tail) for path in best for edge in path.edges
         )

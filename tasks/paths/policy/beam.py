@@ -38,6 +38,14 @@ class BeamOptions:
 DEFAULT_BEAM = BeamOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class RankedPath:
+    """A path with its rewards, and the score that it is ranked by."""
+
+    path: Path
+    score: float
+
+
 @dataclass(eq=False)
 class _Beam:
     """Walks of some pairs, the number of each one's pair, and its log-probability."""
@@ -65,13 +73,13 @@ def search_paths(
     options: BeamOptions = DEFAULT_BEAM,
     weights: RewardWeights = DEFAULT_WEIGHTS,
     projection: np.ndarray | None = None,
-) -> list[list[Path]]:
-    """Return the paths of each pair of a source and a target, with their rewards, best first.
+) -> list[list[RankedPath]]:
+    """Return the paths of each pair of a source and a target, best first.
 
     Only paths that reach the target within the rules' steps are returned. A pair of one node with
     itself has none unless the rules allow walks to come back.
     """
-    paths: list[list[Path]] = [[] for _ in sources]
+    paths: list[list[RankedPath]] = [[] for _ in sources]
     for start in range(0, len(sources), PAIRS):
         part = slice(start, start + PAIRS)
         walks = begin(sources[part], targets[part], contexts[part], rules)
@@ -82,7 +90,7 @@ def search_paths(
         score = rewards.total + options.likelihood * ended.likely
         for row in best_of_groups(ended.pairs, score, options.width).tolist():
             path = ended.walks.path(row, rewards.of(row))
-            paths[start + int(ended.pairs[row])].append(path)
+            paths[start + int(ended.pairs[row])].append(RankedPath(path, float(score[row])))
     return paths
 
 
