@@ -6,23 +6,26 @@ Where there are too many, those nearest to the question count. QA-GNN ranks by a
 loss; here the cosine of vectors decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sparse
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.extraction.edges import (
-    LIKELIEST_EDGES,
-    EdgesAmong,
+    TOGETHER,
+    Likeness,
+    NodeSets,
     as_triples,
-    likeness_of_triples,
+    best_of_each,
+    members,
 )
 from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import Extracted, GroundedQuestion
 
 MOST_NODES = 200
-_TOGETHER = 256  # questions
+MOST_EDGES = 2_000
+"""Edges of one question: far more than a prompt has room for."""
 
 
 class SubgraphExtraction:
@@ -37,61 +40,62 @@ class SubgraphExtraction:
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return the edges of each question; there are no paths."""
-        among = EdgesAmong(self._graph)
-        extracted = []
-        for start in range(0, len(questions), _TOGETHER):
-            batch = questions[start : start + _TOGETHER]
-            for question, nodes in zip(batch, self.nodes(batch), strict=True):
-                extracted.append(Extracted((), self._edges(question, nodes, among)))
+        sets = NodeSets(self._graph)
+        extracted: list[Extracted] = []
+        for start in range(0, len(questions), TOGETHER):
+            batch = questions[start : start + TOGETHER]
+            sets.fill(self._nodes(batch, sets))
+            edges, bits = sets.edges()
+            triples = as_triples(self._graph, edges)
+            places, among = members(bits)
+            contexts = np.stack([question.context for question in batch])
+            likeness = Likeness(triples, self._vectors.nodes, self._relations)
+            worth = likeness.with_contexts(contexts, places, among)
+            best = best_of_each(places, among, worth, len(batch), MOST_EDGES)
+            extracted += [Extracted((), triples[own]) for own in best]
         return extracted
 
     def nodes(self, questions: Sequence[GroundedQuestion]) -> list[Nodes]:
         """Return the nodes kept for each question: named ones first, then the likeliest."""
+        sets, kept = NodeSets(self._graph), []
+        for start in range(0, len(questions), TOGETHER):
+            kept += self._nodes(questions[start : start + TOGETHER], sets)
+        return kept
+
+    def _nodes(self, questions: Sequence[GroundedQuestion], sets: NodeSets) -> list[Nodes]:
         named = [named_nodes(question)[: self._most] for question in questions]
-        between = self._between(named)
+        sets.fill(named)
         kept = []
+        between = self._between(named, sets)
         for question, own, others in zip(questions, named, between, strict=True):
             room = self._most - len(own)
             if len(others) > room:
                 vectors = self._vectors.nodes[others].astype(np.float32)
                 likeness = vectors @ question.context
                 others = others[np.argsort(-likeness, kind="stable")[:room]]
-            kept.append(np.concatenate([own, others]).astype(np.int32))
+            kept.append(np.concatenate([own, others]))
         return kept
 
-    def _between(self, named: list[Nodes]) -> list[Nodes]:
-        """Return the neighbours of two or more nodes of each list, sorted."""
+    def _between(self, named: list[Nodes], sets: NodeSets) -> Iterator[Nodes]:
+        """Yield the neighbours of two or more nodes of each list, but for these, sorted."""
         ends = np.cumsum([0, *map(len, named)])
+        places = np.concatenate(named)
         starts = sparse.csr_array(
-            (np.ones(ends[-1], np.float32), np.concatenate([[], *named]).astype(np.int32), ends),
-            (len(named), self._graph.nodes),
+            (np.ones(len(places), np.float32), places, ends), (len(named), self._graph.nodes)
         )
         reached = starts @ self._vectors.neighbours.matrix
         shared = reached.data > 1.5
+        nodes = reached.indices[shared].astype(np.int32, copy=False)
         rows = np.repeat(np.arange(len(named)), np.diff(reached.indptr))[shared]
-        nodes = reached.indices[shared]
-        counts = np.bincount(rows, minlength=len(named)).cumsum()
-        parts = np.split(nodes, counts[:-1]) if len(named) else []
-        return [
-            np.setdiff1d(nodes, own, assume_unique=True)
-            for nodes, own in zip(parts, named, strict=True)
-        ]
-
-    def _edges(self, question: GroundedQuestion, nodes: Nodes, among: EdgesAmong) -> np.ndarray:
-        """Return the edges among nodes, int32 (edges, 3), the likeliest first."""
-        triples = as_triples(self._graph, among.find(nodes))
-        if not len(triples):
-            return triples
-        known, places = np.unique(triples[:, ::2], return_inverse=True)
-        vectors = self._vectors.nodes[known].astype(np.float32)
-        heads, tails = places.reshape(-1, 2).T
-        local = np.stack([heads, triples[:, 1], tails], axis=1)
-        likeness = likeness_of_triples(local, question.context, vectors, self._relations)
-        return triples[np.argsort(-likeness, kind="stable")[:LIKELIEST_EDGES]]
+        new = ~sets.has(rows, nodes)
+        nodes, counts = nodes[new], np.bincount(rows[new], minlength=len(named))
+        for part in np.split(nodes, counts.cumsum()[:-1]):
+            yield np.sort(part)
 
 
 def named_nodes(question: GroundedQuestion) -> Nodes:
     """Return the distinct sources and targets of a question, in their order."""
-    nodes = np.concatenate([question.sources, *question.targets])
-    _, first = np.unique(nodes, return_index=True)
-    return nodes[np.sort(first)].astype(np.int32)
+    nodes = dict.fromkeys(question.sources.tolist())
+    for targets in question.targets:
+        nodes.update(dict.fromkeys(targets.tolist()))
+    return np.fromiter(nodes, np.int32, len(nodes))
