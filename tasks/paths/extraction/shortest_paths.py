@@ -1,0 +1,176 @@
+"""The shortest paths from what a question names to each of its candidate answers.
+
+Both ends are widened, always the one with fewer edges around it, until they meet (Pohl 1971,
+bidirectional search). Edges are walked either way. Among paths of one length those count whose
+nodes are nearest to the question; of several edges between two nodes, the one whose relation is.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.graphs.graph import Graph, Nodes
+from tasks.paths.graph_vectors import GraphVectors
+from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
+
+MOST_STEPS = 3
+PATHS_OF_ONE = 3
+"""Paths of one candidate."""
+
+MOST_WIDENED = 1_000_000
+"""Neighbours looked at in one step; beyond them the nodes with the most neighbours are left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """The nodes last reached from one end: each with its parent's place there, and its worth."""
+
+    nodes: Nodes
+    parents: np.ndarray
+    worth: np.ndarray
+    before: "_Front | None" = None
+
+    def back(self, place: int) -> list[int]:
+        """Return the nodes from here to the end."""
+        walked, front, at = [], self, int(place)
+        while True:
+            walked.append(int(front.nodes[at]))
+            if front.before is None:
+                return walked
+            at, front = int(front.parents[at]), front.before
+
+
+class ShortestPaths:
+    """Takes the shortest paths of at most `most_steps` steps to each candidate."""
+
+    name = "shortest_paths"
+
+    def __init__(self, graph: Graph, vectors: GraphVectors, most_steps: int = MOST_STEPS) -> None:
+        """Take a graph and its vectors."""
+        self._graph, self._vectors, self._most = graph, vectors, most_steps
+        self._relations = vectors.relations.astype(np.float32)
+
+    def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
+        """Return the paths of each question, the shortest first, and their edges."""
+        search = _Search(self._vectors)
+        return [self._of(question, search) for question in questions]
+
+    def _of(self, question: GroundedQuestion, search: "_Search") -> Extracted:
+        found = [
+            walk
+            for targets in question.targets
+            for walk in search.between(question.sources, targets, question.context, self._most)
+        ]
+        found.sort(key=lambda walk: (len(walk[0]), -walk[1]))
+        likeness = self._relations @ question.context
+        paths = tuple(self._path(nodes, likeness) for nodes, _ in found)
+        edges = dict.fromkeys(
+            (edge.head, edge.relation, edge.tail) for path in paths for edge in path.edges
+        )
+        return Extracted(paths, np.array(list(edges), np.int32).reshape(-1, 3))
+
+    def _path(self, nodes: tuple[int, ...], likeness: np.ndarray) -> Path:
+        steps = [
+            self._step(start, end, likeness) for start, end in zip(nodes, nodes[1:], strict=False)
+        ]
+        return Path(nodes[0], tuple(steps))
+
+    def _step(self, start: int, end: int, likeness: np.ndarray) -> Step:
+        """Return the step along the edge, in either direction, with the likeliest relation."""
+        steps = [
+            Step(int(relation), inverse, end)
+            for inverse, head, tail in ((False, start, end), (True, end, start))
+            for relation in relations_between(self._graph, head, tail)
+        ]
+        return max(steps, key=lambda step: (likeness[step.relation], not step.inverse))
+
+
+def relations_between(graph: Graph, head: int, tail: int) -> np.ndarray:
+    """Return the relations of the edges from one node to another, reading the fewer edges."""
+    leaving = slice(graph.out_offsets[head], graph.out_offsets[head + 1])
+    entering = slice(graph.in_offsets[tail], graph.in_offsets[tail + 1])
+    if leaving.stop - leaving.start <= entering.stop - entering.start:
+        return graph.out_relations[leaving][graph.out_tails[leaving] == tail]
+    edges = graph.in_edges[entering]
+    return graph.out_relations[edges[graph.heads[edges] == head]]
+
+
+class _Search:
+    """Searches one graph; for one thread."""
+
+    def __init__(self, vectors: GraphVectors) -> None:
+        self._vectors, self._neighbours = vectors, vectors.neighbours
+        nodes = len(vectors.neighbours.offsets) - 1
+        self._seen = np.zeros((2, nodes), np.bool_)
+        self._places = np.zeros(nodes, np.int64)  # in the front that was reached last
+
+    def between(
+        self, sources: Nodes, targets: Nodes, context: np.ndarray, most: int
+    ) -> list[tuple[tuple[int, ...], float]]:
+        """Return nodes and worth of the best shortest paths from any source to any target."""
+        sources = np.setdiff1d(sources, targets)
+        fronts = [_Front(ends, ends, self._worth(ends, context)) for ends in (sources, targets)]
+        touched = [[sources], [targets]]
+        self._seen[0][sources] = self._seen[1][targets] = True
+        found: list[tuple[tuple[int, ...], float]] = []
+        for steps in range(1, most + 1):
+            if not all(len(front.nodes) for front in fronts):
+                break
+            degrees = self._neighbours.degrees
+            side = int(np.argmin([degrees[front.nodes].sum() for front in fronts]))
+            owners, reached = self._widened(fronts[side])
+            found = list(self._meetings(fronts, side, owners, reached))
+            if found or steps == most:
+                break
+            new = ~self._seen[side][reached]
+            fronts[side] = self._next(fronts[side], owners[new], reached[new], context)
+            self._seen[side][fronts[side].nodes] = True
+            touched[side].append(fronts[side].nodes)
+        for seen, nodes in zip(self._seen, touched, strict=True):
+            seen[np.concatenate(nodes)] = False
+        return found
+
+    def _widened(self, front: _Front) -> tuple[np.ndarray, Nodes]:
+        """Return the neighbours of a front, and the places of the nodes they belong to.
+
+        Those of the worthiest nodes come last.
+        """
+        order = np.argsort(front.worth, kind="stable")
+        degrees = self._neighbours.degrees[front.nodes]
+        if degrees.sum() > MOST_WIDENED:
+            small = np.argsort(degrees, kind="stable")
+            kept = np.zeros(len(degrees), np.bool_)
+            kept[small[degrees[small].cumsum() <= MOST_WIDENED]] = True
+            order = order[kept[order]]
+        owners, reached = self._neighbours.around(front.nodes[order])
+        return order[owners], reached
+
+    def _next(
+        self, front: _Front, owners: np.ndarray, reached: Nodes, context: np.ndarray
+    ) -> _Front:
+        """Return the front of the nodes reached, each from its worthiest parent, which is last."""
+        self._places[reached] = np.arange(len(reached))
+        last = self._places[reached] == np.arange(len(reached))
+        nodes, parents = reached[last], owners[last]
+        return _Front(nodes, parents, front.worth[parents] + self._worth(nodes, context), front)
+
+    def _meetings(
+        self, fronts: Sequence[_Front], side: int, owners: np.ndarray, reached: Nodes
+    ) -> Iterator[tuple[tuple[int, ...], float]]:
+        """Yield the worthiest paths by which a widened front meets the other one."""
+        other = fronts[1 - side]
+        self._places[reached] = -1
+        self._places[other.nodes] = np.arange(len(other.nodes))
+        meets = np.flatnonzero(self._places[reached] >= 0)
+        ends = self._places[reached[meets]]
+        worth = fronts[side].worth[owners[meets]] + other.worth[ends]
+        for place in np.argsort(-worth, kind="stable")[:PATHS_OF_ONE]:
+            own = fronts[side].back(owners[meets[place]])
+            others = other.back(ends[place])
+            walk = own[::-1] + others if side == 0 else others[::-1] + own
+            yield tuple(walk), float(worth[place])
+
+    def _worth(self, nodes: Nodes, context: np.ndarray) -> np.ndarray:
+        likeness: np.ndarray = self._vectors.nodes[nodes].astype(np.float32) @ context
+        return likeness
