@@ -142,7 +142,7 @@ def _may_arrive(world: VectorGraph, nodes: Nodes, targets: Nodes, left: int) -> 
     if left > 0:
         near |= world.adjacent(nodes, targets)
     if left > 1:
-        degrees = np.minimum(world.degrees[nodes], world.degrees[targets])
+        degrees = np.minimum(*(world.neighbours.degrees[ends] for ends in (nodes, targets)))
         near |= world.bridged(nodes, targets) | (degrees > BRIDGES)
     return near
 

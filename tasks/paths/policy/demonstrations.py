@@ -30,12 +30,7 @@ def distances(world: VectorGraph, targets: Nodes, steps: int) -> Iterator[tuple[
     from scipy.sparse import csr_array
 
     graph = world.graph
-    ends = (
-        np.concatenate([graph.heads, graph.out_tails]),
-        np.concatenate([graph.out_tails, graph.heads]),
-    )
-    size = (graph.nodes, graph.nodes)
-    joined = csr_array((np.ones(len(ends[0]), np.float32), ends), size)
+    joined = world.neighbours.matrix
     together = max(1, CELLS // max(graph.nodes, 1))
     for start in range(0, len(targets), together):
         part = targets[start : start + together]

@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import Path, Rewards, Step
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewards, walk_rewards
 
 STOP = -1  # the relation of the action that ends a walk at its target
 COMPARED = 4_096  # edges of a hub whose other ends are compared with a target
-BRIDGES = 64  # edges at the smaller of two nodes, up to which bridges between them are looked for
-ROWS = 65_536  # vectors measured at a time
+BRIDGES = 64  # neighbours of the smaller of two nodes, up to which they are looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,17 @@ class VectorGraph:
         return degrees
 
     @cached_property
-    def norms(self) -> np.ndarray:
-        """The lengths of the nodes' vectors, 1 for those of zeros: float32 (nodes,)."""
-        parts = [
-            np.linalg.norm(self.nodes[start : start + ROWS].astype(np.float32), axis=1)
-            for start in range(0, len(self.nodes), ROWS)
-        ]
-        norms = np.concatenate([np.zeros(0, np.float32), *parts])
-        return np.where(norms > 0, norms, 1)
+    def neighbours(self) -> Neighbours:
+        """Which nodes an edge joins, in whichever direction."""
+        return Neighbours.of(self.graph)
 
     @cached_property
     def _joined(self) -> np.ndarray:
-        """The pairs of nodes that an edge joins, sorted: int64."""
-        return np.unique(self._pairs(self.graph.heads, self.graph.out_tails))
+        """The pairs of different nodes that an edge joins, sorted: int64."""
+        neighbours = self.neighbours
+        some = np.repeat(np.arange(self.graph.nodes), neighbours.degrees)
+        once = some < neighbours.nodes
+        return self._pairs(some[once], neighbours.nodes[once])
 
     def _pairs(self, some: Nodes, others: Nodes) -> np.ndarray:
         low, high = np.minimum(some, others), np.maximum(some, others)
@@ -71,7 +69,7 @@ class VectorGraph:
         return pairs
 
     def adjacent(self, some: Nodes, others: Nodes) -> np.ndarray:
-        """Tell for pairs of nodes whether an edge joins them, in whichever direction: bool."""
+        """Tell for pairs of different nodes whether an edge joins them: bool."""
         if not len(self._joined):
             return np.zeros(len(some), bool)
         pairs = self._pairs(some, others)
@@ -80,14 +78,15 @@ class VectorGraph:
         return adjacent
 
     def bridged(self, some: Nodes, others: Nodes) -> np.ndarray:
-        """Tell for pairs of nodes whether a third node is next to both: bool.
+        """Tell for pairs of nodes whether another node is next to both: bool.
 
         Of a pair of hubs this is not worked out, since it would mean nothing.
         """
-        first = self.degrees[some] <= self.degrees[others]
+        degrees = self.neighbours.degrees
+        first = degrees[some] <= degrees[others]
         near, far = np.where(first, some, others), np.where(first, others, some)
-        small = np.flatnonzero(self.degrees[near] <= BRIDGES)
-        rows, _, _, ends = self.edges_at(near[small])
+        small = np.flatnonzero(degrees[near] <= BRIDGES)
+        rows, ends = self.neighbours.around(near[small])
         rows = small[rows]
         bridged = np.zeros(len(some), bool)
         bridged[rows[self.adjacent(ends, far[rows])]] = True
@@ -96,6 +95,10 @@ class VectorGraph:
     def vectors(self, nodes: Nodes) -> np.ndarray:
         """Return float32 (…, d): the nodes' vectors."""
         return np.asarray(self.nodes[nodes], np.float32)
+
+    def units(self, nodes: Nodes) -> np.ndarray:
+        """Return the nodes' vectors, float32 (…, d), with length one; zeros stay zeros."""
+        return units(self.vectors(nodes))
 
     def relation_vectors(self, relations: np.ndarray) -> np.ndarray:
         """Return float32 (…, d): the relations' vectors; negative numbers have zeros."""
@@ -187,6 +190,12 @@ class Actions:
         return Actions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
+def units(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors, float32, with length one; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+
+
 def begin(sources: Nodes, targets: Nodes, contexts: np.ndarray, rules: Rules) -> Walks:
     """Return walks that stand at their sources."""
     walks = len(sources)
@@ -239,8 +248,7 @@ def _edges_at_hub(
     compared = np.asarray(near.any(0))
     compared[:: -(-len(ends) // COMPARED)] = True
     places = np.flatnonzero(compared)
-    likeness = world.vectors(targets) @ world.vectors(ends[places]).T
-    likeness /= world.norms[targets][:, None] * world.norms[ends[places]]
+    likeness = world.units(targets) @ world.units(ends[places]).T
     score = (likeness + 4 * near[:, places])[target_of]
     if rules.simple:
         score[(walks.visited[rows][:, :, None] == ends[places]).any(1)] = -np.inf

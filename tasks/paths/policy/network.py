@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.paths.policy.episodes import STOP, Actions, Choose, VectorGraph, Walks
+from tasks.paths.policy.episodes import (
+    STOP,
+    Actions,
+    Choose,
+    VectorGraph,
+    Walks,
+    units,
+)
 from tasks.paths.policy.rewards import prefix_means
 
 FEATURES = (
@@ -161,19 +168,15 @@ class _Inputs:
 
     @cached_property
     def relation_vectors(self) -> np.ndarray:
-        return _units(self._world.relation_vectors(self._distinct[0]))
+        return units(self._world.relation_vectors(self._distinct[0]))
 
     @cached_property
     def nodes(self) -> np.ndarray:
-        return self._units_of(self._ends)
-
-    def _units_of(self, nodes: np.ndarray) -> np.ndarray:
-        units: np.ndarray = self._world.vectors(nodes) / self._world.norms[nodes][..., None]
-        return units
+        return self._world.units(self._ends)
 
     @cached_property
     def _contexts(self) -> np.ndarray:
-        return _units(self._walks.contexts)
+        return units(self._walks.contexts)
 
     @cached_property
     def _walked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +194,7 @@ class _Inputs:
     def states(self) -> np.ndarray:
         """Return (walks, inputs): s_t, what was walked, the context, steps done and steps left."""
         walks = self._walks
-        at, target = self._units_of(walks.at), self._units_of(walks.targets)
+        at, target = self._world.units(walks.at), self._world.units(walks.targets)
         parts = [at, target - at, self._walked[0]]
         if self._shape.reads_context:
             parts.append(self._contexts)
@@ -209,10 +212,10 @@ class _Inputs:
         to_context = contexts @ self.relation_vectors.T
         count = 1 + 2 * walks.lengths[rows][:, None]
         step = world.vectors(ends) + world.relation_vectors(self._kinds)
-        longer = _units(self._walked[1][rows] * count + step)
+        longer = units(self._walked[1][rows] * count + step)
         unseen, lookahead = np.zeros(len(ends)), self._shape.lookahead
         columns = [
-            _dots(self.nodes, self._units_of(walks.targets)[rows]),
+            _dots(self.nodes, self._world.units(walks.targets)[rows]),
             _dots(self.nodes, contexts[rows]),
             to_context[rows, self.relations],
             _dots(longer, contexts[rows]),
@@ -228,8 +231,3 @@ class _Inputs:
 
 def _dots(some: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.einsum("ad,ad->a", some, others)
-
-
-def _units(vectors: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
