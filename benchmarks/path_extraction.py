@@ -3,11 +3,11 @@
     python -m benchmarks.path_extraction [--edges 10000000] [--looped 100] [--rounds 3]
 
 ConceptNet (CN-100K, 102,400 edges) gets the first thousand training questions of CommonsenseQA, a
-drawn graph of any size gets as many questions whose sources and targets are ends of edges, hubs
-among them. The peers do the same work in the way of their documentation, question by question: the
-neighbours of each named node, their intersections in pairs, the edges of the subgraph, ranked by the
-same cosines. Both must take the same edges. Static vectors are made in both graphs; names of the
-drawn one are two words. A peer that is not installed is skipped, which the results say.
+drawn graph of any size gets as many questions, with hubs among their sources and targets. The peers
+do the same work in the way of their documentation, question by question: the neighbours of each
+named node, their intersections in pairs, the edges of the subgraph, ranked by the same cosines.
+Both must take the same edges. Static vectors are made in both graphs; names of the drawn one are
+two words. A peer that is not installed is skipped, which the results say.
 """
 
 import argparse
@@ -28,7 +28,8 @@ import pyarrow as pa
 from benchmarks.results_file import write_results
 from tasks.graphs.graph import Graph, open_graph, save_graph
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.paths.extraction.subgraph import MOST_EDGES, MOST_NODES, SubgraphExtraction
+from tasks.paths.extraction.edges import MOST_EDGES
+from tasks.paths.extraction.subgraph import MOST_NODES, SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors, content_key, graph_vectors, open_vectors
 from tasks.paths.grounding import Grounder
 from tasks.paths.path import GroundedQuestion
@@ -74,7 +75,7 @@ def asked_of_conceptnet(graph: Graph, vectors: GraphVectors) -> list[GroundedQue
     benchmark = READERS["commonsenseqa"](DATA / "commonsenseqa" / "train.jsonl.gz")
     questions = benchmark.questions[:QUESTIONS]
     return Grounder(graph, vectors).ground(
-        [question.text for question in questions], [question.choices for question in questions]
+        [question.question for question in questions], [question.choices for question in questions]
     )
 
 
@@ -164,7 +165,7 @@ def measure(
     rounds: int,
     few: int,
 ) -> dict[str, Any]:
-    """Return the times of store, P_sub and peers in a graph; peers get the first `few` questions."""
+    """Return the times of store and P_sub in a graph; peers get the first `few` questions."""
     figures: dict[str, Any] = {"nodes": graph.nodes, "edges": len(graph.heads)}
     with tempfile.TemporaryDirectory() as folder:
         save_graph(graph, Path(folder) / "graph")
@@ -223,7 +224,10 @@ def beside(
         seconds, found = timed(lambda: [looped(one, rows, *parts) for one in questions])
         theirs.append(seconds / len(questions))
         ours.append(timed(own)[0] / QUESTIONS)
-    same = [{tuple(row) for row in one.tolist()} == own for one, own in zip(found, expected)]
+    same = [
+        {tuple(row) for row in one.tolist()} == rows
+        for one, rows in zip(found, expected, strict=True)
+    ]
     return {
         "seconds to load": round(loading, 2),
         "questions": len(questions),

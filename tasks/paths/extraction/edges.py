@@ -1,7 +1,5 @@
 """The edges among a few nodes of a graph, for many questions at once."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
@@ -13,6 +11,9 @@ TOGETHER = 64
 HUB = 2_000
 """A node with more edges is examined from the other ends of its edges, which are fewer."""
 
+MOST_EDGES = 2_000
+"""Edges of one question: far more than a prompt has room for."""
+
 
 class NodeSets:
     """Up to TOGETHER sets of nodes, as one number per node of the graph; for one thread."""
@@ -21,20 +22,24 @@ class NodeSets:
         """Start with empty sets of nodes of a graph."""
         self._graph = graph
         self._bits = np.zeros(graph.nodes, np.uint64)
-        self._members: Nodes = np.zeros(0, np.int32)
+        self._places = np.zeros(graph.nodes, np.int32)
+        self.nodes: Nodes = np.zeros(0, np.int32)
 
-    def fill(self, sets: Sequence[Nodes]) -> None:
-        """Replace the sets; the nodes of each are distinct."""
-        self._bits[self._members] = 0
-        counts = list(map(len, sets))
-        self._members = np.concatenate([np.zeros(0, np.int32), *sets])
-        marks = np.uint64(1) << np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
-        np.bitwise_or.at(self._bits, self._members, marks)
+    def fill(self, places: np.ndarray, nodes: Nodes) -> None:
+        """Replace the sets: those at `places` (members,) get `nodes` (members,)."""
+        self._bits[self.nodes] = 0
+        np.bitwise_or.at(self._bits, nodes, np.uint64(1) << places.astype(np.uint64))
+        self.nodes = np.unique(nodes)  # of any set
+        self._places[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
 
     def has(self, places: np.ndarray, nodes: Nodes) -> np.ndarray:
         """Return whether the sets at these places have these nodes, bool."""
         found: np.ndarray = (self._bits[nodes] >> places.astype(np.uint64)) & np.uint64(1) > 0
         return found
+
+    def places_of(self, nodes: Nodes) -> np.ndarray:
+        """Return the places of members among `self.nodes`."""
+        return self._places[nodes]
 
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the edges with both ends in one set: their numbers, sorted, and the sets' bits.
@@ -42,23 +47,24 @@ class NodeSets:
         Both are (edges,), int64 and uint64. It takes time in the number of edges at these nodes,
         hubs aside.
         """
-        graph, bits = self._graph, self._bits
-        nodes = np.unique(self._members)
+        graph, bits, nodes = self._graph, self._bits, self.nodes
         is_hub = graph.out_offsets[nodes + 1] - graph.out_offsets[nodes] > HUB
         found = [self._common(*self._leaving(nodes[~is_hub]))]
-        if is_hub.any():
-            hubs = nodes[is_hub]
-            entered_often = graph.in_offsets[nodes + 1] - graph.in_offsets[nodes] > HUB
-            places, owners = expanded(graph.in_offsets, nodes[~entered_often])
-            edges = graph.in_edges[places].astype(np.int64)
-            heads = graph.heads[edges]
-            shared = bits[heads] & bits[nodes[~entered_often]][owners]
-            # Few are left of most nodes' edges, so that the look-up of hubs comes last.
-            edges, shared = edges[shared > 0], shared[shared > 0]
-            from_hub = np.isin(graph.heads[edges], hubs, kind="sort")
-            found.append((edges[from_hub], shared[from_hub]))
-            if entered_often.any():
-                found.append(self._between_hubs(hubs, nodes[entered_often]))
+        if not is_hub.any():
+            return found[0]
+        hubs = nodes[is_hub]
+        entered_often = graph.in_offsets[nodes + 1] - graph.in_offsets[nodes] > HUB
+        places, owners = expanded(graph.in_offsets, nodes[~entered_often])
+        edges = graph.in_edges[places].astype(np.int64)
+        shared = bits[graph.heads[edges]] & bits[nodes[~entered_often]][owners]
+        # Few edges are left here, so that the look-up of hubs comes last.
+        edges, shared = edges[shared > 0], shared[shared > 0]
+        from_hub = is_hub[self._places[graph.heads[edges]]]
+        found.append((edges[from_hub], shared[from_hub]))
+        if entered_often.any():
+            edges, shared = self._common(*self._leaving(hubs))
+            to_hub = entered_often[self._places[graph.out_tails[edges]]]
+            found.append((edges[to_hub], shared[to_hub]))
         edges, shared = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(edges)
         return edges[order], shared[order]
@@ -71,11 +77,6 @@ class NodeSets:
         """Return the edges whose tails share a set with their heads, given as bits."""
         shared = heads & self._bits[self._graph.out_tails[edges]]
         return edges[shared > 0], shared[shared > 0]
-
-    def _between_hubs(self, hubs: Nodes, entered: Nodes) -> tuple[np.ndarray, np.ndarray]:
-        edges, shared = self._common(*self._leaving(hubs))
-        kept = np.isin(self._graph.out_tails[edges], entered, kind="sort")
-        return edges[kept], shared[kept]
 
 
 def members(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,12 +97,16 @@ def as_triples(graph: Graph, edges: np.ndarray) -> np.ndarray:
 class Likeness:
     """How like triples in words are to contexts; a triple is the sum of its parts' vectors."""
 
-    def __init__(self, triples: np.ndarray, nodes: np.ndarray, relations: np.ndarray) -> None:
-        """Take int32 (triples, 3), vectors of all nodes, and those of relations in float32."""
-        known, places = np.unique(triples[:, ::2], return_inverse=True)
-        self._heads, self._tails = places.reshape(-1, 2).T
+    def __init__(
+        self, triples: np.ndarray, sets: NodeSets, nodes: np.ndarray, relations: np.ndarray
+    ) -> None:
+        """Take int32 (triples, 3) among the nodes of sets, and the vectors of a graph.
+
+        Those of nodes are float16, those of relations float32.
+        """
+        self._heads, self._tails = sets.places_of(triples[:, 0]), sets.places_of(triples[:, 2])
         self._kinds = triples[:, 1]
-        self._nodes, self._relations = nodes[known].astype(np.float32), relations
+        self._nodes, self._relations = nodes[sets.nodes].astype(np.float32), relations
         squares = [np.einsum("ij,ij->i", rows, rows) for rows in (self._nodes, relations)]
         crossed = self._nodes @ relations.T
         together = np.einsum("ij,ij->i", self._nodes[self._heads], self._nodes[self._tails])
@@ -116,20 +121,30 @@ class Likeness:
 
         `places` and `triples` number the contexts and triples of the pairs.
         """
-        nodes, relations = self._nodes @ contexts.T, self._relations @ contexts.T
-        total = nodes[self._heads[triples], places] + nodes[self._tails[triples], places]
-        total += relations[self._kinds[triples], places]
+        nodes, relations = contexts @ self._nodes.T, contexts @ self._relations.T
+        total = nodes[places, self._heads[triples]] + nodes[places, self._tails[triples]]
+        total += relations[places, self._kinds[triples]]
         likeness: np.ndarray = total / self._lengths[triples]
         return likeness
 
 
 def best_of_each(
-    sets: np.ndarray, things: np.ndarray, worth: np.ndarray, count: int, most: int
+    sets: np.ndarray, things: np.ndarray, worth: np.ndarray, rows: np.ndarray, count: int
 ) -> list[np.ndarray]:
-    """Return for each of `count` sets its things, at most so many, those worth most first.
+    """Return for each of `count` sets the rows of its things, those worth most first.
 
-    The sets are sorted, and no thing is worth more than 1 or less than -1.
+    Of pairs of a set and a thing, `worth` is between -1 and 1; equal ones keep their order. No more
+    than MOST_EDGES rows are returned for a set.
     """
-    order = np.argsort(4.0 * sets - worth, kind="stable")
+    # Set, worth and place in one number: such numbers are sorted many times faster than floats.
+    bits = max(len(sets) - 1, 1).bit_length()
+    levels = ((1 - np.clip(worth, -1, 1)) * (1 << 30)).astype(np.uint64)
+    keys = (sets.astype(np.uint64) << np.uint64(32) | levels) << np.uint64(bits)
+    order = np.sort(keys | np.arange(len(sets), dtype=np.uint64)) & np.uint64((1 << bits) - 1)
+    best = rows[things[order]]
     ends = np.bincount(sets, minlength=count).cumsum()
-    return [part[:most] for part in np.split(things[order], ends[:-1])]
+    starts = [0, *ends[:-1].tolist()]
+    return [
+        best[start : min(end, start + MOST_EDGES)].copy()
+        for start, end in zip(starts, ends.tolist(), strict=True)
+    ]

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.extraction.edges import TOGETHER, NodeSets, as_triples, best_of_each, members
-from tasks.paths.extraction.subgraph import MOST_EDGES, MOST_NODES, named_nodes
+from tasks.paths.extraction.subgraph import MOST_NODES, named_nodes
 from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import Extracted, GroundedQuestion
@@ -46,13 +46,15 @@ class PageRankExtraction:
                 _kept(ranks, row, named_nodes(question), self._most)
                 for row, question in enumerate(batch)
             ]
-            sets.fill([nodes for nodes, _ in kept])
+            counts = [len(nodes) for nodes, _ in kept]
+            nodes = np.concatenate([nodes for nodes, _ in kept])
+            sets.fill(np.repeat(np.arange(len(kept)), counts), nodes)
             edges, bits = sets.edges()
             triples = as_triples(self._graph, edges)
             places, among = members(bits)
             traffic = self._traffic(kept, places, triples[among])
-            best = best_of_each(places, among, traffic, len(batch), MOST_EDGES)
-            extracted += [Extracted((), triples[own]) for own in best]
+            best = best_of_each(places, among, traffic, triples, len(batch))
+            extracted += [Extracted((), rows) for rows in best]
         return extracted
 
     def _traffic(

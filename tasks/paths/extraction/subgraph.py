@@ -6,7 +6,7 @@ Where there are too many, those nearest to the question count. QA-GNN ranks by a
 loss; here the cosine of vectors decides.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sparse
@@ -24,8 +24,6 @@ from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import Extracted, GroundedQuestion
 
 MOST_NODES = 200
-MOST_EDGES = 2_000
-"""Edges of one question: far more than a prompt has room for."""
 
 
 class SubgraphExtraction:
@@ -44,53 +42,60 @@ class SubgraphExtraction:
         extracted: list[Extracted] = []
         for start in range(0, len(questions), TOGETHER):
             batch = questions[start : start + TOGETHER]
-            sets.fill(self._nodes(batch, sets))
+            sets.fill(*self._members(batch, sets))
             edges, bits = sets.edges()
             triples = as_triples(self._graph, edges)
             places, among = members(bits)
             contexts = np.stack([question.context for question in batch])
-            likeness = Likeness(triples, self._vectors.nodes, self._relations)
+            likeness = Likeness(triples, sets, self._vectors.nodes, self._relations)
             worth = likeness.with_contexts(contexts, places, among)
-            best = best_of_each(places, among, worth, len(batch), MOST_EDGES)
-            extracted += [Extracted((), triples[own]) for own in best]
+            best = best_of_each(places, among, worth, triples, len(batch))
+            extracted += [Extracted((), rows) for rows in best]
         return extracted
 
     def nodes(self, questions: Sequence[GroundedQuestion]) -> list[Nodes]:
-        """Return the nodes kept for each question: named ones first, then the likeliest."""
+        """Return the nodes kept for each question: named ones first, then those between."""
         sets, kept = NodeSets(self._graph), []
         for start in range(0, len(questions), TOGETHER):
-            kept += self._nodes(questions[start : start + TOGETHER], sets)
+            batch = questions[start : start + TOGETHER]
+            places, nodes = self._members(batch, sets)
+            kept += [nodes[places == place] for place in range(len(batch))]
         return kept
 
-    def _nodes(self, questions: Sequence[GroundedQuestion], sets: NodeSets) -> list[Nodes]:
+    def _members(
+        self, questions: Sequence[GroundedQuestion], sets: NodeSets
+    ) -> tuple[np.ndarray, Nodes]:
+        """Return the nodes kept, with the place of their question."""
         named = [named_nodes(question)[: self._most] for question in questions]
-        sets.fill(named)
-        kept = []
-        between = self._between(named, sets)
-        for question, own, others in zip(questions, named, between, strict=True):
-            room = self._most - len(own)
-            if len(others) > room:
-                vectors = self._vectors.nodes[others].astype(np.float32)
-                likeness = vectors @ question.context
-                others = others[np.argsort(-likeness, kind="stable")[:room]]
-            kept.append(np.concatenate([own, others]))
-        return kept
+        counts = np.array(list(map(len, named)))
+        places, nodes = np.repeat(np.arange(len(named)), counts), np.concatenate(named)
+        sets.fill(places, nodes)
+        rows, others = self._between(counts, nodes, sets)
+        ends = np.searchsorted(rows, np.arange(len(named) + 1))
+        is_kept = np.ones(len(rows), np.bool_)
+        for place in np.flatnonzero(np.diff(ends) > self._most - counts).tolist():
+            own = slice(ends[place], ends[place + 1])
+            vectors = self._vectors.nodes[others[own]].astype(np.float32)
+            order = np.lexsort((others[own], -(vectors @ questions[place].context)))
+            is_kept[own][order[self._most - counts[place] :]] = False
+        return np.concatenate([places, rows[is_kept]]), np.concatenate([nodes, others[is_kept]])
 
-    def _between(self, named: list[Nodes], sets: NodeSets) -> Iterator[Nodes]:
-        """Yield the neighbours of two or more nodes of each list, but for these, sorted."""
-        ends = np.cumsum([0, *map(len, named)])
-        places = np.concatenate(named)
-        starts = sparse.csr_array(
-            (np.ones(len(places), np.float32), places, ends), (len(named), self._graph.nodes)
-        )
+    def _between(
+        self, counts: np.ndarray, named: Nodes, sets: NodeSets
+    ) -> tuple[np.ndarray, Nodes]:
+        """Return neighbours of two or more nodes of one question, with the question's place.
+
+        `counts` says how many of the `named` nodes are each question's; they are left out.
+        """
+        ends = np.concatenate([[0], counts.cumsum()])
+        ones = np.ones(len(named), np.float32)
+        starts = sparse.csr_array((ones, named, ends), (len(counts), self._graph.nodes))
         reached = starts @ self._vectors.neighbours.matrix
         shared = reached.data > 1.5
         nodes = reached.indices[shared].astype(np.int32, copy=False)
-        rows = np.repeat(np.arange(len(named)), np.diff(reached.indptr))[shared]
-        new = ~sets.has(rows, nodes)
-        nodes, counts = nodes[new], np.bincount(rows[new], minlength=len(named))
-        for part in np.split(nodes, counts.cumsum()[:-1]):
-            yield np.sort(part)
+        places = np.repeat(np.arange(len(counts)), np.diff(reached.indptr))[shared]
+        new = ~sets.has(places, nodes)
+        return places[new], nodes[new]
 
 
 def named_nodes(question: GroundedQuestion) -> Nodes:
