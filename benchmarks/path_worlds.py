@@ -153,7 +153,7 @@ def _world(
     vectors = graph_vectors(graph, cache, encoder)
     contexts = vectors.encode(texts)
     pairs = Episodes(ends[:, 0].copy(), ends[:, 1].copy(), contexts)
-    place = VectorGraph(graph, vectors.nodes, vectors.relations)
+    place = VectorGraph.of(graph, vectors)
     return World(name, place, vectors, pairs, list(gold or [None] * len(ends)), keys, hops)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from tasks.graphs.graph import Graph
 from tasks.paths.extraction.walks import PolicyWalks
+from tasks.paths.graph_vectors import GraphVectors
+from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.policy.beam import BeamOptions
 from tasks.paths.policy.episodes import VectorGraph
@@ -96,3 +98,30 @@ def test_questions_without_a_path_fall_back_in_turn() -> None:
     assert [len(result.edges) for result in results] == [1, 2, 1, 1]
     assert [len(result.paths) for result in results] == [0, 1, 0, 0]
     assert walks().extract([]) == []
+
+
+def test_shortest_paths_and_the_subgraph_are_the_usual_fallbacks() -> None:
+    graph = Graph.of("tools", [*TRIPLES, *((f"n{n}", "next to", f"n{n + 1}") for n in range(5))])
+    random = np.random.default_rng(0)
+    vectors = GraphVectors(
+        nodes=random.normal(size=(graph.nodes, 6)),
+        relations=random.normal(size=(len(graph.relations), 6)),
+        stem_keys=np.zeros(0, np.uint64),
+        stem_nodes=np.zeros(0, np.int32),
+        basis=None,
+        neighbours=Neighbours.of(graph),
+        encoder_name="static",
+        key="",
+    )
+    strategy = PolicyWalks.over(graph, vectors, walks().policy)
+    sources, near, far = (graph.named(name).astype(np.int32) for name in ("n0", "n3", "n5"))
+    context = np.ones(6, np.float32)
+    both = strategy.extract(
+        [GroundedQuestion("?", context, sources, (target,)) for target in (near, far)]
+    )
+    assert [len(extracted.paths) for extracted in both] == [1, 0]
+    assert both[0].paths[0].rewards is not None
+    assert [len(extracted.edges) for extracted in both] == [3, 0]
+    # A neighbour of both ends is in P_sub, and on the policy's paths, too.
+    (joined,) = strategy.extract([GroundedQuestion("?", context, sources, (graph.named("n2"),))])
+    assert len(joined.edges) == 2

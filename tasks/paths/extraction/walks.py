@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.graphs.graph import Graph
+from tasks.paths.extraction.shortest_paths import ShortestPaths
+from tasks.paths.extraction.subgraph import SubgraphExtraction
+from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import Extracted, Extraction, GroundedQuestion
 from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import VectorGraph
@@ -26,6 +30,13 @@ class PolicyWalks:
     beam: BeamOptions = DEFAULT_BEAM
     most_paths: int = 10
     name: str = "walks"
+
+    @classmethod
+    def over(cls, graph: Graph, vectors: GraphVectors, policy: TrainedPolicy) -> "PolicyWalks":
+        """Return the policy's walks over a graph; shortest paths and P_sub are the fallbacks."""
+        world = VectorGraph.of(graph, vectors)
+        shortest = ShortestPaths(graph, vectors, policy.plan.steps)
+        return cls(world, policy, (shortest, SubgraphExtraction(graph, vectors)))
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return what each question needs, in the same order."""

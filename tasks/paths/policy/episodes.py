@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import Path, Rewards, Step
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewards, walk_rewards
@@ -38,11 +39,20 @@ class Rules:
 
 @dataclass(frozen=True, eq=False)
 class VectorGraph:
-    """A graph with vectors of its nodes (nodes, d) and relations (relations, d), of any float."""
+    """A graph with vectors of its nodes (nodes, d) and relations (relations, d), of any float.
+
+    Neighbours that are known already need not be worked out.
+    """
 
     graph: Graph
     nodes: np.ndarray
     relations: np.ndarray
+    known_neighbours: Neighbours | None = None
+
+    @classmethod
+    def of(cls, graph: Graph, vectors: GraphVectors) -> "VectorGraph":
+        """Return a graph with its mapped vectors."""
+        return cls(graph, vectors.nodes, vectors.relations, vectors.neighbours)
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -53,7 +63,7 @@ class VectorGraph:
     @cached_property
     def neighbours(self) -> Neighbours:
         """Which nodes an edge joins, in whichever direction."""
-        return Neighbours.of(self.graph)
+        return self.known_neighbours or Neighbours.of(self.graph)
 
     @cached_property
     def _joined(self) -> np.ndarray:
