@@ -38,6 +38,7 @@ def _vectors(graph: Graph, seed: int = 0) -> GraphVectors:
         neighbours=Neighbours.of(graph),
         basis=None,
         encoder_name="static",
+        encoder_id="",
         key="",
     )
 

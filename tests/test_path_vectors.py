@@ -98,6 +98,17 @@ def test_an_encoder_keeps_the_directions_that_names_have(
     assert _node(many, "name 12") in np.argsort(-likeness)[:60]
 
 
+def test_another_model_behind_the_name_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "load_encoder", lambda name: _Letters())
+    graph = Graph.of("few", [("ab", "to", "cd")])
+    graph_vectors(graph, tmp_path, "letters")
+    monkeypatch.setattr(_Letters, "id", "other letters")
+    with pytest.raises(DamageError, match="other letters"):
+        graph_vectors(graph, tmp_path, "letters").encode(["ab"])
+
+
 def test_relations_are_words_of_their_sentence() -> None:
     assert relation_texts(["UsedFor", "date_of_birth", "位于"])[0] == "is used for"
     assert "date of birth" in relation_texts(["date_of_birth"])[0]

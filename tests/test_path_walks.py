@@ -111,6 +111,7 @@ def test_shortest_paths_and_the_subgraph_are_the_usual_fallbacks() -> None:
         basis=None,
         neighbours=Neighbours.of(graph),
         encoder_name="static",
+        encoder_id="",
         key="",
     )
     strategy = PolicyWalks.over(graph, vectors, walks().policy)

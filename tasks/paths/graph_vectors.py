@@ -48,7 +48,7 @@ _DIMENSIONS = 128
 _LEAST_NAMES = 10 * _DIMENSIONS  # the directions of fewer names say little: all are kept
 _SAMPLE = 5_000  # names whose directions are examined
 _ROWS, _COLUMNS = 1 << 16, 32  # worked out at a time
-_RECIPE = 2
+_RECIPE = 3
 _ARRAYS = ("nodes", "relations", "stem_keys", "stem_nodes")
 _NEIGHBOURS = ("neighbour_offsets", "neighbour_nodes")
 
@@ -69,6 +69,7 @@ class GraphVectors:
     neighbours: Neighbours
     basis: np.ndarray | None
     encoder_name: str
+    encoder_id: str
     key: str
 
     @property
@@ -78,8 +79,17 @@ class GraphVectors:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The encoder that made the vectors, loaded when it is first needed."""
-        return open_text_encoder(self.encoder_name)
+        """The encoder that made the vectors, loaded when it is first needed.
+
+        Raises DamageError if there is another model behind its name by now.
+        """
+        encoder = open_text_encoder(self.encoder_name)
+        if encoder.id != self.encoder_id:
+            raise DamageError(
+                f"The vectors {self.key} were made by {self.encoder_id}, but {self.encoder_name} "
+                f"is {encoder.id} now. Remove their folder; it is made again."
+            )
+        return encoder
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, such as questions: float32 (texts, d), of length one."""
@@ -132,6 +142,7 @@ def open_vectors(folder: Path) -> GraphVectors:
             neighbours=neighbours,
             basis=basis,
             encoder_name=str(about["encoder"]),
+            encoder_id=str(about["encoder_id"]),
             key=folder.name,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -187,7 +198,8 @@ def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
     pooled.flush()
     del names, pooled
     (part / "names.npy").unlink()
-    (part / "about.json").write_text(json.dumps({"encoder": encoder_name}), encoding="utf-8")
+    about = {"encoder": encoder_name, "encoder_id": encoder.id}
+    (part / "about.json").write_text(json.dumps(about), encoding="utf-8")
     sync_tree(part)
     part.rename(final)
 
