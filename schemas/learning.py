@@ -142,13 +142,26 @@ class Threshold(Row):
 
 
 class PathPolicy(Row):
-    """A learned policy for walking one graph."""
+    """A learned policy for walking one graph (KnowGPT, P_RL)."""
 
     table: ClassVar[str] = "path_policies"
-    key: ClassVar[tuple[str, ...]] = ("graph", "version")
+    key: ClassVar[tuple[str, ...]] = ("graph",)
 
-    graph: str = Field(description="The graph.")
-    version: str = Field(description="Version of the policy.")
-    path: str = Field(description="The file with its weights.")
-    sha256: str = Field(description="SHA-256 of its weights.")
+    graph: str = Field(description="The graph that it was trained on.")
+    version: str = Field(description="Version of the policy: the beginning of its SHA-256.")
+    path: str = Field(description="The folder with its files, within the home.")
+    sha256: str = Field(description="SHA-256 of its manifest, which has those of its files.")
+    encoder: str = Field(description="The encoder of the vectors that it reads.")
+    parameters: int = Field(description="Number of weights.")
+    plan: str = Field(description="How it was trained, a JSON object.")
+    questions: int = Field(description="Number of training questions.")
+    pairs: int = Field(description="Number of pairs of a source and a target.")
+    held_out: int = Field(description="Pairs of held-out questions that a path joins.")
+    reached: float | None = Field(
+        None, description="Share of these whose target the policy reaches by its likeliest steps."
+    )
+    reached_at_random: float | None = Field(
+        None, description="Share of these whose target a random walk reaches."
+    )
+    trained_on: str = Field(description="The edition with the graph.")
     trained_at: datetime = Field(description="When (UTC).")

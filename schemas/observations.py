@@ -12,6 +12,7 @@ from pydantic import Field
 from schemas.calibrations import CALIBRATED
 from schemas.experts import EXPERT_ROWS
 from schemas.imports import IMPORTED
+from schemas.paths import PolicyTraining
 from schemas.row import Row
 
 PASSAGE = Field(description="The passage from which it was extracted.")
@@ -309,4 +310,5 @@ JOURNAL: tuple[type[Row], ...] = (
     *IMPORTED,
     *CALIBRATED,
     *EXPERT_ROWS,
+    PolicyTraining,
 )

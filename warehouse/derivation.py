@@ -52,6 +52,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.GateSeed: ("gate_seed_facts", "task, seed"),
     schemas.Centroid: ("centroid_facts", "task, label, cluster"),
     schemas.Threshold: ("threshold_facts", "task, budget"),
+    schemas.PathPolicy: ("path_policy_facts", "graph"),
 }
 # Of imported graphs, SQL needs only when they came.
 DERIVED = tuple(r for r in observations.JOURNAL if r not in IMPORTED or r is GraphImport)

@@ -25,7 +25,9 @@ class Request:
     `user` holds the text. `most_tokens` limits the reply. A `plain` request is answered in words,
     even if they are cut short, and its `reply` is a MeasuredAnswer; one that is
     `continued`, which only a local model can do, is read without a template for conversations, and
-    with `choices` the likeliest of them is the reply. The ledger does not store a
+    with `choices` the likeliest of them is the reply; where the text `unasked` is given, the one
+    that the text makes likelier than `unasked` does, by the largest factor (Holtzman et al. 2021,
+    equation 3), so that none wins by its common words. The ledger does not store a
     reply that is not `kept`, but the call is recorded. `doubt` returns why a valid reply is
     probably wrong; the model is then asked once more, and the second reply counts.
     """
@@ -42,6 +44,7 @@ class Request:
     plain: bool = False
     continued: bool = False
     choices: tuple[str, ...] = ()
+    unasked: str | None = None
     kept: bool = True
     doubt: Callable[[BaseModel], str | None] | None = field(default=None, compare=False)
 
@@ -60,6 +63,7 @@ class Request:
             self.system,
             self.user,
             *self.choices,
+            *(() if self.unasked is None else (self.unasked,)),
         )
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
@@ -77,7 +81,7 @@ class Sent:
     """What goes over the transport: a conversation, the reply's JSON schema and its longest size.
 
     A plain reply has no schema; the probabilities of its tokens are requested instead. What is
-    `continued` and the `choices` are as in a Request.
+    `continued`, the `choices` and what is `unasked` are as in a Request.
     """
 
     messages: list[Message]
@@ -87,6 +91,7 @@ class Sent:
     plain: bool = False
     continued: bool = False
     choices: tuple[str, ...] = ()
+    unasked: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,7 @@ class ModelClient:
             plain=request.plain,
             continued=request.continued,
             choices=request.choices,
+            unasked=request.unasked,
         )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
         async with self.limiter.place(expected + pending.room // 4) as place:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -154,19 +155,27 @@ class LocalModel:
                     request.reply.set_result(_measured(answer, len(prompt)))
 
     def _choose(self, batch: list[_Waiting]) -> None:
-        """Answer with the likeliest choice; its entropy is that over the choices."""
+        """Answer with the best choice; its entropy is that over the choices."""
         loaded, _ = self._ready()
         prompts = [
-            Choices(
-                loaded.harmless(request.sent.messages[-1]["content"]),
-                [f" {loaded.harmless(choice)}" for choice in request.sent.choices],
-                special=True,
-            )
+            _with_choices(loaded, request.sent.messages[-1]["content"], request.sent.choices)
             for request in batch
         ]
-        found = log_likelihoods(loaded, prompts, self._batch)
-        for request, question, likelihoods in zip(batch, prompts, found, strict=True):
-            logs = likelihoods - np.logaddexp.reduce(likelihoods)
+        scores = log_likelihoods(loaded, prompts, self._batch)
+        by_prior: dict[str, list[int]] = {}
+        for place, request in enumerate(batch):
+            if request.sent.unasked is not None:
+                by_prior.setdefault(request.sent.unasked, []).append(place)
+        for unasked, places in by_prior.items():
+            choices = dict.fromkeys(c for place in places for c in batch[place].sent.choices)
+            neutral = _with_choices(loaded, unasked, list(choices))
+            priors = dict(
+                zip(choices, log_likelihoods(loaded, [neutral], self._batch)[0], strict=True)
+            )
+            for place in places:
+                scores[place] -= [priors[choice] for choice in batch[place].sent.choices]
+        for request, question, score in zip(batch, prompts, scores, strict=True):
+            logs = score - np.logaddexp.reduce(score)
             entropy = float(-(np.exp(logs) * logs).sum())
             request.reply.set_result(
                 RawReply(
@@ -290,6 +299,11 @@ class LocalModel:
                     form="schema",
                 )
             )
+
+
+def _with_choices(loaded: LoadedModel, text: str, choices: Sequence[str]) -> Choices:
+    continuations = [f" {loaded.harmless(choice)}" for choice in choices]
+    return Choices(loaded.harmless(text), continuations, special=True)
 
 
 def _plain_prompt(loaded: LoadedModel, sent: Sent, room: int) -> list[int]:

@@ -23,6 +23,7 @@ from schemas.observations import (
     Read,
     SplitPassage,
 )
+from schemas.paths import PolicyTraining
 from schemas.row import Row
 from tasks.ingest.formats import near_duplicates
 from tasks.version import code_version
@@ -44,6 +45,7 @@ SOURCES: tuple[type[Row], ...] = (
     *IMPORTED,
     *CALIBRATED,
     *EXPERT_ROWS,
+    PolicyTraining,
 )
 Encode = Callable[[list[str]], np.ndarray]
 
@@ -160,7 +162,7 @@ def _derive(
     derivation.hand_over("single_valued", read_single_valued())
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "entities", "changes", "gates", "experts"):
+    for step in ("facts", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
     return resolution
 
