@@ -1,0 +1,114 @@
+"""A graph of an edition with all that walking it needs: vectors, names, and strategies.
+
+paths/vectors/KEY                vectors, one folder per content of a graph (`graph_vectors`)
+paths/policies/GRAPH/VERSION     policies (`policy.store`)
+paths/training/GRAPH             the checkpoint of a training
+
+Vectors and policies are kept beside the editions, since graphs that did not change share them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from schemas.errors import UsageError
+from schemas.learning import PathPolicy
+from tasks.graphs.build import graph_folders
+from tasks.graphs.graph import Graph, open_graph
+from tasks.paths.extraction.pagerank import PageRank
+from tasks.paths.extraction.shortest_paths import ShortestPaths
+from tasks.paths.extraction.subgraph import Subgraph
+from tasks.paths.extraction.walks import PolicyWalks
+from tasks.paths.graph_vectors import GraphVectors, graph_vectors
+from tasks.paths.grounding import Grounder
+from tasks.paths.path import Extraction, GroundedQuestion
+from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.store import load_policy
+from tasks.paths.policy.train import TrainedPolicy
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+EXTRACTIONS = ("walks", "subgraph", "shortest_paths", "pagerank")
+
+
+@dataclass(frozen=True, eq=False)
+class PathGraph:
+    """A graph, its vectors, and the policy that was trained for it or for another graph."""
+
+    graph: Graph
+    vectors: GraphVectors
+    policy: TrainedPolicy | None = None
+
+    @cached_property
+    def world(self) -> VectorGraph:
+        """The graph as a policy sees it."""
+        return VectorGraph(self.graph, self.vectors.nodes, self.vectors.relations)
+
+    @cached_property
+    def grounder(self) -> Grounder:
+        """What finds the nodes that texts name."""
+        return Grounder(self.graph, self.vectors)
+
+    @cached_property
+    def extractions(self) -> dict[str, Extraction]:
+        """The strategies by name; `walks` only with a policy."""
+        shortest = ShortestPaths(self.graph, self.vectors)
+        subgraph = Subgraph(self.graph, self.vectors)
+        others = (subgraph, shortest, PageRank(self.graph, self.vectors))
+        strategies: dict[str, Extraction] = {strategy.name: strategy for strategy in others}
+        if self.policy is not None:
+            walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
+            strategies = {walks.name: walks, **strategies}
+        return strategies
+
+    def ground(
+        self, questions: Sequence[str], candidates: Sequence[Sequence[str]]
+    ) -> list[GroundedQuestion]:
+        """Return the nodes that questions and their candidate answers name."""
+        return self.grounder.ground(questions, candidates)
+
+
+def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") -> PathGraph:
+    """Return a graph of an edition with its vectors, which are made if they are missing.
+
+    Its policy is the one trained for it; else the newest for another graph whose vectors have the
+    same encoder, since a policy reads vectors and the shape of a graph, not which nodes there are.
+    Without a name, `encoder` is that policy's or the graph's own. Raises UsageError without such a
+    graph, UnsafePolicyError for a policy whose files are not as they were registered.
+    """
+    graph = edition_graph(edition, name)
+    rows = edition.table(PathPolicy).to_pylist() if edition.rows(PathPolicy) else []
+    own = [row for row in rows if row["graph"] == name]
+    encoder = encoder or (own[0]["encoder"] if own else "")
+    vectors = graph_vectors(graph, home.path / "paths" / "vectors", encoder)
+    alike = [row for row in rows if row["encoder"] == vectors.encoder_name]
+    for row in own or sorted(alike, key=lambda row: row["trained_at"], reverse=True):
+        policy, manifest = load_policy(home.path / row["path"], row["sha256"])
+        if manifest.dimensions == vectors.dimensions:
+            return PathGraph(graph, vectors, policy)
+    return PathGraph(graph, vectors)
+
+
+def edition_graph(edition: Edition, name: str) -> Graph:
+    """Return a graph of an edition; raise UsageError, with those there are, without it."""
+    graphs = {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
+    if name not in graphs:
+        known = ", ".join(graphs) or "none"
+        raise UsageError(f"There is no graph {name!r}. The graphs: {known}.")
+    return graphs[name]
+
+
+def policies_folder(home: Home, graph: str) -> Path:
+    """Return where the policies of a graph lie; a graph may have any name, a folder may not."""
+    return home.path / "paths" / "policies" / _folder_name(graph)
+
+
+def training_folder(home: Home, graph: str) -> Path:
+    """Return where the training for a graph keeps its checkpoint."""
+    return home.path / "paths" / "training" / _folder_name(graph)
+
+
+def _folder_name(graph: str) -> str:
+    return sha256(graph.encode()).hexdigest()[:16]
