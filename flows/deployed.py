@@ -24,7 +24,7 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from flows import evaluations, expert_jobs, jobs
+from flows import evaluations, expert_jobs, jobs, path_jobs
 from flows.jobs import Job, Runner
 from schemas.settings import Settings
 from tasks.extract.batches import FEW_BATCHES, dask_options, worker_pool
@@ -95,6 +95,7 @@ refresh_knowledge = _flow(jobs.RefreshKnowledge)
 import_graph = _flow(jobs.ImportGraph)
 verbalize = _flow(expert_jobs.Verbalize)
 train_experts = _flow(expert_jobs.TrainExperts)
+train_paths = _flow(path_jobs.TrainPaths)
 calibrate_gate = _flow(jobs.CalibrateGate)
 learn_from_questions = _flow(jobs.LearnFromQuestions)
 answer_questions = _flow(jobs.AnswerQuestions)
@@ -107,6 +108,7 @@ FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.ImportGraph: import_graph,
     expert_jobs.Verbalize: verbalize,
     expert_jobs.TrainExperts: train_experts,
+    path_jobs.TrainPaths: train_paths,
     jobs.CalibrateGate: calibrate_gate,
     jobs.LearnFromQuestions: learn_from_questions,
     jobs.AnswerQuestions: answer_questions,

@@ -27,11 +27,22 @@ class ExpertText(_Reply):
     unknown: float | None = Field(None, description="Probability that evidence does not say.")
 
 
+class GraphPath(_Reply):
+    """A walk along edges of a graph, with its rewards; those of edges without a walk are null."""
+
+    nodes: list[str] = Field(description="The names of the nodes on the way.")
+    relations: list[str] = Field(description="The relations between them.")
+    inverse: list[bool] = Field(description="Whether an edge was walked from tail to head.")
+    relatedness: float | None = Field(None, description="How related it is to the question.")
+    conciseness: float | None = Field(None, description="One over its length.")
+    reward: float | None = Field(None, description="The weighted sum of its rewards.")
+
+
 class Evidence(_Reply):
     """A place in the corpus, a fact, or a text of an expert, that an answer rests on."""
 
     text: str = Field(description="Its text.")
-    kind: str = Field(description="passage, triple, description, aspect or expert.")
+    kind: str = Field(description="passage, triple, description, aspect, expert or path.")
     graph: str = Field(
         "corpus", description="The knowledge base that it belongs to, or the expert's name."
     )
@@ -42,6 +53,7 @@ class Evidence(_Reply):
     page: int | None = Field(None, description="The page on which it begins, in a PDF.")
     score: float = Field(description="How well it fits the question, 0 to 1.")
     expert: ExpertText | None = Field(None, description="What an expert wrote, and its scores.")
+    path: GraphPath | None = Field(None, description="The path that the text words.")
 
 
 class Usage(_Reply):

@@ -1,5 +1,6 @@
 """Trains a policy to walk one graph, from questions with answers, and publishes it (KnowGPT)."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from schemas.paths import PolicyTraining
 from schemas.settings import Settings
 from tasks.paths.path import GroundedQuestion
 from tasks.paths.path_graph import PathGraph, open_path_graph, policies_folder, training_folder
+from tasks.paths.pictures import draw_training
 from tasks.paths.policy.demonstrations import FAR, distances_between
 from tasks.paths.policy.episodes import Choose, begin, choose_at_random, walk_all
 from tasks.paths.policy.store import PolicyManifest, load_policy, save_policy
@@ -23,8 +25,8 @@ from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.questions.formats import read_benchmark
-from tasks.questions.question import BenchmarkQuestion
-from tasks.questions.splits import sample
+from tasks.questions.question import Benchmark, BenchmarkQuestion
+from tasks.questions.splits import sample, split
 from tasks.run import RunReport, Work, publishing_run, run_stages
 from warehouse import durable
 from warehouse.home import Home
@@ -68,7 +70,7 @@ def train_paths(
     plan, edition = plan or PolicyPlan(), home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
-    known = [q for q in read_benchmark(questions, format).questions if q.answers]
+    known = training_questions(read_benchmark(questions, format))
     chosen = sample(known, limit or len(known))
     state = training_folder(home, graph)
     with edition.pinned() as pinned:
@@ -84,9 +86,7 @@ def train_paths(
         trained: list[TrainedPolicy] = []
         run_stage(
             "train",
-            lambda: trained.append(
-                train_policy(paths.world, episodes, plan, state, report=report)
-            ),
+            lambda: trained.append(train_policy(paths.world, episodes, plan, state, report=report)),
         )
         policy = trained[0]
         reached = _reached(paths, held_out, plan, policy.network.greedy(paths.world))
@@ -95,19 +95,27 @@ def train_paths(
         sha = save_policy(aside, policy, graph, paths.vectors.encoder_name)
     folder = aside.with_name(sha[:12])
     if folder.exists():
-        durable.remove_tree(aside)
+        shutil.rmtree(aside)
     else:
         durable.replace(aside, folder)
     with publishing_run(home, "train_paths", max(wait_seconds, PATIENCE)) as run:
         run.counts["train"] = {"questions": training.questions, "pairs": len(training.sources)}
         row = _row(home, folder, sha, graph, plan, training, reached, at_random, edition.id, run)
         home.journal.append({PolicyTraining: PolicyTraining.to_table([row])})
-        durable.remove_tree(state)
+        shutil.rmtree(state, ignore_errors=True)
         run_stages(Work(home, settings, run, report), PUBLISHING, run_stage)
+    picture = folder.with_suffix(".png")
+    draw_training(graph, policy.curve, picture)
     shown = row.model_dump(
         mode="json", exclude={"training_id", "action", "run_id", "plan", "trained_at"}
     )
-    return run, {**shown, "batches": len(policy.curve)}
+    return run, {**shown, "picture": str(picture.relative_to(home.path))}
+
+
+def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
+    """Return the questions with answers: of the training part, if there are parts."""
+    training, others = split(benchmark, learn=False)
+    return [question for question in training or others if question.answers]
 
 
 def _pairs(paths: PathGraph, questions: Sequence[BenchmarkQuestion]) -> _Pairs:
@@ -155,9 +163,7 @@ def _reached(
     joined = np.flatnonzero(apart < FAR)
     if not len(joined):
         return 0, None
-    walks = begin(
-        pairs.sources[joined], pairs.targets[joined], pairs.contexts[joined], plan.rules
-    )
+    walks = begin(pairs.sources[joined], pairs.targets[joined], pairs.contexts[joined], plan.rules)
     walk_all(paths.world, walks, plan.rules, choose)
     return len(joined), round(float(walks.reached.mean()), 4)
 

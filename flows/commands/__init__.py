@@ -6,7 +6,7 @@ Only the standard library is imported here, because `--help` and every command l
 import argparse
 from collections.abc import Callable
 
-from flows.commands import expert_parsers, gate_parsers, question_parsers
+from flows.commands import expert_parsers, gate_parsers, path_parsers, question_parsers
 from flows.commands.parsing import (
     Commands,
     amount,
@@ -321,6 +321,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "verbalize": expert_parsers.verbalize,
     "train_experts": expert_parsers.train_experts,
     "experts": expert_parsers.experts,
+    "train_paths": path_parsers.train_paths,
     "calibrate_gate": gate_parsers.calibrate_gate,
     "gates": gate_parsers.gates,
     "model": _model,

@@ -77,12 +77,12 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
     """Add the options that decide how questions are answered."""
     p.add_argument(
         "--route",
-        choices=["auto", "programs", "text", "experts", "none"],
+        choices=["auto", "programs", "paths", "text", "experts", "none"],
         default="auto",
-        help="answer by programs over graphs, from the texts, by experts, by none of these, or by "
-        "what fits (auto)",
+        help="answer by programs over graphs, by paths in a graph, from the texts, by experts, by "
+        "none of these, or by what fits (auto)",
     )
-    p.add_argument("--graph", metavar="NAME", help="ask this graph alone, by programs")
+    p.add_argument("--graph", metavar="NAME", help="ask this graph alone, by programs or paths")
     _expert_options(p)
     p.add_argument(
         "--rounds", type=positive, default=1, metavar="N", help="searches a model may make (1)"

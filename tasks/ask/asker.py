@@ -123,7 +123,7 @@ class Asker:
         model = self._resources.model
         analysed = [analyse(question) for question in questions]
         states = [
-            QuestionState(hint, Conversation(model) if model else None)
+            QuestionState(hint, conversation=Conversation(model) if model else None)
             for hint in hints or [NO_HINTS] * len(questions)
         ]
         with self._workers() as mapped:
@@ -211,7 +211,7 @@ class Asker:
         gating = state.gating
         if state.model_goes_first and len(results) > 1 and self._gatekeeper and gating:
             gating = self._gatekeeper.fetched_after_all(gating)
-        question_id = uuid4().hex
+        question_id = state.question_id
         decisions = [decision for result in results for decision in result.decisions]
         return Answer(
             question_id=question_id,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
+from uuid import uuid4
 
 from schemas.answers import Evidence, Gating, Route, Usage
 from tasks.text.question import Question
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from warehouse.editions import Edition
     from warehouse.home import Home
 
-RouteName = Literal["programs", "text", "experts", "none"]
+RouteName = Literal["programs", "paths", "text", "experts", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,12 @@ class OwnAnswer:
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
-    `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
+    `question_id` is its answer's; `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
     decision, and `own_answer` the model's own answer, if the gate read it.
     """
 
     hints: QuestionHints = NO_HINTS
+    question_id: str = field(default_factory=lambda: uuid4().hex)
     conversation: "Conversation | None" = None
     gating: Gating | None = None
     own_answer: "OwnAnswer | None" = None

@@ -7,6 +7,7 @@ from threading import Lock
 
 from schemas.documents import Passage
 from tasks.ask.experts_route import ExpertsRoute
+from tasks.ask.paths_route import PathsRoute
 from tasks.ask.phrasing import with_choices
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import (
@@ -91,6 +92,7 @@ def own_answer(question: Question, conversation: Conversation, *, measured: bool
 # The routes that `--route` may name, besides `auto`.
 ROUTES: dict[RouteName, Callable[[Resources], AnswerRoute]] = {
     "programs": ProgramsRoute,
+    "paths": PathsRoute,
     "text": TextRoute,
     "experts": ExpertsRoute,
     "none": ModelRoute,

@@ -19,7 +19,7 @@ from tasks.graphs.build import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.paths.extraction.pagerank import PageRank
 from tasks.paths.extraction.shortest_paths import ShortestPaths
-from tasks.paths.extraction.subgraph import Subgraph
+from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.paths.grounding import Grounder
@@ -55,7 +55,7 @@ class PathGraph:
     def extractions(self) -> dict[str, Extraction]:
         """The strategies by name; `walks` only with a policy."""
         shortest = ShortestPaths(self.graph, self.vectors)
-        subgraph = Subgraph(self.graph, self.vectors)
+        subgraph = SubgraphExtraction(self.graph, self.vectors)
         others = (subgraph, shortest, PageRank(self.graph, self.vectors))
         strategies: dict[str, Extraction] = {strategy.name: strategy for strategy in others}
         if self.policy is not None:

@@ -1,0 +1,44 @@
+"""`almanac train-paths`: learns from questions how to walk a graph, and how to phrase it."""
+
+import argparse
+
+from pydantic import ValidationError
+
+from flows import terminal
+from flows.commands.ask import asked_settings
+from flows.commands.refresh import show_report
+from flows.home import home_of
+from flows.orchestration import run_job
+from flows.path_jobs import TrainPaths
+from schemas.errors import UsageError
+from tasks.paths.policy.train import PolicyPlan
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, publish an edition with the policy, and show how often it arrives."""
+    settings = asked_settings(home_of(arguments), arguments)
+    job = TrainPaths.from_arguments(
+        arguments, settings=settings, plan=_plan(arguments), wait_seconds=arguments.wait
+    )
+    report = run_job(job, arguments)
+    if arguments.json:
+        terminal.show_json(report)
+        return 0
+    policy, bandit = report.pop("policy"), report.pop("bandit")
+    terminal.table(["policy", ""], [[name.replace("_", " "), value] for name, value in policy.items()])
+    if bandit is not None:
+        rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
+        terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
+    show_report(report)
+    return 0
+
+
+def _plan(arguments: argparse.Namespace) -> PolicyPlan:
+    """Return the plan that the options describe; raise UsageError if one has an invalid value."""
+    options = {name: getattr(arguments, name, None) for name in PolicyPlan.model_fields}
+    try:
+        return PolicyPlan(**{name: v for name, v in options.items() if v is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "--" + str(first["loc"][0]).replace("_", "-")
+        raise UsageError(f"The value of {place} is invalid: {first['msg']}.") from error

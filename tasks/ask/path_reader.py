@@ -1,0 +1,100 @@
+"""Reads what was taken out of a graph: an arm extracts and phrases it, a reader answers from it.
+
+An arm is a strategy and a template (KnowGPT, section 3.5). The reader is the language model of the
+settings; without one, choices are compared with the question and the phrased graph by vectors.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schemas.settings import Settings
+from tasks.ask.phrasing import phrased_answer
+from tasks.paths.bandit.state import arm_names
+from tasks.paths.path import Extracted, GroundedQuestion, Path
+from tasks.paths.path_graph import PathGraph
+from tasks.paths.templates import TEMPLATES, Limit, Phrased, Template, Templates
+from tasks.programs.written_program import Conversation
+from tasks.text.question import Question
+
+ROOM = 200  # tokens of graph knowledge that a reader sees
+NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
+Encode = Callable[[list[str]], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """An answer, empty if there is none, what was taken out of the graph, and how it was said."""
+
+    answer: str
+    extracted: Extracted
+    phrased: Phrased
+
+
+def reader_name(settings: Settings) -> str:
+    """Return what bandits call the reader of the settings: its model."""
+    return NO_MODEL if settings.engine.engine == "rules" else settings.engine.model.name
+
+
+class PathReader:
+    """Answers questions from one graph, by any arm."""
+
+    def __init__(self, paths: PathGraph, encode: Encode, *, room: int = ROOM) -> None:
+        """Take an open graph; `encode` gives vectors of length one, for choices without a model."""
+        self.paths, self._encode, self._room = paths, encode, room
+        self._templates = Templates(paths.graph)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms: by the policy, or shortest paths if there is none, and by P_sub."""
+        first = "walks" if self.paths.policy is not None else "shortest_paths"
+        return arm_names((first, "subgraph"), TEMPLATES)
+
+    @property
+    def usual_arm(self) -> str:
+        """The arm without a bandit."""
+        return self.arms[TEMPLATES.index("sentences")]
+
+    def extract(self, arm: str, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
+        """Return what an arm takes out of the graph for questions."""
+        return self.paths.extractions[arm.partition("+")[0]].extract(questions)
+
+    def phrase(self, arm: str, extracted: Extracted) -> Phrased:
+        """Return an arm's words for what was taken out."""
+        template: Template = next(name for name in TEMPLATES if name == arm.partition("+")[2])
+        return self._templates.phrase(template, extracted, Limit(tokens=self._room))
+
+    def sentence(self, path: Path) -> str:
+        """Return a path in words."""
+        edges = np.array([(e.head, e.relation, e.tail) for e in path.edges], np.int32)
+        whole = Extracted((path,), edges.reshape(-1, 3))
+        return self._templates.phrase("sentences", whole, Limit()).text
+
+    def answer(
+        self,
+        arm: str,
+        question: Question,
+        grounded: GroundedQuestion,
+        choices: Sequence[str],
+        conversation: Conversation | None,
+    ) -> Reading:
+        """Return a question's answer, one of its choices if there are any."""
+        [extracted] = self.extract(arm, [grounded])
+        phrased = self.phrase(arm, extracted)
+        known = [phrased.text] if phrased.text else []
+        if conversation is not None:
+            answer = phrased_answer(conversation, question, choices, known, self._encode)
+        else:
+            answer = nearest_choice(question.text, choices, known, self._encode)
+        return Reading(answer, extracted, phrased)
+
+
+def nearest_choice(
+    question: str, choices: Sequence[str], texts: Sequence[str], encode: Encode
+) -> str:
+    """Return the choice whose vector is most like that of the question with the texts."""
+    if not choices:
+        return ""
+    vectors = encode(["\n".join([question, *texts]), *choices])
+    return choices[int((vectors[1:] @ vectors[0]).argmax())]

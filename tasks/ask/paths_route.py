@@ -1,0 +1,149 @@
+"""The route `paths`: what joins a question with its candidate answers in a graph (KnowGPT)."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import Lock
+
+from schemas.answers import Evidence, GraphPath
+from schemas.errors import UsageError
+from schemas.knowledge import CORPUS
+from schemas.learning import PathPolicy
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.path_reader import PathReader, Reading, reader_name
+from tasks.ask.programs_route import ProgramsRoute
+from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.paths.bandit.context import AskedQuestion
+from tasks.paths.bandit.registry import Bandit, Request, open_bandit
+from tasks.paths.path import GroundedQuestion, Path, Step
+from tasks.paths.path_graph import open_path_graph
+from tasks.text.question import Question
+from warehouse.disk_errors import warned_of_refusals
+
+MOST_CANDIDATES = 5  # answers of the route `programs` that paths are looked for
+MOST_EVIDENCE = 10  # paths, or edges where the strategy does not walk
+
+
+class PathsRoute(AnswerRoute):
+    """Answers from the paths between what a question names and each candidate answer.
+
+    Candidates are the question's choices, without any the answers of the route `programs`. Where a
+    bandit has learned for the graph and the answering model, it chooses how the graph is searched
+    and phrased.
+    """
+
+    def __init__(self, resources: Resources) -> None:
+        """Open nothing yet."""
+        self._resources, self._tools = resources, ExpertTools(resources)
+        self._programs = ProgramsRoute(resources)
+        self._lock = Lock()
+        self._refusals: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What could not be recorded, and what the programs warn of."""
+        return [*self._refusals, *self._programs.warnings]
+
+    def answer(self, question: Question, state: QuestionState) -> RouteResult:
+        """Return the best candidate, with the paths to it and to others as evidence."""
+        choices = state.hints.choices
+        candidates = choices or self._programs.answer(question, state).answers[:MOST_CANDIDATES]
+        with self._lock:  # questions that are answered at once share graphs and bandits
+            name, grounded = self._grounded(question, candidates)
+            reader = self._readers[name]
+            arm = self._arm(name, reader, grounded, state)
+        reading = reader.answer(arm, question, grounded, choices, state.conversation)
+        answers = [reading.answer] if reading.answer else []
+        if not choices and state.conversation is None:
+            answers = list(candidates)
+        return RouteResult(
+            "paths",
+            answers,
+            _evidence(name, reader, reading),
+            (Attempt(f"{name}, {arm}"),),
+        )
+
+    def _grounded(
+        self, question: Question, candidates: Sequence[str]
+    ) -> tuple[str, GroundedQuestion]:
+        """Return the graph that names most of the candidates, and the question grounded in it."""
+        grounded = {
+            name: reader.paths.ground([question.text], [candidates])[0]
+            for name, reader in self._readers.items()
+        }
+        best = max(grounded, key=lambda name: _named(grounded[name]))
+        return best, grounded[best]
+
+    def _arm(
+        self, name: str, reader: PathReader, grounded: GroundedQuestion, state: QuestionState
+    ) -> str:
+        bandit = self._bandits[name]
+        if bandit is None:
+            return reader.usual_arm
+        score = state.gating.score if state.gating else None
+        asked = AskedQuestion(grounded.text, grounded.context, score)
+        request = Request(state.question_id, state.question_id, asked)
+        arm = reader.usual_arm
+        with warned_of_refusals(
+            self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
+        ):
+            arm = bandit.decide([request])[0].arm
+        return arm if arm in reader.arms else reader.usual_arm
+
+    def _refuse(self, words: str) -> None:
+        self._refusals[words] = None
+
+    @cached_property
+    def _readers(self) -> dict[str, PathReader]:
+        """The graphs that may be searched: the named one, those with a policy, or all imported."""
+        home, edition = self._resources.home, self._resources.edition
+        named = self._resources.options.graph
+        trained = (
+            [row["graph"] for row in edition.table(PathPolicy).to_pylist()]
+            if edition.rows(PathPolicy)
+            else []
+        )
+        imported = [name for name in self._resources.graphs if name != CORPUS]
+        names = [named] if named else [n for n in trained if n in self._resources.graphs]
+        names = names or imported or list(self._resources.graphs)
+        if not names:
+            raise UsageError("There is no graph to find paths in. Import one, or refresh.")
+        return {
+            name: PathReader(open_path_graph(home, edition, name), self._tools.encode)
+            for name in names
+        }
+
+    @cached_property
+    def _bandits(self) -> dict[str, Bandit | None]:
+        model = reader_name(self._resources.settings)
+        return {name: open_bandit(self._resources.home.live, name, model) for name in self._readers}
+
+
+def _named(grounded: GroundedQuestion) -> tuple[int, int]:
+    return sum(len(nodes) > 0 for nodes in grounded.targets), len(grounded.sources)
+
+
+def _evidence(name: str, reader: PathReader, reading: Reading) -> list[Evidence]:
+    """Return the paths, best first; edges of a strategy that does not walk are paths of one."""
+    extracted = reading.extracted
+    paths = extracted.paths or tuple(
+        Path(head, (Step(relation, False, tail),))
+        for head, relation, tail in extracted.edges[:MOST_EVIDENCE].tolist()
+    )
+    graph = reader.paths.graph
+    return [
+        Evidence(
+            text=reader.sentence(path),
+            kind="path" if path.rewards else "triple",
+            graph=name,
+            score=min(1.0, max(0.0, path.rewards.relatedness)) if path.rewards else 0.0,
+            path=GraphPath(
+                nodes=[graph.label(node) for node in path.nodes],
+                relations=[graph.relations[step.relation] for step in path.steps],
+                inverse=[step.inverse for step in path.steps],
+                relatedness=path.rewards.relatedness if path.rewards else None,
+                conciseness=path.rewards.conciseness if path.rewards else None,
+                reward=path.rewards.total if path.rewards else None,
+            ),
+        )
+        for path in paths[:MOST_EVIDENCE]
+    ]

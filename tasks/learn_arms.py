@@ -1,0 +1,106 @@
+"""Teaches a bandit which arm, a strategy and a template, helps an answering model on a graph.
+
+The model answers labelled questions, each by the arm that the bandit chooses, and the bandit learns
+from whether the answer is right (KnowGPT, section 3.5). Policy and bandit learn one after the other.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.ask.asker import Asker
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.path_reader import PathReader, reader_name
+from tasks.ask.route import AskOptions, QuestionHints, Resources
+from tasks.paths.bandit.context import ContextEncoding
+from tasks.paths.bandit.registry import Reward, make_bandit
+from tasks.paths.bandit.state import BanditPlan
+from tasks.paths.path_graph import open_path_graph, policies_folder
+from tasks.paths.pictures import draw_arms
+from tasks.progress import Report, silent
+from tasks.questions.formats import read_benchmark
+from tasks.questions.normalise import bare_words
+from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import sample
+from tasks.train_paths import training_questions
+from warehouse.home import Home
+
+TOGETHER = 16  # questions that are answered before their rewards count
+
+
+def learn_arms(
+    home: Home,
+    questions: Path,
+    settings: Settings,
+    *,
+    graph: str,
+    format: str = "jsonl",
+    count: int = 200,
+    per_token: float = 0.0,
+    per_second: float = 0.0,
+    report: Report = silent,
+) -> dict[str, Any]:
+    """Have `count` questions answered, and return how often each arm was right.
+
+    The bandit of the graph and the answering model goes on from what it knows, unless its arms have
+    changed. Tokens and seconds may count against an arm. Raises UsageError without such a graph or
+    questions with choices.
+    """
+    edition = home.editions.current()
+    if edition is None:
+        raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
+    known = training_questions(read_benchmark(questions, format))
+    chosen = sample(known, count)
+    if len(chosen) < 2:
+        raise UsageError("A bandit learns from two questions with answers or more.")
+    options = AskOptions("paths", graph)
+    correct: Counter[str] = Counter()
+    pulls: Counter[str] = Counter()
+    with edition.pinned() as pinned, Asker(home, pinned, settings, options) as asker:
+        tools = ExpertTools(Resources(home, pinned, settings, options, {}))
+        paths = open_path_graph(home, pinned, graph)
+        reader = PathReader(paths, tools.encode)
+        vectors = paths.vectors.encode([question.question for question in chosen])
+        encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors)
+        plan = BanditPlan(
+            reader.arms, reader.usual_arm, per_token=per_token, per_second=per_second
+        )
+        bandit = make_bandit(home.live, graph, reader_name(settings), plan, encoding)
+        for start in range(0, len(chosen), TOGETHER):
+            some = chosen[start : start + TOGETHER]
+            answers = asker.answer_all(
+                [question.question for question in some],
+                [QuestionHints(choices=question.choices) for question in some],
+            )
+            bandit.refresh()
+            rewards = []
+            for question, answer in zip(some, answers, strict=True):
+                right = _is_right(question, answer.answer)
+                decision = bandit.decision_id(answer.question_id)
+                arm = bandit.state.decision(decision)["arm"]
+                pulls[arm] += 1
+                correct[arm] += right
+                tokens = answer.usage.tokens_in + answer.usage.tokens_out
+                rewards.append(Reward(decision, float(right), tokens, answer.seconds))
+            bandit.reward(rewards, "labels")
+            report("arms", min(start + TOGETHER, len(chosen)), len(chosen))
+        bandit.snapshot()
+        logged = bandit.logged()
+        picture = policies_folder(home, graph).with_suffix(".arms.png")
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        draw_arms(graph, logged.rewards, logged.propensities, picture)
+    return {
+        "learned": "arms",
+        "graph": graph,
+        "model": reader_name(settings),
+        "questions": len(chosen),
+        "right": sum(correct.values()),
+        "picture": str(picture.relative_to(home.path)),
+        "arms": {arm: {"pulls": pulls[arm], "right": correct[arm]} for arm in reader.arms},
+    }
+
+
+def _is_right(question: BenchmarkQuestion, answer: str | None) -> bool:
+    return answer is not None and bare_words(answer) in map(bare_words, question.answers)
