@@ -119,12 +119,12 @@ def _learn_needs(
     with edition.pinned() as pinned, Asker(home, pinned, settings, AskOptions("none")) as asker:
         for start in range(0, len(sampled), NEEDS_TOGETHER):
             some = sampled[start : start + NEEDS_TOGETHER]
-            for question, answer in zip(
-                some, asker.answer_all([q.question for q in some]), strict=True
-            ):
-                right = any(_says(answer.answer or "", gold) for gold in question.answers)
+            texts = [question.question for question in some]
+            own_answers = asker.own_answers(texts)
+            for question, (answer, surprise) in zip(some, own_answers, strict=True):
+                right = any(_says(answer, gold) for gold in question.answers)
                 language = analyse(question.question).language
-                examples.append(NeedExample(question.question, language, right))
+                examples.append(NeedExample(question.question, language, right, surprise))
             report("needs", len(examples), len(sampled))
     kept = save_need_examples(home, settings.engine.model.name, examples)
     return {

@@ -1,7 +1,7 @@
 """Teaches a bandit which arm, a strategy and a template, helps an answering model on a graph.
 
-The model answers labelled questions, each by the arm that the bandit chooses, and the bandit learns
-from whether the answer is right (KnowGPT, section 3.5). Policy and bandit learn one after the other.
+The model answers labelled questions, each by the arm that the bandit chooses, which learns from
+whether the answer is right (KnowGPT, section 3.5). Policy and bandit learn one after the other.
 """
 
 from collections import Counter
@@ -64,9 +64,7 @@ def learn_arms(
         reader = PathReader(paths, tools.encode)
         vectors = paths.vectors.encode([question.question for question in chosen])
         encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors)
-        plan = BanditPlan(
-            reader.arms, reader.usual_arm, per_token=per_token, per_second=per_second
-        )
+        plan = BanditPlan(reader.arms, reader.usual_arm, per_token=per_token, per_second=per_second)
         bandit = make_bandit(home.live, graph, reader_name(settings), plan, encoding)
         for start in range(0, len(chosen), TOGETHER):
             some = chosen[start : start + TOGETHER]

@@ -16,7 +16,6 @@ from tasks.experts.integrate.need_examples import (
     save_need_examples,
 )
 from tasks.models.call import Request
-from tasks.models.measures import MeasuredAnswer
 from tasks.models.prompts.replies import Information, NeedsMore, Source
 from warehouse.home import Home
 
@@ -114,18 +113,3 @@ def test_examples_of_the_model_are_shown_in_pairs(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("Question 9", "Question X"))
     with pytest.raises(DamageError):
         need_examples(home, "m")
-
-
-def test_a_small_model_takes_the_likeliest_name() -> None:
-    requests: list[Request] = []
-
-    def likeliest(request: Request, kind: type[Any]) -> MeasuredAnswer:
-        requests.append(request)
-        return MeasuredAnswer(answer=request.choices[1], surprise=None, entropy=None)
-
-    decider = ModelDecider(likeliest, "en", 1, brief=True)
-    assert decider.choose(QUESTION, ["It is old."], ABOUT) == "fish"
-    (request,) = requests
-    assert request.continued and request.choices == ("clocks", "fish")
-    assert "Source: medicine" in request.user and "none" not in request.user
-    assert request.user.endswith("fish: cod, eels and herring\nSource:")

@@ -25,7 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.show_json(report)
         return 0
     policy, bandit = report.pop("policy"), report.pop("bandit")
-    terminal.table(["policy", ""], [[name.replace("_", " "), value] for name, value in policy.items()])
+    terminal.table(
+        ["policy", ""], [[name.replace("_", " "), value] for name, value in policy.items()]
+    )
     if bandit is not None:
         rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
         terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)

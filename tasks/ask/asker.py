@@ -19,7 +19,7 @@ from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
 from schemas.settings import Settings
 from tasks.ask.experts_route import ExpertsRoute, chosen_experts, decision_rows
-from tasks.ask.phrasing import without_letter
+from tasks.ask.phrasing import brief_request, without_letter
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -32,8 +32,9 @@ from tasks.ask.route import (
     RouteName,
     RouteResult,
 )
-from tasks.ask.routes import AUTO, ROUTES
+from tasks.ask.routes import AUTO, ROUTES, own_answer
 from tasks.models.client import BlockingClient
+from tasks.models.measures import MeasuredAnswer
 from tasks.programs.choices import meant_choice
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
@@ -139,6 +140,24 @@ class Asker:
             self._to_answer(question, state, tried, before)
             for question, state, tried in zip(questions, states, results, strict=True)
         ]
+
+    def own_answers(self, questions: Sequence[str]) -> list[tuple[str, float | None]]:
+        """Return the model's answers without knowledge, as the route `experts` asks for them.
+
+        An answer is empty if there is none. A small model's surprise, in nats per token, is beside
+        it, None of other models.
+        """
+        with self._workers() as mapped:
+            return list(mapped(self._own_answer, map(analyse, questions)))
+
+    def _own_answer(self, question: Question) -> tuple[str, float | None]:
+        assert self._resources.model is not None  # the caller opened one
+        conversation = Conversation(self._resources.model)
+        if conversation.brief:
+            reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
+            return (reply.answer.strip(), reply.surprise) if reply else ("", None)
+        answer = own_answer(question, conversation, measured=False).result.answers
+        return (answer[0] if answer else "", None)
 
     @property
     def warnings(self) -> list[str]:

@@ -8,6 +8,7 @@ from schemas.answers import Evidence, ExpertText
 from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import ExpertDecision
+from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer, with_choices
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
@@ -149,19 +150,20 @@ class ExpertsRoute(AnswerRoute):
         return top_down(
             asked.text,
             self._asked,
-            ModelDecider(
-                conversation.ask,
-                question.language,
-                settings.paraphrases,
-                self._examples,
-                brief=conversation.brief,
-            ),
+            self._decider(question, conversation),
             lambda expert, _, wanted, turn: self._texts(expert, question.text, wanted, turn),
             self._filters,
             record,
             mode=settings.mode,
             encode=self._tools.encode,
             iterations=settings.iterations,
+        )
+
+    def _decider(self, question: Question, conversation: Conversation) -> ModelDecider:
+        if conversation.brief:
+            return BriefDecider(conversation.ask, question, self._examples)
+        return ModelDecider(
+            conversation.ask, question.language, self._settings.paraphrases, self._examples
         )
 
     # -- experts -------------------------------------------------------------------------------

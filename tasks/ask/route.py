@@ -66,8 +66,9 @@ class OwnAnswer:
 class QuestionState:
     """What was gathered for one question on its way to an answer.
 
-    `question_id` is its answer's; `conversation` is the conversation with the model, if there is a model; `gating` is the gate's
-    decision, and `own_answer` the model's own answer, if the gate read it.
+    `question_id` is that of its answer; `conversation` is the conversation with the model, if there
+    is a model; `gating` is the gate's decision, and `own_answer` the model's own answer, if the
+    gate read it.
     """
 
     hints: QuestionHints = NO_HINTS

@@ -81,7 +81,9 @@ class Extracted:
 class Extraction(Protocol):
     """A strategy that takes out of one graph what matters to questions."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What arms and evidence call it."""
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return what each question needs, in the same order."""

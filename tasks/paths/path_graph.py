@@ -17,8 +17,6 @@ from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from tasks.graphs.build import graph_folders
 from tasks.graphs.graph import Graph, open_graph
-from tasks.paths.extraction.pagerank import PageRank
-from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
@@ -54,12 +52,11 @@ class PathGraph:
     @cached_property
     def extractions(self) -> dict[str, Extraction]:
         """The strategies by name; `walks` only with a policy."""
-        shortest = ShortestPaths(self.graph, self.vectors)
         subgraph = SubgraphExtraction(self.graph, self.vectors)
-        others = (subgraph, shortest, PageRank(self.graph, self.vectors))
+        others = (subgraph,)
         strategies: dict[str, Extraction] = {strategy.name: strategy for strategy in others}
         if self.policy is not None:
-            walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
+            walks = PolicyWalks(self.world, self.policy, (subgraph,))
             strategies = {walks.name: walks, **strategies}
         return strategies
 

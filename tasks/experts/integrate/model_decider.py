@@ -1,6 +1,6 @@
 """A language model that decides: constrained replies, several wordings, examples of its own."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.need_examples import NeedExample
 from tasks.models.call import Request
-from tasks.models.measures import MeasuredAnswer
-from tasks.models.prompts.prompt import examples, load_prompt
+from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Information, NeedsMore, Source
 
 ROOM = {"needs_more": 40, "wanted_information": 120, "source": 300}  # tokens of a reply
@@ -42,15 +41,9 @@ class ModelDecider:
         language: str,
         paraphrases: int,
         learned: Sequence[NeedExample] = (),
-        *,
-        brief: bool = False,
     ) -> None:
-        """Ask by `ask`, in up to three wordings; `learned` are questions it was asked before.
-
-        A `brief` model, which is small and in this process, takes the likeliest expert's name,
-        since it loses its way in a thought.
-        """
-        self._ask, self._brief = ask, brief
+        """Ask by `ask`, in up to three wordings; `learned` are questions it was asked before."""
+        self._ask = ask
         self._language = "zh" if language == "zh" else "en"
         self._wordings = WORDINGS[self._language][:paraphrases]
         self._examples = shown_examples(learned, self._language)
@@ -82,17 +75,7 @@ class ModelDecider:
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
     ) -> str | None:
         """Return the expert that the model names; None for any other name."""
-        sources = "\n".join(
-            f"{name}: {one_line(words)[:LONGEST_DESCRIPTION]}"
-            for name, words in descriptions.items()
-        )
-        query = "\n".join([one_line(question), *knowledge_lines(knowledge)])
-        values = {"question": query, "sources": sources}
-        if self._brief:
-            likeliest = self._ask(
-                _brief_source(self._language, values, descriptions), MeasuredAnswer
-            )
-            return likeliest.answer if isinstance(likeliest, MeasuredAnswer) else None
+        values = source_values(question, knowledge, descriptions)
         prompt = load_prompt("source", self._language)
         reply = self._ask(prompt.request(values, most_tokens=ROOM["source"]), Source)
         if not isinstance(reply, Source):
@@ -105,29 +88,17 @@ class ModelDecider:
         return {"question": one_line(question), "knowledge": "\n".join(lines)}
 
 
-def _brief_source(language: str, values: Mapping[str, str], names: Iterable[str]) -> Request:
-    """Return a request for the likeliest name, after the examples of the prompt `source`.
-
-    None of them is no choice: the question whether more is needed was asked before.
-    """
-    prompt = load_prompt("source", language)
-    shown = [
-        f"{prompt.request(example['values'], most_tokens=1).user}\nSource: {source}\n\n"
-        for example in examples("source")[language]
-        if (source := example["reply"]["source"]) != "none"
-    ]
-    own = f"{prompt.request(values, most_tokens=1).user}\nSource:"
-    return Request(
-        purpose="source",
-        prompt_sha=prompt.sha,
-        system="",
-        user="".join([*shown, own]),
-        reply=MeasuredAnswer,
-        most_tokens=1,
-        plain=True,
-        continued=True,
-        choices=tuple(names),
+def source_values(
+    question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what the prompt `source` shows: the query, and experts with their descriptions."""
+    sources = "\n".join(
+        f"{name}: {one_line(words)[:LONGEST_DESCRIPTION]}" for name, words in descriptions.items()
     )
+    return {
+        "question": "\n".join([one_line(question), *knowledge_lines(knowledge)]),
+        "sources": sources,
+    }
 
 
 def knowledge_lines(knowledge: Sequence[str]) -> list[str]:

@@ -19,11 +19,15 @@ _LOST = "Remove it and learn again with `almanac learn --experts`."
 
 @dataclass(frozen=True, slots=True)
 class NeedExample:
-    """A question, and whether the model answered it rightly without knowledge."""
+    """A question, and whether the model answered it rightly without knowledge.
+
+    `surprise` is how unsure a small model was, in nats per token; None where it was not measured.
+    """
 
     question: str
     language: str
     right: bool
+    surprise: float | None = None
 
 
 def save_need_examples(home: Home, model: str, examples: Sequence[NeedExample]) -> int:

@@ -1,0 +1,93 @@
+"""How a small local model decides, which loses its way in a thought and says yes to everything.
+
+It needs more while it is unsure of its own short answer, and takes the expert whose name the
+question makes likelier by the largest factor.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tasks.ask.phrasing import brief_request
+from tasks.experts.integrate.decisions import Votes
+from tasks.experts.integrate.model_decider import Ask, ModelDecider, source_values
+from tasks.experts.integrate.need_examples import NeedExample
+from tasks.models.call import Request
+from tasks.models.measures import MeasuredAnswer
+from tasks.models.prompts.prompt import examples, load_prompt
+from tasks.text.question import Question
+
+UNSURE = 0.5
+"""Nats per token of an answer from which it is in doubt, where the model has no examples.
+
+SmolLM2's answers without knowledge lie above, those from a text that it understood below; measured
+on questions about encyclopedia articles and films (docs/log.md).
+"""
+NO_QUESTION = "?"
+
+
+class BriefDecider(ModelDecider):
+    """Decides by the certainty of short answers; what it wants to know is asked as of any model."""
+
+    def __init__(self, ask: Ask, question: Question, learned: Sequence[NeedExample] = ()) -> None:
+        """Take a question without its choices, and questions that the model was asked before."""
+        super().__init__(ask, question.language, paraphrases=1)
+        self._question, self._unsure = question, unsure_from(learned)
+
+    def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
+        """Return one vote: whether the model's answer from this knowledge is in doubt."""
+        reply = self._ask(brief_request(self._question, (), knowledge), MeasuredAnswer)
+        if not isinstance(reply, MeasuredAnswer) or reply.surprise is None:
+            return Votes(0, 0)
+        return Votes(int(reply.surprise >= self._unsure), 1)
+
+    def choose(
+        self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
+    ) -> str | None:
+        """Return the expert whose name fits the question best.
+
+        None of them is no choice: whether more is needed was decided before.
+        """
+        values = source_values(self._question.text, knowledge, descriptions)
+        reply = self._ask(self._source(values, tuple(descriptions)), MeasuredAnswer)
+        return reply.answer if isinstance(reply, MeasuredAnswer) else None
+
+    def _source(self, values: Mapping[str, str], names: tuple[str, ...]) -> Request:
+        prompt = load_prompt("source", self._language)
+
+        def shown(values: Mapping[str, str]) -> str:
+            return f"{prompt.request(values, most_tokens=1).user}\nSource:"
+
+        before = "".join(
+            f"{shown(example['values'])} {source}\n\n"
+            for example in examples("source")[self._language]
+            if (source := example["reply"]["source"]) != "none"
+        )
+        return Request(
+            purpose="source",
+            prompt_sha=prompt.sha,
+            system="",
+            user=before + shown(values),
+            reply=MeasuredAnswer,
+            most_tokens=1,
+            plain=True,
+            continued=True,
+            choices=names,
+            unasked=before + shown({**values, "question": NO_QUESTION}),
+        )
+
+
+def unsure_from(learned: Sequence[NeedExample]) -> float:
+    """Return from which surprise on answers are in doubt, by examples of right and wrong ones.
+
+    It parts them best, right and wrong ones weighing alike; `UNSURE` where there are not both.
+    """
+    known = [example for example in learned if example.surprise is not None]
+    surprise = np.array([example.surprise for example in known], float)
+    right = np.array([example.right for example in known], bool)
+    if right.all() or not right.any():
+        return UNSURE
+    ordered = np.unique(surprise)
+    cuts = np.concatenate([ordered, [ordered[-1] + 1e-6]])
+    balanced = [(surprise[right] < cut).mean() + (surprise[~right] >= cut).mean() for cut in cuts]
+    return float(cuts[int(np.argmax(balanced))])
