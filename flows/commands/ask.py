@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 
 from flows import terminal
 from flows.commands.gate_words import gate_words
@@ -32,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     choices = arguments.choices
     if choices and (arguments.interactive or len(choices) == 1):
         raise UsageError("Give --choices at least twice, and one question instead of -i.")
+    if arguments.picture and arguments.interactive:
+        raise UsageError("Give --picture without -i: it shows the paths of one answer.")
     home = home_of(arguments)
     first = [] if arguments.question is None else [_checked(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
@@ -39,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     with _asking(home, arguments.edition, settings, options) as answer_of:
         for question in chain(first, typed):
             answer = answer_of(question, choices)
+            if arguments.picture:
+                _draw(answer, Path(arguments.picture))
             if not arguments.json:
                 show_answer(answer, explain=arguments.explain)
             elif arguments.interactive:  # one object per line
@@ -46,6 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 terminal.show_json(answer.model_dump(mode="json"))
     return 0
+
+
+def _draw(answer: Answer, picture: Path) -> None:
+    """Write the paths behind an answer as an SVG; say so if there are none."""
+    from tasks.paths.pictures import draw_paths
+
+    paths = [evidence.path for evidence in answer.evidence if evidence.path]
+    if not paths:
+        terminal.say("No path of a graph led to this answer, so there is no picture.")
+        return
+    picture.write_bytes(draw_paths(paths, answer.answer))
 
 
 def _checked(question: str) -> str:

@@ -53,6 +53,7 @@ def ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> Non
         action="store_true",
         help="show the program, all evidence and the gate's choice",
     )
+    p.add_argument("--picture", metavar="FILE", help="draw the paths behind the answer as an SVG")
 
 
 def answer(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:

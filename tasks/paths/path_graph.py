@@ -17,6 +17,8 @@ from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from tasks.graphs.build import graph_folders
 from tasks.graphs.graph import Graph, open_graph
+from tasks.paths.extraction.pagerank import PageRankExtraction
+from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
@@ -52,11 +54,12 @@ class PathGraph:
     @cached_property
     def extractions(self) -> dict[str, Extraction]:
         """The strategies by name; `walks` only with a policy."""
+        shortest = ShortestPaths(self.graph, self.vectors)
         subgraph = SubgraphExtraction(self.graph, self.vectors)
-        others = (subgraph,)
+        others = (subgraph, shortest, PageRankExtraction(self.graph, self.vectors))
         strategies: dict[str, Extraction] = {strategy.name: strategy for strategy in others}
         if self.policy is not None:
-            walks = PolicyWalks(self.world, self.policy, (subgraph,))
+            walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
             strategies = {walks.name: walks, **strategies}
         return strategies
 

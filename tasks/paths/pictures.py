@@ -27,7 +27,7 @@ def draw_paths(paths: Sequence[GraphPath], answer: str | None = None) -> bytes:
             head, tail = path.nodes[place], path.nodes[place + 1]
             if path.inverse[place]:
                 head, tail = tail, head
-            if relation not in drawn.get_edge_data(head, tail, {}):
+            if not drawn.has_edge(head, tail, relation):
                 drawn.add_edge(head, tail, key=relation)
     colours = dict.fromkeys(drawn, GREY)
     colours |= {path.nodes[-1]: GREEN for path in paths if path.relations}

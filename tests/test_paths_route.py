@@ -1,0 +1,175 @@
+"""A policy is trained on a graph's questions, published, and asked by the route `paths`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from flows.__main__ import main
+from schemas.answers import GraphPath
+from schemas.bandits import BanditArm
+from schemas.errors import UsageError
+from schemas.learning import PathPolicy
+from schemas.settings import EngineSettings, Settings
+from tasks.ask.asker import Asker
+from tasks.ask.path_reader import nearest_choice
+from tasks.ask.route import AskOptions
+from tasks.import_graph import import_graph
+from tasks.learn_arms import learn_arms
+from tasks.paths.path_graph import open_path_graph
+from tasks.paths.pictures import draw_paths
+from tasks.paths.policy.store import UnsafePolicyError
+from tasks.paths.policy.train import PolicyPlan
+from tasks.train_paths import train_paths
+from warehouse.home import Home
+from warehouse.live import latest
+
+GRAPHS = Path(__file__).parents[1] / "examples" / "graphs"
+MOONS = GRAPHS / "moons-questions.jsonl"
+PLAN = PolicyPlan(cloning_epochs=12, epochs=4, hidden=(32, 32), batch=64, dropout=0.0)
+SETTINGS = Settings(engine=EngineSettings(encoder="none"))
+ASKED = "In which city was the discoverer of Io born?"
+CHOICES = ["Florence", "Pisa", "The Hague"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, Any]]:
+    home = Home(tmp_path_factory.mktemp("paths") / "home")
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    run, policy = train_paths(home, MOONS, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+    assert run.published
+    return home, policy
+
+
+@pytest.fixture
+def ask(trained: tuple[Home, dict[str, Any]]) -> Callable[..., Any]:
+    def answered(question: str, *choices: str, **options: Any) -> Any:
+        edition = trained[0].editions.current()
+        assert edition is not None
+        with Asker(trained[0], edition, SETTINGS, AskOptions("paths", **options)) as asker:
+            return asker.answer(question, choices)
+
+    return answered
+
+
+def test_a_policy_arrives_more_often_than_chance_and_stands_in_the_edition(
+    trained: tuple[Home, dict[str, Any]],
+) -> None:
+    home, policy = trained
+    assert policy["reached"] > policy["reached_at_random"]
+    edition = home.editions.current()
+    assert edition is not None
+    [row] = edition.table(PathPolicy).to_pylist()
+    assert row["graph"] == "moons" and row["encoder"] == "static"
+    assert (home.path / policy["picture"]).read_bytes().startswith(b"\x89PNG")
+    assert not (home.path / "paths" / "training").exists() or not any(
+        (home.path / "paths" / "training").iterdir()
+    )
+
+
+def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., Any]) -> None:
+    answer = ask(ASKED, *CHOICES)
+    assert answer.route == "paths" and answer.answer in CHOICES
+    best = answer.evidence[0]
+    assert best.kind == "path" and best.graph == "moons"
+    assert best.path.nodes == ["Io", "Galileo Galilei", "Pisa"]
+    assert best.path.reward == pytest.approx(1 + 0.5 * best.path.relatedness + 0.3 * 0.5, abs=1e-3)
+    assert best.text == "Io was discovered by Galileo Galilei. Galileo Galilei was born in Pisa."
+
+
+def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
+    ends = {place.path.nodes[-1] for place in ask("Who discovered Titan?", "Pisa", "1655").evidence}
+    assert "1655" in ends
+
+
+def test_without_a_path_there_is_still_a_choice(ask: Callable[..., Any]) -> None:
+    answer = ask("Which colour has the sky?", "blue as water", "green as grass")
+    assert answer.answer in ("blue as water", "green as grass")
+
+
+def test_an_open_question_needs_candidates(ask: Callable[..., Any]) -> None:
+    assert not ask("Why?").answerable
+
+
+def test_a_graph_that_is_not_there_is_named(ask: Callable[..., Any]) -> None:
+    with pytest.raises(UsageError, match="no graph 'suns'"):
+        ask(ASKED, *CHOICES, graph="suns")
+
+
+def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
+    home, policy = trained
+    edition = home.editions.current()
+    assert edition is not None
+    weights = home.path / policy["path"] / "policy.safetensors"
+    whole = weights.read_bytes()
+    try:
+        weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(UnsafePolicyError, match=r"policy\.safetensors"):
+            open_path_graph(home, edition, "moons")
+    finally:
+        weights.write_bytes(whole)
+
+
+def test_a_bandit_learns_from_labelled_questions_and_goes_on(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path
+) -> None:
+    home, _ = trained
+    rows = [
+        {"question": f"Who discovered {moon}?", "answers": [right], "choices": [right, "Pisa"]}
+        for moon, right in (
+            ("Io", "Galileo Galilei"),
+            ("Europa", "Galileo Galilei"),
+            ("Titan", "Christiaan Huygens"),
+            ("Triton", "William Lassell"),
+        )
+    ]
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    first = learn_arms(home, questions, SETTINGS, graph="moons", count=4)
+    assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
+    learn_arms(home, questions, SETTINGS, graph="moons", count=4)
+    pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
+    assert sum(pulls) == 8
+
+
+def test_questions_about_something_else_are_refused(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": "Zxq?", "answers": ["Wvk"]}))
+    with pytest.raises(UsageError, match="names a node"):
+        train_paths(trained[0], questions, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+
+
+def test_the_command_draws_the_paths(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "paths.svg"
+    options = ["--choices", "Pisa", "--choices", "Florence", "--picture", str(picture), "--json"]
+    home = str(trained[0].path)
+    assert main(["ask", ASKED, "--route", "paths", "--home", home, *options]) == 0
+    assert json.loads(capsys.readouterr().out)["evidence"][0]["path"]["nodes"][0] == "Io"
+    words = "".join(ElementTree.fromstring(picture.read_text()).itertext())
+    assert "Galileo Galilei" in words and "born_in" in words
+
+
+def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:
+    path = GraphPath(
+        nodes=["$x_1", "<b>&\n", "$\\frac"], relations=["is", "=$"], inverse=[True, False]
+    )
+    assert draw_paths([path, path], "$\\frac") == draw_paths([path, path], "$\\frac")
+    ElementTree.fromstring(draw_paths([path]))
+    ElementTree.fromstring(draw_paths([]))
+
+
+def test_the_nearest_choice_is_that_of_the_question_with_its_texts() -> None:
+    import numpy as np
+
+    def encode(texts: list[str]) -> np.ndarray:
+        return np.array([[float("Pisa" in text), float("Rome" in text)] for text in texts])
+
+    assert nearest_choice("Where?", ["Rome", "Pisa"], ["He lived in Pisa."], encode) == "Pisa"
+    assert nearest_choice("Where?", [], ["He lived in Pisa."], encode) == ""
