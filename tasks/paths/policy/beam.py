@@ -13,6 +13,7 @@ from tasks.paths.policy.episodes import (
     Walks,
     advance,
     begin,
+    best_of_groups,
     end_walks,
     possible_actions,
     rewards_of,
@@ -153,12 +154,3 @@ def _joined(some: _Beam, others: _Beam) -> _Beam:
         np.concatenate([some.pairs, others.pairs]),
         np.concatenate([some.likely, others.likely]),
     )
-
-
-def best_of_groups(groups: np.ndarray, scores: np.ndarray, most: int) -> np.ndarray:
-    """Return the rows of each group's `most` highest scores, best first; ties by row."""
-    order = np.lexsort((-scores, groups))
-    ordered = groups[order]
-    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    best: np.ndarray = order[rank < most]
-    return best

@@ -12,12 +12,14 @@ import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.graph_vectors import GraphVectors
-from tasks.paths.neighbours import Neighbours
+from tasks.paths.neighbours import Neighbours, expanded
 from tasks.paths.path import Path, Rewards, Step
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewards, walk_rewards
 
 STOP = -1  # the relation of the action that ends a walk at its target
-COMPARED = 4_096  # edges of a hub whose other ends are compared with a target
+COMPARED = 1_024  # edges of a hub whose other ends are compared with a target
+COMPARED_TOGETHER = 1 << 17  # edges of several hubs
+WIDENED = 1 << 25  # numbers of a graph's vectors, up to which they are kept in single precision
 BRIDGES = 64  # neighbours of the smaller of two nodes, up to which they are looked through
 
 
@@ -104,11 +106,21 @@ class VectorGraph:
 
     def vectors(self, nodes: Nodes) -> np.ndarray:
         """Return float32 (…, d): the nodes' vectors."""
-        return np.asarray(self.nodes[nodes], np.float32)
+        return np.asarray(self._wide[nodes], np.float32)
+
+    @cached_property
+    def _wide(self) -> np.ndarray:
+        """The nodes' vectors, in single precision unless there are too many."""
+        return self.nodes if self.nodes.size > WIDENED else self.nodes.astype(np.float32)
 
     def units(self, nodes: Nodes) -> np.ndarray:
         """Return the nodes' vectors, float32 (…, d), with length one; zeros stay zeros."""
-        return units(self.vectors(nodes))
+        return units(self.vectors(nodes)) if self._units is None else self._units[nodes]
+
+    @cached_property
+    def _units(self) -> np.ndarray | None:
+        """All of them, unless there are too many."""
+        return None if self.nodes.size > WIDENED else units(self._wide)
 
     def relation_vectors(self, relations: np.ndarray) -> np.ndarray:
         """Return float32 (…, d): the relations' vectors; negative numbers have zeros."""
@@ -202,7 +214,7 @@ class Actions:
 
 def units(vectors: np.ndarray) -> np.ndarray:
     """Return vectors, float32, with length one; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
@@ -226,16 +238,12 @@ def possible_actions(world: VectorGraph, walks: Walks, rules: Rules) -> Actions:
     """Return what walks that have not ended can do."""
     at = walks.at
     hubs = world.degrees[at] > rules.most_actions
-    few = np.flatnonzero(~hubs)
+    few, many = np.flatnonzero(~hubs), np.flatnonzero(hubs)
     places, *edges = world.edges_at(at[few])
     parts = [(few[places], *edges)]
-    parts += [
-        _edges_at_hub(world, walks, np.flatnonzero(at == hub), hub, rules)
-        for hub in np.unique(at[hubs])
-    ]
-    rows, relations, inverse, nodes = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
+    if len(many):
+        parts.append(_edges_at_hubs(world, walks, many, rules))
+    rows, relations, inverse, nodes = (np.concatenate(part) for part in zip(*parts, strict=True))
     if rules.simple:
         new = ~(walks.visited[rows] == nodes[:, None]).any(1)
         rows, relations, inverse, nodes = rows[new], relations[new], inverse[new], nodes[new]
@@ -248,35 +256,53 @@ def possible_actions(world: VectorGraph, walks: Walks, rules: Rules) -> Actions:
     return _padded(len(walks), rows, relations, inverse, nodes)
 
 
-def _edges_at_hub(
-    world: VectorGraph, walks: Walks, rows: np.ndarray, hub: int, rules: Rules
+def _edges_at_hubs(
+    world: VectorGraph, walks: Walks, rows: np.ndarray, rules: Rules
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
-    """Return the edges at a hub that each of the walks there may take."""
-    _, relations, inverse, ends = world.edges_at(np.array([hub]))
-    targets, target_of = np.unique(walks.targets[rows], return_inverse=True)
-    near = _near(world, ends, targets)
-    compared = np.asarray(near.any(0))
-    compared[:: -(-len(ends) // COMPARED)] = True
-    places = np.flatnonzero(compared)
-    likeness = world.units(targets) @ world.units(ends[places]).T
-    score = (likeness + 4 * near[:, places])[target_of]
+    """Return the edges that walks at hubs may take; the same hub and target are compared once."""
+    ends = np.stack([walks.at[rows], walks.targets[rows]])
+    (hubs, targets), pair_of = np.unique(ends, axis=1, return_inverse=True)
+    together = world.degrees[hubs].cumsum() // COMPARED_TOGETHER
+    chunks = [np.flatnonzero(together == number) for number in np.unique(together)]
+    best = [_best_edges(world, hubs[chunk], targets[chunk], rules) for chunk in chunks]
+    counts, relations, inverse, nodes = (np.concatenate(part) for part in zip(*best, strict=True))
+    places, owners = expanded(np.concatenate([[0], counts.cumsum()]), pair_of)
     if rules.simple:
-        score[(walks.visited[rows][:, :, None] == ends[places]).any(1)] = -np.inf
-    best = np.sort(np.argsort(-score, axis=1, kind="stable")[:, : rules.most_actions], axis=1)
-    chosen = places[best].ravel()
-    return np.repeat(rows, best.shape[1]), relations[chosen], inverse[chosen], ends[chosen]
+        new = ~(walks.visited[rows][owners] == nodes[places][:, None]).any(1)
+        places, owners = places[new], owners[new]
+    rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
+    places, owners = places[rank < rules.most_actions], owners[rank < rules.most_actions]
+    return rows[owners], relations[places], inverse[places], nodes[places]
 
 
-def _near(world: VectorGraph, ends: Nodes, targets: Nodes) -> np.ndarray:
-    """Return int8 (targets, ends): 2 where an end is the target, 1 where it is next to it."""
-    distinct, place_of = np.unique(ends, return_inverse=True)
-    rows, _, _, neighbours = world.edges_at(targets)
-    near = np.zeros((len(targets), len(distinct)), np.int8)
-    for row, node, value in ((rows, neighbours, 1), (np.arange(len(targets)), targets, 2)):
-        places = np.searchsorted(distinct, node).clip(max=len(distinct) - 1)
-        hit = distinct[places] == node
-        near[row[hit], places[hit]] = value
-    return near[:, place_of]
+def _best_edges(
+    world: VectorGraph, hubs: Nodes, targets: Nodes, rules: Rules
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
+    """Return how many edges each hub keeps, and these, best first, as the rules have it.
+
+    Of a simple walk, as many more are kept as it may have visited.
+    """
+    owners, relations, inverse, ends = world.edges_at(hubs)
+    near = world.adjacent(ends, targets[owners]) + 2 * (ends == targets[owners])
+    strides = -(-world.degrees[hubs] // COMPARED)
+    within = np.arange(len(owners)) - np.searchsorted(owners, owners)
+    kept = np.flatnonzero((near > 0) | (within % strides[owners] == 0))
+    owners = owners[kept]
+    likeness = np.einsum("ed,ed->e", world.units(ends[kept]), world.units(targets)[owners])
+    most = rules.most_actions + (rules.steps if rules.simple else 0)
+    best = best_of_groups(owners, likeness + 4 * near[kept], most)
+    counts = np.bincount(owners[best], minlength=len(hubs))
+    chosen = kept[best]
+    return counts, relations[chosen], inverse[chosen], ends[chosen]
+
+
+def best_of_groups(groups: np.ndarray, scores: np.ndarray, most: int) -> np.ndarray:
+    """Return the rows of each group's `most` highest scores, best first; ties by row."""
+    order = np.lexsort((-scores, groups))
+    ordered = groups[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    best: np.ndarray = order[rank < most]
+    return best
 
 
 def _padded(
