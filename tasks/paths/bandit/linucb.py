@@ -233,7 +233,9 @@ def largest_chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     deviations = np.maximum(deviations, 1e-12)
     points = np.unique(means[:, None] + deviations[:, None] * _POINTS)
     below = ndtr((points - means[:, None]) / deviations[:, None])  # (arms, points)
-    others = np.array([np.delete(below, arm, 0).prod(0) for arm in range(len(means))])
+    above = np.cumprod(np.vstack([np.ones(len(points)), below[:-1]]), 0)  # of the arms before each
+    under = np.cumprod(np.vstack([np.ones(len(points)), below[:0:-1]]), 0)[::-1]  # and after it
+    others = above * under
     between = (others[:, 1:] + others[:, :-1]) / 2
     chances: np.ndarray = (np.diff(below, axis=1) * between).sum(1)
     return chances / chances.sum()
