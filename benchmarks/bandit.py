@@ -186,7 +186,7 @@ def off_policy(seeds: int) -> dict[str, Any]:
 
 
 def drift(seeds: int) -> dict[str, Any]:
-    """Return the regret of 2,000 rounds, and of 2,000 more in which the arms have changed places."""
+    """Return the regret of 2,000 rounds, and of 2,000 more after the arms have changed places."""
     figures = {}
     for discount in (1.0, 0.999, 0.997):
         halves = []

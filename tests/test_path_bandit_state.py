@@ -258,6 +258,16 @@ def test_the_same_plan_goes_on_and_another_begins_anew(live):
     assert other.state.bandit.pulls.sum() == 0
 
 
+def test_more_training_questions_do_not_reset_a_bandit_but_another_encoder_does(live):
+    play(make_bandit(live, "g", "m", plan(), encoding()), list("abc"))
+    more = ContextEncoding.fit("hash-1", vectors(50, 7), dimensions=4)
+    bandit = make_bandit(live, "g", "m", plan(), more)
+    assert bandit.state.bandit.pulls.sum() == 3
+    assert bandit.state.encoding.to_dict() == encoding().to_dict()
+    other = ContextEncoding.fit("hash-2", vectors(50, 7), dimensions=4)
+    assert make_bandit(live, "g", "m", plan(), other).state.bandit.pulls.sum() == 0
+
+
 def test_a_reset_reaches_processes_that_have_the_bandit_open(live):
     bandit = make_bandit(live, "g", "m", plan(), encoding())
     decisions = bandit.decide(requests(*"abc"))

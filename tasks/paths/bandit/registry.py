@@ -261,18 +261,24 @@ class Bandit:
 def make_bandit(
     live: Journal, graph: str, model: str, plan: BanditPlan, encoding: ContextEncoding
 ) -> Bandit:
-    """Return the bandit of a graph and a model; it begins anew unless it has this plan already."""
+    """Return the bandit of a graph and a model.
+
+    It goes on, with the encoding that it has, if it was made with this plan and an encoding of the
+    same encoder. Otherwise it begins anew.
+    """
     values = {
         "graph": graph,
         "model": model,
         "arms": list(plan.arms),
         "options": plan.to_json(),
-        "encoding": orjson.dumps(encoding.to_dict(), option=orjson.OPT_SORT_KEYS).decode(),
     }
     last = _setup(live, graph, model)
     if last is not None and values.items() <= last.model_dump().items():
-        return Bandit(live, last)
-    return _made(live, values)
+        bandit = Bandit(live, last)
+        if bandit.state.encoding.encoder == encoding.encoder:
+            return bandit
+    saved = orjson.dumps(encoding.to_dict(), option=orjson.OPT_SORT_KEYS).decode()
+    return _made(live, {**values, "encoding": saved})
 
 
 def open_bandit(live: Journal, graph: str, model: str) -> Bandit | None:
