@@ -19,18 +19,14 @@ class Neighbours:
 
     @classmethod
     def of(cls, graph: Graph) -> "Neighbours":
-        """Return the neighbours in a graph, in time linear in its edges."""
-        heads, tails = (np.concatenate(pair) for pair in _both_ways(graph))
-        shape = (graph.nodes, graph.nodes)
-        # Converted from one order to the other and back, entries come out sorted, without a sort.
-        marks = sparse.coo_array((np.ones(len(heads), np.bool_), (heads, tails)), shape)
-        columns = sparse.csr_array(marks).tocsc()
-        offsets, nodes = columns.indptr, columns.indices
-        owners = np.repeat(np.arange(graph.nodes, dtype=np.int32), np.diff(offsets))
-        kept = nodes != owners
-        kept[1:] &= (nodes[1:] != nodes[:-1]) | (owners[1:] != owners[:-1])
-        counts = np.bincount(owners[kept], minlength=graph.nodes)
-        return cls(np.concatenate([[0], counts.cumsum()]), nodes[kept].astype(np.int32))
+        """Return the neighbours in a graph."""
+        differ = np.flatnonzero(graph.heads != graph.out_tails)
+        heads, tails = graph.heads[differ], graph.out_tails[differ]
+        ends = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+        marks = np.ones(2 * len(differ), np.bool_)
+        matrix = sparse.coo_array((marks, ends), (graph.nodes, graph.nodes)).tocsr()
+        matrix.sum_duplicates()
+        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -58,7 +54,3 @@ def expanded(offsets: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]
     owners = np.repeat(np.arange(len(nodes)), counts)
     places = np.arange(ends[-1] if len(ends) else 0) + (starts - (ends - counts))[owners]
     return places, owners
-
-
-def _both_ways(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    return (graph.heads, graph.out_tails), (graph.out_tails, graph.heads)
