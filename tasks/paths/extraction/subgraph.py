@@ -9,7 +9,6 @@ loss; here the cosine of vectors decides.
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.sparse as sparse
 
 from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.extraction.edges import (
@@ -83,19 +82,19 @@ class SubgraphExtraction:
     def _between(
         self, counts: np.ndarray, named: Nodes, sets: NodeSets
     ) -> tuple[np.ndarray, Nodes]:
-        """Return neighbours of two or more nodes of one question, with the question's place.
+        """Return neighbours of two or more nodes of one question, sorted, with its place.
 
         `counts` says how many of the `named` nodes are each question's; they are left out.
         """
-        ends = np.concatenate([[0], counts.cumsum()])
-        ones = np.ones(len(named), np.float32)
-        starts = sparse.csr_array((ones, named, ends), (len(counts), self._graph.nodes))
-        reached = starts @ self._vectors.neighbours.matrix
-        shared = reached.data > 1.5
-        nodes = reached.indices[shared].astype(np.int32, copy=False)
-        places = np.repeat(np.arange(len(counts)), np.diff(reached.indptr))[shared]
+        rows, nodes = self._vectors.neighbours.around(named)
+        # Question and node in one number: what stands twice in a row is near two nodes.
+        pairs = np.repeat(np.arange(len(counts)), counts)[rows] << 32 | nodes
+        pairs.sort()
+        again = pairs[1:][pairs[1:] == pairs[:-1]]
+        again = again[np.concatenate([[True], again[1:] != again[:-1]])] if len(again) else again
+        places, nodes = again >> 32, again & 0xFFFFFFFF
         new = ~sets.has(places, nodes)
-        return places[new], nodes[new]
+        return places[new], nodes[new].astype(np.int32)
 
 
 def named_nodes(question: GroundedQuestion) -> Nodes:
