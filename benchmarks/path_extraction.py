@@ -7,7 +7,8 @@ drawn graph of any size gets as many questions, with hubs among their sources an
 do the same work in the way of their documentation, question by question: the neighbours of each
 named node, their intersections in pairs, the edges of the subgraph, ranked by the same cosines.
 Both must take the same edges. Static vectors are made in both graphs; names of the drawn one are
-two words. A peer that is not installed is skipped, which the results say.
+two words. Times are of the processor. A peer that is not installed is skipped, which the results
+say.
 """
 
 import argparse
@@ -238,10 +239,10 @@ def beside(
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that a function takes, and what it returns."""
-    started = time.perf_counter()
+    """Return the processor's seconds that a function takes, and what it returns."""
+    started = time.process_time()
     result = run()
-    return time.perf_counter() - started, result
+    return time.process_time() - started, result
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ TOGETHER = 64
 HUB = 2_000
 """A node with more edges is examined from the other ends of its edges, which are fewer."""
 
+_ROWS = 1 << 14  # worked out at a time
+
 MOST_EDGES = 2_000
 """Edges of one question: far more than a prompt has room for."""
 
@@ -95,37 +97,39 @@ def as_triples(graph: Graph, edges: np.ndarray) -> np.ndarray:
 
 
 class Likeness:
-    """How like triples in words are to contexts; a triple is the sum of its parts' vectors."""
+    """How like edges in words are to contexts; an edge is the sum of its parts' vectors.
 
-    def __init__(
-        self, triples: np.ndarray, sets: NodeSets, nodes: np.ndarray, relations: np.ndarray
-    ) -> None:
-        """Take int32 (triples, 3) among the nodes of sets, and the vectors of a graph.
+    Lengths of sums are remembered, since questions share edges; use one per thread.
+    """
 
-        Those of nodes are float16, those of relations float32.
-        """
-        self._heads, self._tails = sets.places_of(triples[:, 0]), sets.places_of(triples[:, 2])
-        self._kinds = triples[:, 1]
-        self._nodes, self._relations = nodes[sets.nodes].astype(np.float32), relations
-        squares = [np.einsum("ij,ij->i", rows, rows) for rows in (self._nodes, relations)]
-        crossed = self._nodes @ relations.T
-        together = np.einsum("ij,ij->i", self._nodes[self._heads], self._nodes[self._tails])
-        together += crossed[self._heads, self._kinds] + crossed[self._tails, self._kinds]
-        total = squares[0][self._heads] + squares[0][self._tails] + squares[1][self._kinds]
-        self._lengths = np.sqrt(np.maximum(total + 2 * together, 1e-9))
+    def __init__(self, graph: Graph, nodes: np.ndarray, relations: np.ndarray) -> None:
+        """Take a graph and its vectors: of nodes float16, of relations float32."""
+        self._graph, self._nodes, self._relations = graph, nodes, relations
+        self._lengths = np.zeros(len(graph.heads), np.float32)
 
-    def with_contexts(
-        self, contexts: np.ndarray, places: np.ndarray, triples: np.ndarray
+    def of(
+        self, contexts: np.ndarray, sets: NodeSets, places: np.ndarray, edges: np.ndarray
     ) -> np.ndarray:
-        """Return cosines, float32 (pairs,), of contexts (contexts, d), of length one, and triples.
+        """Return cosines of pairs of a context and an edge among the nodes of sets, float32.
 
-        `places` and `triples` number the contexts and triples of the pairs.
+        Contexts (contexts, d) have length one; `places` numbers those of the pairs.
         """
-        nodes, relations = contexts @ self._nodes.T, contexts @ self._relations.T
-        total = nodes[places, self._heads[triples]] + nodes[places, self._tails[triples]]
-        total += relations[places, self._kinds[triples]]
-        likeness: np.ndarray = total / self._lengths[triples]
+        nodes = contexts @ self._nodes[sets.nodes].astype(np.float32).T
+        relations = contexts @ self._relations.T
+        total = nodes[places, sets.places_of(self._graph.heads[edges])]
+        total += nodes[places, sets.places_of(self._graph.out_tails[edges])]
+        total += relations[places, self._graph.out_relations[edges]]
+        self._measure(np.unique(edges[self._lengths[edges] == 0]))
+        likeness: np.ndarray = total / self._lengths[edges]
         return likeness
+
+    def _measure(self, edges: np.ndarray) -> None:
+        for start in range(0, len(edges), _ROWS):
+            some = edges[start : start + _ROWS]
+            sums = self._relations[self._graph.out_relations[some]]
+            for ends in (self._graph.heads[some], self._graph.out_tails[some]):
+                sums += self._nodes[ends]
+            self._lengths[some] = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-9))
 
 
 def best_of_each(

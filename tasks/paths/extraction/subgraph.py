@@ -38,16 +38,16 @@ class SubgraphExtraction:
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
         """Return the edges of each question; there are no paths."""
         sets = NodeSets(self._graph)
+        likeness = Likeness(self._graph, self._vectors.nodes, self._relations)
         extracted: list[Extracted] = []
         for start in range(0, len(questions), TOGETHER):
             batch = questions[start : start + TOGETHER]
             sets.fill(*self._members(batch, sets))
             edges, bits = sets.edges()
-            triples = as_triples(self._graph, edges)
             places, among = members(bits)
             contexts = np.stack([question.context for question in batch])
-            likeness = Likeness(triples, sets, self._vectors.nodes, self._relations)
-            worth = likeness.with_contexts(contexts, places, among)
+            worth = likeness.of(contexts, sets, places, edges[among])
+            triples = as_triples(self._graph, edges)
             best = best_of_each(places, among, worth, triples, len(batch))
             extracted += [Extracted((), rows) for rows in best]
         return extracted
