@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tasks.graphs.graph import Graph
 from tasks.paths.extraction import edges as edges_module
 from tasks.paths.extraction import shortest_paths as shortest_module
+from tasks.paths.extraction import subgraph as subgraph_module
 from tasks.paths.extraction.edges import TOGETHER
 from tasks.paths.extraction.pagerank import RESTART, TOLERANCE, PageRankExtraction, personal_ranks
 from tasks.paths.extraction.shortest_paths import ShortestPaths, relations_between
@@ -207,6 +208,7 @@ def test_subgraphs_are_those_of_a_plain_search(
     with pytest.MonkeyPatch.context() as patch:
         if hub:
             patch.setattr(edges_module, "HUB", 2)
+            patch.setattr(subgraph_module, "MOST_NEIGHBOURS", 5)
         extracted = SubgraphExtraction(graph, _vectors(graph)).extract(questions)
     triples = np.stack([graph.heads, graph.out_relations, graph.out_tails], axis=1).tolist()
     for parts, found in zip(asked, extracted, strict=True):

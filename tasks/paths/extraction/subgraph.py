@@ -23,6 +23,8 @@ from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import Extracted, GroundedQuestion
 
 MOST_NODES = 200
+MOST_NEIGHBOURS = 10_000_000
+"""Neighbours that are in memory at once, unless one question has more."""
 
 
 class SubgraphExtraction:
@@ -86,13 +88,18 @@ class SubgraphExtraction:
 
         `counts` says how many of the `named` nodes are each question's; they are left out.
         """
-        rows, nodes = self._vectors.neighbours.around(named)
-        # Question and node in one number: what stands twice in a row is near two nodes.
-        pairs = np.repeat(np.arange(len(counts)), counts)[rows] << 32 | nodes
-        pairs.sort()
-        again = pairs[1:][pairs[1:] == pairs[:-1]]
-        again = again[np.concatenate([[True], again[1:] != again[:-1]])] if len(again) else again
-        places, nodes = again >> 32, again & 0xFFFFFFFF
+        neighbours = self._vectors.neighbours
+        owners = np.repeat(np.arange(len(counts)), counts)
+        asked = np.bincount(owners, neighbours.degrees[named], len(counts)).cumsum()
+        groups = np.flatnonzero(np.diff(asked // MOST_NEIGHBOURS, prepend=0))
+        again = []
+        for part in np.split(np.arange(len(named)), np.searchsorted(owners, groups)):
+            rows, nodes = neighbours.around(named[part])
+            # Question and node in one number: what stands twice in a row is near two nodes.
+            pairs = owners[part][rows] << 32 | nodes
+            pairs.sort()
+            again.append(np.unique(pairs[1:][pairs[1:] == pairs[:-1]]))
+        places, nodes = np.divmod(np.concatenate(again), 1 << 32)
         new = ~sets.has(places, nodes)
         return places[new], nodes[new].astype(np.int32)
 
