@@ -11,6 +11,7 @@ import numpy as np
 
 from schemas.settings import Settings
 from tasks.ask.phrasing import phrased_answer
+from tasks.models.client import BlockingClient
 from tasks.paths.bandit.state import arm_names
 from tasks.paths.path import Extracted, GroundedQuestion, Path
 from tasks.paths.path_graph import PathGraph
@@ -40,10 +41,20 @@ def reader_name(settings: Settings) -> str:
 class PathReader:
     """Answers questions from one graph, by any arm."""
 
-    def __init__(self, paths: PathGraph, encode: Encode, *, room: int = ROOM) -> None:
-        """Take an open graph; `encode` gives vectors of length one, for choices without a model."""
+    def __init__(
+        self,
+        paths: PathGraph,
+        encode: Encode,
+        writer: BlockingClient | None = None,
+        *,
+        room: int = ROOM,
+    ) -> None:
+        """Take an open graph; `encode` gives vectors of length one, for choices without a model.
+
+        The template `description` is written by `writer`, by rule without one.
+        """
         self.paths, self._encode, self._room = paths, encode, room
-        self._templates = Templates(paths.graph)
+        self._templates = Templates(paths.graph, writer)
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
 
+import pyarrow.parquet as pq
+
 from schemas.answers import Evidence, GraphPath
 from schemas.errors import UsageError
-from schemas.knowledge import CORPUS
+from schemas.knowledge import CORPUS, Triple
 from schemas.learning import PathPolicy
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import PathReader, Reading, reader_name
@@ -18,6 +20,7 @@ from tasks.paths.path import GroundedQuestion, Path, Step
 from tasks.paths.path_graph import open_path_graph
 from tasks.text.question import Question
 from warehouse.disk_errors import warned_of_refusals
+from warehouse.editions import Edition
 
 MOST_CANDIDATES = 5  # answers of the route `programs` that paths are looked for
 MOST_EVIDENCE = 10  # paths, or edges where the strategy does not walk
@@ -105,17 +108,38 @@ class PathsRoute(AnswerRoute):
         imported = [name for name in self._resources.graphs if name != CORPUS]
         names = [named] if named else [n for n in trained if n in self._resources.graphs]
         names = names or imported or list(self._resources.graphs)
+        if CORPUS in names and self._leaves and _has_sensitive_facts(edition):
+            names.remove(CORPUS)
+            if not names:
+                raise UsageError(
+                    "Some facts of the corpus are sensitive, so its paths may not be shown to an "
+                    "endpoint. Name an imported graph with --graph, or ask without the endpoint."
+                )
         if not names:
             raise UsageError("There is no graph to find paths in. Import one, or refresh.")
+        model = self._resources.model
+        writer = None if model is None or model.client.brief else model
         return {
-            name: PathReader(open_path_graph(home, edition, name), self._tools.encode)
+            name: PathReader(open_path_graph(home, edition, name), self._tools.encode, writer)
             for name in names
         }
+
+    @property
+    def _leaves(self) -> bool:
+        """Whether what the model sees leaves this machine, or may not be sensitive."""
+        engine = self._resources.settings.engine
+        return engine.engine == "openai" and not engine.model.sensitive
 
     @cached_property
     def _bandits(self) -> dict[str, Bandit | None]:
         model = reader_name(self._resources.settings)
         return {name: open_bandit(self._resources.home.live, name, model) for name in self._readers}
+
+
+def _has_sensitive_facts(edition: Edition) -> bool:
+    path = edition.path / f"{Triple.table}.parquet"
+    sensitive = [("graph", "=", CORPUS), ("sensitivity", "=", "sensitive")]
+    return pq.read_table(path, columns=["graph"], filters=sensitive).num_rows > 0
 
 
 def _named(grounded: GroundedQuestion) -> tuple[int, int]:
