@@ -102,6 +102,7 @@ answer_questions = _flow(jobs.AnswerQuestions)
 evaluate_answers = _flow(evaluations.EvaluateAnswers)
 evaluate_gates = _flow(evaluations.EvaluateGates)
 evaluate_experts = _flow(evaluations.EvaluateExperts)
+evaluate_arms = _flow(evaluations.EvaluateArms)
 evaluate_knowledge = _flow(evaluations.EvaluateKnowledge)
 FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.RefreshKnowledge: refresh_knowledge,
@@ -115,6 +116,7 @@ FLOWS: dict[type[Job], Flow[..., Any]] = {
     evaluations.EvaluateAnswers: evaluate_answers,
     evaluations.EvaluateGates: evaluate_gates,
     evaluations.EvaluateExperts: evaluate_experts,
+    evaluations.EvaluateArms: evaluate_arms,
     evaluations.EvaluateKnowledge: evaluate_knowledge,
 }
 

@@ -1,5 +1,6 @@
 """The jobs that measure answers, gates, and the effect of knowledge on models."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from flows.home import edition_of
 from flows.jobs import FORMAT, QUESTIONS, Job, Runner
-from flows.summary import figures_as_markdown
+from flows.summary import figures_as_markdown, table_as_markdown
 from warehouse.disk_errors import warned_of_refusals
 
 NOT_DRAWN = "the picture was not drawn."
@@ -174,6 +175,47 @@ class EvaluateExperts(Evaluation):
         from tasks.evaluate.experts_study.report import study_as_markdown
 
         return study_as_markdown(f"Experts on {result['dataset']}", result["tables"])
+
+
+class EvaluateArms(Evaluation):
+    """Measure what each way to search and phrase a graph brings a reader (KnowGPT)."""
+
+    flow_name = "evaluate-arms"
+    outcome = "What was measured"
+
+    format: str = FORMAT
+    graph: str = Field(description="The graph whose paths are read.")
+    training: int = Field(500, ge=1, description="Questions that the bandit learns from.")
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Measure and return the table."""
+        from tasks.evaluate.arms_study import ArmsStudy, study_arms
+
+        study = ArmsStudy(self.graph, self.limit, self.training)
+        edition, questions = edition_of(self.place, None), Path(self.questions)
+        settings, report, warn = self.chosen_settings, runner.report, runner.warn
+        return study_arms(
+            self.place, edition, questions, self.format, study, settings, report, warn
+        )
+
+    def as_markdown(self, result: dict[str, Any]) -> str:
+        """Return the table."""
+        rows = arm_rows(result["rows"])
+        return table_as_markdown(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def arm_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of the study as people read them, intervals in brackets."""
+    return [
+        {
+            "arm": row["row"],
+            "accuracy": f"{row['accuracy']:.3f} [{row['accuracy_low']:.3f}, "
+            f"{row['accuracy_high']:.3f}]",
+            "gain": f"{row['gain']:+.3f} [{row['gain_low']:+.3f}, {row['gain_high']:+.3f}]",
+            "edges": row.get("edges", ""),
+        }
+        for row in rows
+    ]
 
 
 class EvaluateKnowledge(Evaluation):

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
-from flows.commands import evaluate_experts, evaluate_gates, evaluate_knowledge
+from flows.commands import evaluate_arms, evaluate_experts, evaluate_gates, evaluate_knowledge
 from flows.commands.ask import asked_settings, with_expert_mode
 from flows.evaluations import EvaluateAnswers
 from flows.home import home_of
@@ -16,6 +16,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
     if arguments.gate:
         return evaluate_gates.run(arguments, settings)
+    if arguments.arms:
+        return evaluate_arms.run(arguments, settings)
     if arguments.study is not None:
         return evaluate_experts.run(arguments, settings)
     if arguments.knowledge:

@@ -182,6 +182,15 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     measured_gate_options(p)
     _knowledge_options(p)
     _study_options(p)
+    g = p.add_argument_group(
+        "arms",
+        "With --arms, a model, or vectors without one, reads what each strategy takes out of "
+        "--graph, in each template.",
+    )
+    g.add_argument("--arms", action="store_true", help="compare the arms of the route paths")
+    g.add_argument(
+        "--training", type=positive, metavar="N", help="questions a bandit learns from (500)"
+    )
 
 
 def _study_options(p: argparse.ArgumentParser) -> None:

@@ -1,0 +1,256 @@
+"""What each arm of the route `paths` brings a reader, the best one, a bandit, and an oracle.
+
+Every arm answers every question, so that a bandit can be tried on training questions, each of which
+tells it the outcome of the one arm that it chose, and then measured on others (KnowGPT, table 3).
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from schemas.errors import UsageError
+from schemas.operations import Evaluation
+from schemas.settings import Settings
+from tasks.ask.expert_tools import ExpertTools
+from tasks.ask.path_reader import PathReader, nearest_choice, reader_name
+from tasks.ask.phrasing import phrased_answer
+from tasks.ask.route import AskOptions, Resources
+from tasks.evaluate.metrics import summarise
+from tasks.evaluate.report import Warn
+from tasks.models.client import BlockingClient
+from tasks.models.transports import open_client
+from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
+from tasks.paths.bandit.linucb import BanditOptions, LinUCB, drawn
+from tasks.paths.path_graph import open_path_graph
+from tasks.programs.written_program import Conversation
+from tasks.progress import Report, silent
+from tasks.questions.formats import read_benchmark
+from tasks.questions.question import BenchmarkQuestion
+from tasks.questions.splits import sample, split
+from tasks.text.question import analyse
+from warehouse.disk_errors import warned_of_refusals
+from warehouse.editions import Edition
+from warehouse.home import Home
+from warehouse.live import record
+
+NO_PATHS = "without paths"
+TOGETHER = 64  # questions between two reports of progress
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsStudy:
+    """How arms are compared: on `limit` questions, after a bandit learned from `training`."""
+
+    graph: str
+    limit: int | None = None
+    training: int = 500
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcomes:
+    """What came of every arm, the first of which is no paths.
+
+    `right` is bool (questions, arms), `edges` how many were shown (questions, arms), and `contexts`
+    the questions' vectors (questions, d).
+    """
+
+    right: np.ndarray
+    contexts: np.ndarray
+    edges: np.ndarray
+
+
+def study_arms(
+    home: Home,
+    edition: Edition,
+    questions: Path,
+    format: str,
+    study: ArmsStudy,
+    settings: Settings,
+    report: Report = silent,
+    warn: Warn = print,
+) -> dict[str, Any]:
+    """Measure the arms on questions with choices; return a table, and record its figures.
+
+    A training part among the questions, or a seeded half without one, is what the bandit and the
+    best fixed arm are chosen by. Raises UsageError if no question has choices.
+    """
+    benchmark = read_benchmark(questions, format)
+    with_choices = [q for q in benchmark.questions if q.choices and q.answers]
+    training, test = split(type(benchmark)(benchmark.name, with_choices, halves=True))
+    training, test = sample(training, study.training), sample(test, study.limit)
+    if not (training and test):
+        raise UsageError(f"{questions} has too few questions with choices to compare arms by.")
+    began = time.perf_counter()
+    with edition.pinned() as pinned:
+        reader, ask = _reader(home, pinned, settings, study.graph)
+        with ask as answers:
+            learned_from = _outcomes(reader, answers, training, partial(report, "training"))
+            measured = _outcomes(reader, answers, test, partial(report, "arms"))
+    rows = _rows(reader.arms, learned_from, measured, test, study.seed)
+    name = f"{benchmark.name} by {study.graph}"
+    with warned_of_refusals(home.path, "the figures were not recorded.", warn):
+        record(home.live, *_evaluations(name, reader_name(settings), rows, edition.id))
+    return {
+        "dataset": name,
+        "reader": reader_name(settings),
+        "trained_on": len(training),
+        "chance": round(float(np.mean([1 / len(q.choices) for q in test])), 4),
+        "rows": rows,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+
+
+class _Asking:
+    """Has a reader answer several questions at once; a context manager, which closes the model."""
+
+    def __init__(self, home: Home, settings: Settings, tools: ExpertTools) -> None:
+        self._home, self._settings, self._tools = home, settings, tools
+        self._model: BlockingClient | None = None
+
+    def __enter__(self) -> "_Asking":
+        if self._settings.engine.engine != "rules":
+            self._home.ledger.required = False
+            client = open_client(self._home, self._settings.engine, "study-arms")
+            self._model = BlockingClient(client).__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._model is not None:
+            self._model.__exit__(None, None, None)
+            self._home.ledger.seal()
+
+    def __call__(self, prompts: Sequence[tuple[BenchmarkQuestion, str]]) -> list[str]:
+        """Return the choice for each question and text."""
+        if self._model is None:
+            return [
+                nearest_choice(q.question, q.choices, [text] if text else [], self._tools.encode)
+                for q, text in prompts
+            ]
+        with ThreadPoolExecutor(self._settings.engine.model.concurrency) as pool:
+            return list(pool.map(self._asked, prompts))
+
+    def _asked(self, prompt: tuple[BenchmarkQuestion, str]) -> str:
+        question, text = prompt
+        assert self._model is not None
+        return phrased_answer(
+            Conversation(self._model),
+            analyse(question.question),
+            question.choices,
+            [text] if text else [],
+            self._tools.encode,
+        )
+
+
+def _reader(
+    home: Home, edition: Edition, settings: Settings, graph: str
+) -> tuple[PathReader, _Asking]:
+    tools = ExpertTools(Resources(home, edition, settings, AskOptions("paths", graph), {}))
+    reader = PathReader(open_path_graph(home, edition, graph), tools.encode)
+    return reader, _Asking(home, settings, tools)
+
+
+def _outcomes(
+    reader: PathReader,
+    answers: Callable[[Sequence[tuple[BenchmarkQuestion, str]]], list[str]],
+    questions: Sequence[BenchmarkQuestion],
+    report: Callable[[int, int], None],
+) -> _Outcomes:
+    """Have every arm answer every question."""
+    right, lengths, contexts = [], [], []
+    for start in range(0, len(questions), TOGETHER):
+        some = questions[start : start + TOGETHER]
+        grounded = reader.paths.ground([q.question for q in some], [q.choices for q in some])
+        contexts += [question.context for question in grounded]
+        texts, shown = [[""] * len(some)], [[0] * len(some)]
+        by_strategy: dict[str, Any] = {}
+        for arm in reader.arms:
+            strategy = arm.partition("+")[0]
+            if strategy not in by_strategy:
+                by_strategy[strategy] = reader.extract(arm, grounded)
+            phrased = [reader.phrase(arm, extracted) for extracted in by_strategy[strategy]]
+            texts.append([one.text for one in phrased])
+            shown.append([one.edges for one in phrased])
+        given = answers([(q, column[n]) for n, q in enumerate(some) for column in texts])
+        columns = np.array(given, object).reshape(len(some), -1)
+        right.append([[a in q.answers for a in row] for q, row in zip(some, columns, strict=True)])
+        lengths.append(np.array(shown).T)
+        report(min(start + TOGETHER, len(questions)), len(questions))
+    return _Outcomes(np.concatenate(right), np.stack(contexts), np.concatenate(lengths))
+
+
+def _rows(
+    arms: Sequence[str],
+    training: _Outcomes,
+    test: _Outcomes,
+    questions: Sequence[BenchmarkQuestion],
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return each arm's share of right answers, and its gain over the reader without paths."""
+    by_arm = test.right[:, 1:]
+    best = int(training.right[:, 1:].mean(0).argmax())
+    chosen = _by_bandit(training, test, seed)
+    columns = {
+        NO_PATHS: test.right[:, 0],
+        **{arm: by_arm[:, place] for place, arm in enumerate(arms)},
+        f"best fixed ({arms[best]})": by_arm[:, best],
+        "bandit": by_arm[np.arange(len(by_arm)), chosen],
+        "random arm": by_arm.mean(1),
+        "oracle": by_arm.any(1),
+    }
+    clusters = [question.split_key or question.id for question in questions]
+    rows = []
+    for name, right in columns.items():
+        gains = right.astype(float) - test.right[:, 0]
+        scores = [
+            {"accuracy": float(r), "gain": float(g)} for r, g in zip(right, gains, strict=True)
+        ]
+        rows.append({"row": name, "items": len(questions), **summarise(scores, clusters)})
+    for place, row in enumerate(rows[1 : 1 + len(arms)], 1):
+        row["edges"] = round(float(test.edges[:, place].mean()), 1)
+    return rows
+
+
+def _by_bandit(training: _Outcomes, test: _Outcomes, seed: int) -> np.ndarray:
+    """Return the arm that a bandit takes for each test question, having learned from training.
+
+    Of each training question it is told the outcome of the one arm that it chose.
+    """
+    encoding = ContextEncoding.fit("study", training.contexts)
+    contexts, others = (
+        encoding.contexts([AskedQuestion("", vector) for vector in outcomes.contexts])
+        for outcomes in (training, test)
+    )
+    arms, random = training.right.shape[1] - 1, np.random.default_rng(seed)
+    bandit = LinUCB(arms, encoding.dimensions, BanditOptions())
+    for context, right in zip(contexts, training.right[:, 1:], strict=True):
+        arm = drawn(bandit.chances(context), random).arm
+        bandit.update(arm, context, float(right[arm]))
+    return np.array([int(bandit.means(context).argmax()) for context in others])
+
+
+def _evaluations(
+    name: str, reader: str, rows: Iterable[dict[str, Any]], edition: str
+) -> list[Evaluation]:
+    now = datetime.now(UTC)
+    return [
+        Evaluation(
+            dataset=name,
+            system=f"paths, {reader}: {row['row']}",
+            metric=metric,
+            value=value,
+            items=row["items"],
+            edition=edition,
+            measured_at=now,
+        )
+        for row in rows
+        for metric, value in row.items()
+        if metric not in ("row", "items")
+    ]
