@@ -223,6 +223,7 @@ class LearnFromQuestions(Job):
     experts: bool = Field(
         False, description="Ask the model the questions alone: when it needs experts."
     )
+    paths: bool = Field(False, description="Learn which paths of the graph matter, too.")
     replace: bool = Field(False, description="Forget what was learned for the graph before.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
@@ -238,6 +239,7 @@ class LearnFromQuestions(Job):
             self.graph,
             gates=self.gates,
             experts=self.experts,
+            paths=self.paths,
             replace=self.replace,
             report=runner.report,
         )
@@ -263,7 +265,7 @@ class AnswerQuestions(Job):
 
     questions: str = Field(description="A file with one JSON object per line, with `question`.")
     out: str = Field(description="The file to write, one JSON object per line.")
-    route: str = Field("auto", description="auto, programs, text, experts or none.")
+    route: str = Field("auto", description="auto, programs, paths, text, experts or none.")
     graph: str | None = Field(None, description="Ask this graph alone, by programs.")
     rounds: int = Field(1, ge=1, description="Searches that a model may make per question.")
     expert: str | None = Field(None, description="Ask this expert alone.")

@@ -29,15 +29,16 @@ class TrainPaths(Run):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""
         from tasks.learn_arms import learn_arms
-        from tasks.train_paths import train_paths
+        from tasks.questions.formats import read_benchmark
+        from tasks.train_paths import train_paths, training_questions
 
-        questions, settings = Path(self.questions), self.chosen_settings
+        settings = self.chosen_settings
+        questions = training_questions(read_benchmark(Path(self.questions), self.format))
         run, policy = train_paths(
             self.place,
             questions,
             settings,
             graph=self.graph,
-            format=self.format,
             limit=self.limit,
             encoder=self.encoder,
             plan=self.plan,
@@ -52,7 +53,6 @@ class TrainPaths(Run):
                 questions,
                 settings,
                 graph=self.graph,
-                format=self.format,
                 count=self.arms,
                 report=runner.report,
             )

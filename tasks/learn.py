@@ -19,6 +19,7 @@ from tasks.calibrate_gate import calibrate_gates
 from tasks.experts.integrate.need_examples import NeedExample, save_need_examples
 from tasks.graphs.build import graph_folders
 from tasks.graphs.graph import Graph, open_graph
+from tasks.learn_arms import learn_arms
 from tasks.prepare_benchmark import prepared
 from tasks.programs.planner.learn import Example, explained_examples
 from tasks.programs.planner.learn import learn as learn_paths
@@ -31,6 +32,7 @@ from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample
 from tasks.text.languages import HAN
 from tasks.text.question import analyse
+from tasks.train_paths import train_paths, training_questions
 from warehouse.home import Home
 
 FEWEST = 50  # different questions of a task from which a gate is calibrated
@@ -71,6 +73,7 @@ def learn(
     *,
     gates: bool = False,
     experts: bool = False,
+    paths: bool = False,
     replace: bool = False,
     report: Report = silent,
 ) -> list[dict[str, Any]]:
@@ -79,7 +82,8 @@ def learn(
     A planner is fitted for each graph that the questions are about. It keeps what it learned before
     unless `replace` is true. With `gates`, every task with enough questions gets a gate, even if no
     graph answers them. With `experts`, the model answers some of the questions alone, and those
-    become examples of when it needs more. Raises UsageError with the reason if nothing can be
+    become examples of when it needs more. With `paths`, a policy learns to walk the `graph` and a
+    bandit how to phrase it. Raises UsageError with the reason if nothing can be
     learned.
     """
     if experts and settings.engine.engine == "rules":
@@ -87,12 +91,14 @@ def learn(
             "Without a language model there is nothing to learn about when it needs experts. Set "
             "engine and model in settings.toml."
         )
+    if paths and graph is None:
+        raise UsageError("Name the graph whose paths are to be learned with --graph.")
     benchmarks = [read_benchmark(path, format) for path in questions]
     tasks = _tasks(benchmarks) if gates else {}
     try:
         planners = _learn_planners(home, _joined(benchmarks), settings, graph, replace, report)
     except UsageError:
-        if not (tasks or experts) or graph is not None:
+        if not (tasks or experts or paths) or (graph is not None and not paths):
             raise
         planners = []
     learned = [{"learned": "planner", **asdict(planner)} for planner in planners]
@@ -101,6 +107,11 @@ def learn(
         learned += [{"learned": "gate", **gate} for gate in calibrated]
     if experts:
         learned.append(_learn_needs(home, _joined(benchmarks).questions, settings, report))
+    if paths and graph is not None:
+        known = training_questions(_joined(benchmarks))
+        _, policy = train_paths(home, known, settings, graph=graph, report=report)
+        learned.append({"learned": "policy", **policy})
+        learned.append(learn_arms(home, known, settings, graph=graph, report=report))
     return learned
 
 

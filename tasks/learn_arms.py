@@ -5,7 +5,7 @@ whether the answer is right (KnowGPT, section 3.5). Policy and bandit learn one 
 """
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from schemas.errors import UsageError
@@ -20,11 +20,9 @@ from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph, policies_folder
 from tasks.paths.pictures import draw_arms
 from tasks.progress import Report, silent
-from tasks.questions.formats import read_benchmark
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import sample
-from tasks.train_paths import training_questions
 from warehouse.home import Home
 
 TOGETHER = 16  # questions that are answered before their rewards count
@@ -32,11 +30,10 @@ TOGETHER = 16  # questions that are answered before their rewards count
 
 def learn_arms(
     home: Home,
-    questions: Path,
+    questions: Sequence[BenchmarkQuestion],
     settings: Settings,
     *,
     graph: str,
-    format: str = "jsonl",
     count: int = 200,
     per_token: float = 0.0,
     per_second: float = 0.0,
@@ -51,8 +48,7 @@ def learn_arms(
     edition = home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
-    known = training_questions(read_benchmark(questions, format))
-    chosen = sample(known, count)
+    chosen = sample(questions, count)
     if len(chosen) < 2:
         raise UsageError("A bandit learns from two questions with answers or more.")
     options = AskOptions("paths", graph)

@@ -24,7 +24,6 @@ from tasks.paths.policy.store import PolicyManifest, load_policy, save_policy
 from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_policy
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
-from tasks.questions.formats import read_benchmark
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample, split
 from tasks.run import RunReport, Work, publishing_run, run_stages
@@ -48,11 +47,10 @@ class _Pairs:
 
 def train_paths(
     home: Home,
-    questions: Path,
+    questions: Sequence[BenchmarkQuestion],
     settings: Settings,
     *,
     graph: str,
-    format: str = "jsonl",
     limit: int | None = None,
     encoder: str = "",
     plan: PolicyPlan | None = None,
@@ -70,8 +68,7 @@ def train_paths(
     plan, edition = plan or PolicyPlan(), home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
-    known = training_questions(read_benchmark(questions, format))
-    chosen = sample(known, limit or len(known))
+    chosen = sample(questions, limit or len(questions))
     state = training_folder(home, graph)
     with edition.pinned() as pinned:
         paths = open_path_graph(home, pinned, graph, encoder)

@@ -13,16 +13,20 @@ from schemas.answers import GraphPath
 from schemas.bandits import BanditArm
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
+from schemas.operations import Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.path_reader import nearest_choice
 from tasks.ask.route import AskOptions
+from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.import_graph import import_graph
 from tasks.learn_arms import learn_arms
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.store import UnsafePolicyError
 from tasks.paths.policy.train import PolicyPlan
+from tasks.questions.formats import read_benchmark
+from tasks.questions.question import BenchmarkQuestion
 from tasks.train_paths import train_paths
 from warehouse.home import Home
 from warehouse.live import latest
@@ -33,13 +37,25 @@ PLAN = PolicyPlan(cloning_epochs=12, epochs=4, hidden=(32, 32), batch=64, dropou
 SETTINGS = Settings(engine=EngineSettings(encoder="none"))
 ASKED = "In which city was the discoverer of Io born?"
 CHOICES = ["Florence", "Pisa", "The Hague"]
+DISCOVERERS = [
+    BenchmarkQuestion(moon, f"Who discovered {moon}?", (right,), (right, "Pisa"), scoring="choice")
+    for moon, right in (
+        ("Io", "Galileo Galilei"),
+        ("Europa", "Galileo Galilei"),
+        ("Callisto", "Galileo Galilei"),
+        ("Ganymede", "Galileo Galilei"),
+        ("Titan", "Christiaan Huygens"),
+        ("Triton", "William Lassell"),
+    )
+]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, Any]]:
     home = Home(tmp_path_factory.mktemp("paths") / "home")
     import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
-    run, policy = train_paths(home, MOONS, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+    questions = read_benchmark(MOONS, "jsonl").questions
+    run, policy = train_paths(home, questions, SETTINGS, graph="moons", encoder="static", plan=PLAN)
     assert run.published
     return home, policy
 
@@ -114,34 +130,45 @@ def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]], tmp_p
 
 
 def test_a_bandit_learns_from_labelled_questions_and_goes_on(
+    trained: tuple[Home, dict[str, Any]],
+) -> None:
+    home, _ = trained
+    first = learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
+    assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
+    learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
+    pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
+    assert sum(pulls) == 8
+    assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
     trained: tuple[Home, dict[str, Any]], tmp_path: Path
 ) -> None:
     home, _ = trained
+    edition = home.editions.current()
+    assert edition is not None
+    file = tmp_path / "questions.jsonl"
     rows = [
-        {"question": f"Who discovered {moon}?", "answers": [right], "choices": [right, "Pisa"]}
-        for moon, right in (
-            ("Io", "Galileo Galilei"),
-            ("Europa", "Galileo Galilei"),
-            ("Titan", "Christiaan Huygens"),
-            ("Triton", "William Lassell"),
-        )
+        {"question": q.question, "answers": q.answers, "choices": q.choices} for q in DISCOVERERS
     ]
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text("\n".join(map(json.dumps, rows)))
-    first = learn_arms(home, questions, SETTINGS, graph="moons", count=4)
-    assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
-    learn_arms(home, questions, SETTINGS, graph="moons", count=4)
-    pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
-    assert sum(pulls) == 8
+    file.write_text("\n".join(map(json.dumps, rows)))
+    study = study_arms(home, edition, file, "jsonl", ArmsStudy("moons"), SETTINGS)
+    table = {row["row"]: row for row in study["rows"]}
+    assert list(table)[0] == NO_PATHS and table[NO_PATHS]["gain"] == 0
+    arms = [row for name, row in table.items() if "+" in name and "best" not in name]
+    assert len(arms) == 6 and all(row["edges"] > 0 for row in arms)
+    assert table["oracle"]["accuracy"] >= max(row["accuracy"] for row in arms)
+    assert study["chance"] == 0.5
+    recorded = latest(home.live, Evaluation).to_pylist()
+    assert {row["dataset"] for row in recorded} == {study["dataset"]}
 
 
 def test_questions_about_something_else_are_refused(
-    trained: tuple[Home, dict[str, Any]], tmp_path: Path
+    trained: tuple[Home, dict[str, Any]],
 ) -> None:
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text(json.dumps({"question": "Zxq?", "answers": ["Wvk"]}))
+    other = [BenchmarkQuestion("1", "Zxq?", ("Wvk",))]
     with pytest.raises(UsageError, match="names a node"):
-        train_paths(trained[0], questions, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+        train_paths(trained[0], other, SETTINGS, graph="moons", encoder="static", plan=PLAN)
 
 
 def test_the_command_draws_the_paths(

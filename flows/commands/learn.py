@@ -3,6 +3,7 @@
 import argparse
 
 from flows import terminal
+from flows.commands.train_paths import show_arms, show_policy
 from flows.jobs import LearnFromQuestions
 from flows.orchestration import run_job
 
@@ -33,4 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
         names = ["model", "asked", "right", "examples"]
         terminal.table(names, [[item[name] for name in names] for item in needs])
         terminal.show("From now on, these examples show the model when it needs to ask an expert.")
+    for item in learned:
+        if item["learned"] == "policy":
+            show_policy({name: value for name, value in item.items() if name != "learned"})
+        if item["learned"] == "arms":
+            show_arms(item)
     return 0

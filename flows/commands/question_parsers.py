@@ -146,6 +146,11 @@ def learn(commands: Commands, shared: argparse.ArgumentParser, module: str) -> N
         action="store_true",
         help="also ask the model the questions alone, so that it knows better when to ask experts",
     )
+    p.add_argument(
+        "--paths",
+        action="store_true",
+        help="also learn which paths of --graph matter, and how to phrase them",
+    )
     prefect_option(p)
 
 

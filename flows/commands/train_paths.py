@@ -1,6 +1,7 @@
 """`almanac train-paths`: learns from questions how to walk a graph, and how to phrase it."""
 
 import argparse
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -25,14 +26,23 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.show_json(report)
         return 0
     policy, bandit = report.pop("policy"), report.pop("bandit")
-    terminal.table(
-        ["policy", ""], [[name.replace("_", " "), value] for name, value in policy.items()]
-    )
+    show_policy(policy)
     if bandit is not None:
-        rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
-        terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
+        show_arms(bandit)
     show_report(report)
     return 0
+
+
+def show_policy(policy: dict[str, Any]) -> None:
+    """Print what is known of a policy."""
+    rows = [[name.replace("_", " "), value] for name, value in policy.items()]
+    terminal.table(["policy", ""], rows)
+
+
+def show_arms(bandit: dict[str, Any]) -> None:
+    """Print how often a bandit chose each arm, and how often it was right."""
+    rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
+    terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
 
 
 def _plan(arguments: argparse.Namespace) -> PolicyPlan:
