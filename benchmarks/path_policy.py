@@ -37,7 +37,8 @@ from tasks.paths.policy.train import Episodes, PolicyPlan, TrainedPolicy, train_
 
 ENCODER = "static"
 SEED = 0
-MOST = 6_000  # questions of each number of hops of MetaQA, pairs of each graph without questions
+MOST = 6_000  # questions of each number of hops of MetaQA
+PAIRS = 3_000  # of each graph without questions
 PLAN = PolicyPlan(hidden=(128, 256))
 OF_GOLD = PLAN.model_copy(update={"simple": False, "cloning_epochs": 15, "epochs": 0})
 LIKELIHOODS = (0.0, 0.03, 0.1, 0.3, 1.0)
@@ -284,7 +285,7 @@ def main() -> None:
             ("conceptnet", data / "conceptnet" / "CN-100K" / "train.txt.gz"),
             ("medkg", data / "medkg" / "ddb_triples.tsv.gz"),
         )
-        return [random_pairs(name, file, cache, encoder, MOST) for name, file in files]
+        return [random_pairs(name, file, cache, encoder, PAIRS) for name, file in files]
 
     measures: dict[str, Callable[[], dict[str, Any]]] = {
         "reach": lambda: measure_reach([*path_worlds, *films()]),
