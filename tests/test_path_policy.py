@@ -205,6 +205,14 @@ def test_a_damaged_checkpoint_is_refused_with_advice(tmp_path: File) -> None:
         train_policy(world, pairs, plan, tmp_path)
 
 
+def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None:
+    world, pairs = tangle(), pairs_of(tangle(), 100, seed=1)
+    plan = PLAN.model_copy(update={"cloning_epochs": 0, "epochs": 0})
+    first, second = (train_policy(world, pairs, plan, tmp_path) for _ in range(2))
+    assert weights_of(first) == weights_of(second)
+    assert second.curve == []
+
+
 def test_the_same_seed_gives_the_same_policy() -> None:
     again = train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
     assert weights_of(again) == weights_of(trained())

@@ -381,10 +381,11 @@ class _Training:
                 self.progress = PolicyProgress(**json.loads(file.metadata()["progress"]))
                 for name, weight in self.network.weights.items():
                     weight.data.copy_(file.get_tensor(f"weight/{name}"))
-                    self.optimizer.state[weight] = {
-                        moment: file.get_tensor(f"{moment}/{name}")
-                        for moment in ("exp_avg", "exp_avg_sq", "step")
-                    }
+                    if self.progress.batches:
+                        self.optimizer.state[weight] = {
+                            moment: file.get_tensor(f"{moment}/{name}")
+                            for moment in ("exp_avg", "exp_avg_sq", "step")
+                        }
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise DamageError(
                 f"The checkpoint {path} is damaged ({type(error).__name__}). Remove {path.parent} "
