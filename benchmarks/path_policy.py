@@ -160,7 +160,7 @@ def measure_gold(worlds: list[World]) -> dict[str, Any]:
                 "top 1 of simple gold paths": share(part, rank < 1, simple),
                 "top 5 of simple gold paths": share(part, rank < 5, simple),
             }
-            if kind == "trained on gold paths":
+            if kind in ("trained on gold paths", "trained on gold paths, question unread"):
                 row["open"] = measure_open(part, policy, likelihood)
             show(f"{world.name}, {kind}: {row}")
     return figures
