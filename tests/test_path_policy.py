@@ -194,6 +194,8 @@ def test_a_training_that_is_killed_goes_on_to_the_same_weights(tmp_path: File) -
     assert resumed.curve == whole.curve
     other = train_policy(world, pairs, plan.model_copy(update={"seed": 1}), tmp_path)
     assert weights_of(other) != weights_of(whole)
+    elsewhere = train_policy(tangle(seed=3), pairs, plan, tmp_path)
+    assert weights_of(elsewhere) == weights_of(train_policy(tangle(seed=3), pairs, plan))
 
 
 def test_a_damaged_checkpoint_is_refused_with_advice(tmp_path: File) -> None:

@@ -335,11 +335,13 @@ class _Training:
 
     def _begin_or_go_on(self, state: File) -> None:
         """Load the checkpoint in the folder if it is of exactly this training."""
-        graph = self.world.graph
+        graph, edges = self.world.graph, blake2b(digest_size=16)
+        for array in (graph.out_offsets, graph.out_relations, graph.out_tails):
+            edges.update(np.ascontiguousarray(array).data)
         identity = {
             "plan": self.plan.model_dump(mode="json"),
             "episodes": self.episodes.digest(),
-            "graph": [graph.name, graph.nodes, len(graph.heads), graph.relations],
+            "graph": [graph.name, graph.relations, edges.hexdigest()],
         }
         path = state / "training.json"
         state.mkdir(parents=True, exist_ok=True)
