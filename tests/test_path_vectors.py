@@ -72,7 +72,7 @@ def test_a_node_is_its_name_and_the_mean_word_of_its_sentences(tmp_path: Path) -
 
 
 class _Letters:
-    """An encoder that counts letters, wide enough that only some directions are kept."""
+    """An encoder that counts letters."""
 
     id, dimensions = "letters", 200
 
@@ -83,19 +83,30 @@ class _Letters:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
 
 
-def test_an_encoder_keeps_the_directions_that_names_have(
+def test_any_encoder_reads_names_and_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "load_encoder", lambda name: _Letters())
-    few = Graph.of("few", [("ab", "to", "cd")])
-    assert graph_vectors(few, tmp_path, "letters").dimensions == 200
-    many = Graph.of("many", [(f"name {n}", "to", f"name {7 * n}") for n in range(2000)])
-    vectors = graph_vectors(many, tmp_path, "letters")
-    assert vectors.dimensions == vectors.relations.shape[1] == 128
+    graph = Graph.of("many", [(f"name {n}", "to", f"name {7 * n}") for n in range(200)])
+    vectors = graph_vectors(graph, tmp_path, "letters")
+    assert vectors.dimensions == vectors.relations.shape[1] == 200 and vectors.basis is None
     own = vectors.encode(["name 12"])[0]
-    assert np.linalg.norm(own) == pytest.approx(1, abs=1e-3)
     likeness = vectors.nodes.astype(np.float32) @ own
-    assert _node(many, "name 12") in np.argsort(-likeness)[:60]
+    assert _node(graph, "name 12") in np.argsort(-likeness)[:20]
+
+
+def test_all_graphs_share_the_space_of_the_sentence_encoder(
+    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_WORDS", 300)
+    vectors = graph_vectors(graph, tmp_path)
+    other = graph_vectors(Graph.of("other", [("umbrella", "IsA", "shelter")]), tmp_path)
+    assert vectors.encoder_name == "minilm" and vectors.dimensions == other.dimensions == 128
+    assert vectors.basis is not None and np.array_equal(vectors.basis, other.basis)
+    assert np.allclose(vectors.basis.T @ vectors.basis, np.eye(128), atol=1e-4)
+    [question] = vectors.encode(["What keeps you dry in the rain?"])
+    likeness = vectors.nodes.astype(np.float32) @ question
+    assert int(np.argmax(likeness)) in (_node(graph, "rain"), _node(graph, "umbrella"))
 
 
 def test_another_model_behind_the_name_is_noticed(

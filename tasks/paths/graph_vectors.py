@@ -11,10 +11,11 @@ Vectors are made once per content of a graph and encoder; each has a folder, wri
 nodes.npy, relations.npy         float16, rows of length one
 stem_keys.npy, stem_nodes.npy    names by the stems of their words (`tasks.paths.name_words`)
 neighbour_offsets.npy, neighbour_nodes.npy    the undirected view (`tasks.paths.neighbours`)
-basis.npy                        the directions kept of an encoder's vectors, (width, d)
+basis.npy                        the directions that are kept of MiniLM's vectors, (384, d)
 about.json                       the encoder
 """
 
+import io
 import json
 import shutil
 from collections.abc import Iterator
@@ -32,23 +33,22 @@ from filelock import FileLock
 from schemas.errors import DamageError, UsageError
 from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.models.encoders.minilm import Encoder, MiniLM, load_encoder, minilm_folder
 from tasks.paths.name_words import NameWords, concept_keys
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.static_words import StaticWords
 from tasks.text.languages import is_chinese
-from warehouse.durable import sync_tree
+from warehouse.durable import sync_tree, write_bytes
 
 STATIC = "static"
 ENCODED_NAMES = 200_000
 """A graph with more nodes gets static vectors unless an encoder is named."""
 
 _OWN_NAME = 0.5  # the share of a node's own name; the rest is that of its triples
-_DIMENSIONS = 128
-_LEAST_NAMES = 10 * _DIMENSIONS  # the directions of fewer names say little: all are kept
-_SAMPLE = 5_000  # names whose directions are examined
+_DIMENSIONS = 128  # of MiniLM's 384
+_WORDS, _SHORTEST = 2_000, 3  # words whose directions are examined, and their letters
 _ROWS, _COLUMNS = 1 << 16, 32  # worked out at a time
-_RECIPE = 3
+_RECIPE = 4
 _ARRAYS = ("nodes", "relations", "stem_keys", "stem_nodes")
 _NEIGHBOURS = ("neighbour_offsets", "neighbour_nodes")
 
@@ -185,7 +185,8 @@ def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
         names, weights = _static_names(encoder, words, part / "names.npy")
         relations, relation_weights = encoder.means(NameWords.of(relation_texts(graph.relations)))
     else:
-        names, basis = _encoded_names(encoder, graph, part / "names.npy")
+        basis = _basis(encoder, final.parent)
+        names = _encoded_names(encoder, graph, basis, part / "names.npy")
         weights = np.ones(graph.nodes, np.float32)
         relations = encoder.encode(relation_texts(graph.relations))
         relation_weights = np.ones(len(relations), np.float32)
@@ -218,23 +219,45 @@ def _static_names(
 
 
 def _encoded_names(
-    encoder: Encoder, graph: Graph, path: Path
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the vectors of names, written to a file, and the directions that were kept."""
+    encoder: Encoder, graph: Graph, basis: np.ndarray | None, path: Path
+) -> np.ndarray:
+    """Return the vectors of names, written to a file."""
     coded = _labels(graph).dictionary_encode()
-    texts, places = coded.dictionary.to_pylist(), coded.indices.to_numpy()
-    encode = getattr(encoder, "encode_together", encoder.encode)
-    vectors = encode(texts)
-    basis = None
-    if encoder.dimensions > _DIMENSIONS and len(texts) >= _LEAST_NAMES:
-        sample = vectors[:: max(len(texts) // _SAMPLE, 1)]
-        _, directions = np.linalg.eigh(sample.T @ sample)
-        basis = np.ascontiguousarray(directions[:, : -1 - _DIMENSIONS : -1], np.float32)
-        vectors = vectors @ basis
+    vectors = _together(encoder, coded.dictionary.to_pylist())
+    vectors, places = vectors if basis is None else vectors @ basis, coded.indices.to_numpy()
     names = np.lib.format.open_memmap(path, "w+", np.float16, (graph.nodes, vectors.shape[1]))
     for rows in _blocks(graph.nodes):
         names[rows] = vectors[places[rows]]
-    return names, basis
+    return names
+
+
+def _together(encoder: Encoder, texts: list[str]) -> np.ndarray:
+    encode = getattr(encoder, "encode_together", encoder.encode)
+    vectors: np.ndarray = encode(texts)
+    return vectors
+
+
+def _basis(encoder: Encoder, folder: Path) -> np.ndarray | None:
+    """Return the directions of MiniLM's space in which English words differ, (384, 128).
+
+    They do not depend on a graph, so that what was learned in one is understood in another. The
+    first time they are worked out and kept in the folder. Other encoders keep all directions.
+    """
+    if not isinstance(encoder, MiniLM):
+        return None
+    kept = folder / f"basis-{encoder.id}.npy"
+    if not kept.exists():
+        lines = (minilm_folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        words = [w for w in lines if w.isascii() and w.isalpha() and len(w) >= _SHORTEST]
+        vectors = _together(encoder, words[:: len(words) // _WORDS])
+        _, found = np.linalg.eigh(vectors.T @ vectors)
+        basis = found[:, : -1 - _DIMENSIONS : -1]
+        # Libraries differ in the signs that they give to directions.
+        basis = basis * np.sign(basis[np.abs(basis).argmax(axis=0), np.arange(_DIMENSIONS)])
+        file = io.BytesIO()
+        np.save(file, basis.astype(np.float32))
+        write_bytes(kept, file.getvalue())
+    return np.load(kept, allow_pickle=False)
 
 
 def _pool(
