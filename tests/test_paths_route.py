@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from tasks.ask.asker import Asker
 from tasks.ask.path_reader import nearest_choice
 from tasks.ask.route import AskOptions
 from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
+from tasks.evaluate.systems import system_for
 from tasks.import_graph import import_graph
 from tasks.learn_arms import learn_arms
 from tasks.paths.path_graph import open_path_graph
@@ -161,6 +163,19 @@ def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
     assert study["chance"] == 0.5
     recorded = latest(home.live, Evaluation).to_pylist()
     assert {row["dataset"] for row in recorded} == {study["dataset"]}
+
+
+def test_the_route_is_measured_on_the_graph_that_questions_name(
+    trained: tuple[Home, dict[str, Any]],
+) -> None:
+    home, _ = trained
+    edition = home.editions.current()
+    assert edition is not None
+    system = system_for("paths", SETTINGS, home)(edition)
+    named = [replace(question, graph="moons") for question in DISCOVERERS[:2]]
+    given = system.answer_all([*named, DISCOVERERS[2]])
+    for question, prediction in zip(DISCOVERERS, given, strict=False):
+        assert prediction.answers and prediction.answers[0] in question.choices
 
 
 def test_questions_about_something_else_are_refused(

@@ -81,6 +81,28 @@ def _asked(
         return asker.answer_all([question.question for question in questions], hints)
 
 
+class PathsAnswerer(BenchmarkAnswerer):
+    """Answers by paths of the graph that a question names, as `ask --route paths` does."""
+
+    name = "paths"
+
+    def __init__(self, edition: Edition, settings: Settings, home: Home) -> None:
+        """Take an edition with graphs."""
+        self._edition, self._settings, self._home = edition, settings, home
+
+    def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
+        """Return the best answer to each question; one of its choices, if it has any."""
+        predictions = [Prediction()] * len(questions)
+        for graph in dict.fromkeys(question.graph for question in questions):
+            places = [n for n, question in enumerate(questions) if question.graph == graph]
+            some = [questions[place] for place in places]
+            options = AskOptions("paths", graph or None)
+            answers = _asked(self._home, self._edition, self._settings, some, options)
+            for place, answer in zip(places, answers, strict=True):
+                predictions[place] = Prediction(answer.answers, {"answer": answer.answerable})
+        return predictions
+
+
 class TextAnswerer(BenchmarkAnswerer):
     """Answers from the passages of an edition, whatever graphs it has."""
 
@@ -95,7 +117,7 @@ class TextAnswerer(BenchmarkAnswerer):
         return [Prediction(self._reader.answer(analyse(q.question)).answers) for q in questions]
 
 
-ROUTES = ("auto", "programs", "text", "experts")
+ROUTES = ("auto", "programs", "paths", "text", "experts")
 
 
 def system_for(
@@ -118,6 +140,8 @@ def system_for(
         return lambda edition: TextAnswerer(edition, settings.engine)
     if route == "experts":
         return lambda edition: ExpertsAnswerer(edition, settings, home, expert)
+    if route == "paths":
+        return lambda edition: PathsAnswerer(edition, settings, home)
     if route == "programs":
         return lambda edition: ProgramAnswerer(edition, home if learned else None)
     return lambda edition: AutoAnswerer(edition, settings, home, learned=learned)
