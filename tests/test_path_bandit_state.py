@@ -182,6 +182,14 @@ def test_decisions_of_long_ago_get_no_reward(live, monkeypatch):
     assert outcomes == ["unknown", "counted", "counted", "counted"]
 
 
+def test_rewards_that_came_in_time_count_when_the_log_is_read_again(live, monkeypatch):
+    monkeypatch.setattr("tasks.paths.bandit.state.REMEMBERED", 2)
+    bandit = make_bandit(live, "g", "m", plan(), encoding())
+    for key in "abcde":
+        play(bandit, [key])
+    assert Bandit(live, bandit.state.setup, replay=True).state.bandit.pulls.sum() == 5
+
+
 def test_tokens_and_seconds_cost_what_the_plan_says(live):
     costly = plan(per_token=0.001, per_second=0.1)
     bandit = make_bandit(live, "g", "m", costly, encoding())

@@ -221,6 +221,8 @@ INVENTIVE = [
     FAITHFUL[0] + " Hamlet appeared in 1603.",
     FAITHFUL[0].replace(", too", ", not set in Denmark"),
     FAITHFUL[0] + " Macbeth is set in Denmark.",
+    "Macbeth is set in Denmark. So is Hamlet. Hamlet and Macbeth have the author "
+    "William Shakespeare.",
     FAITHFUL[0] + " The right choice is B.",
     FAITHFUL[0] + " They contain ghosts, murder, madness, revenge, poison, swords and skulls.",
     "Hamlet and Macbeth are by William Shakespeare. Denmark is the setting of Macbeth and Hamlet, "
