@@ -89,7 +89,7 @@ def train_paths(
         reached = _reached(paths, held_out, plan, policy.network.greedy(paths.world))
         at_random = _reached(paths, held_out, plan, choose_at_random(plan.seed))
         aside = policies_folder(home, graph) / f".new-{uuid4().hex[:12]}"
-        sha = save_policy(aside, policy, graph, paths.vectors.encoder_name)
+        sha = save_policy(aside, policy, graph, paths.vectors.space)
     folder = aside.with_name(sha[:12])
     if folder.exists():
         shutil.rmtree(aside)
@@ -97,7 +97,11 @@ def train_paths(
         durable.replace(aside, folder)
     with publishing_run(home, "train_paths", max(wait_seconds, PATIENCE)) as run:
         run.counts["train"] = {"questions": training.questions, "pairs": len(training.sources)}
-        row = _row(home, folder, sha, graph, plan, training, reached, at_random, edition.id, run)
+        vectors_by = paths.vectors.encoder_name
+        row = _row(
+            *(home, folder, sha, graph, vectors_by, plan, training, reached, at_random),
+            *(edition.id, run),
+        )
         home.journal.append({PolicyTraining: PolicyTraining.to_table([row])})
         shutil.rmtree(state, ignore_errors=True)
         run_stages(Work(home, settings, run, report), PUBLISHING, run_stage)
@@ -170,6 +174,7 @@ def _row(
     folder: Path,
     sha: str,
     graph: str,
+    encoder: str,
     plan: PolicyPlan,
     training: _Pairs,
     reached: tuple[int, float | None],
@@ -186,7 +191,7 @@ def _row(
         version=sha[:12],
         path=str(folder.relative_to(home.path)),
         sha256=sha,
-        encoder=manifest.encoder,
+        encoder=encoder,
         parameters=manifest.parameters,
         plan=orjson.dumps(plan.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS).decode(),
         questions=training.questions,

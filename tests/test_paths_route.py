@@ -131,6 +131,16 @@ def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]], tmp_p
         weights.write_bytes(whole)
 
 
+def test_a_policy_for_vectors_made_otherwise_is_not_used(
+    trained: tuple[Home, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edition = trained[0].editions.current()
+    assert edition is not None
+    assert open_path_graph(trained[0], edition, "moons").policy is not None
+    monkeypatch.setattr("tasks.paths.graph_vectors._RECIPE", 99)
+    assert open_path_graph(trained[0], edition, "moons").policy is None
+
+
 def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     trained: tuple[Home, dict[str, Any]],
 ) -> None:

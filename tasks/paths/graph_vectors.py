@@ -73,6 +73,11 @@ class GraphVectors:
     key: str
 
     @property
+    def space(self) -> str:
+        """What vectors must share to be compared: encoder, weights, and how they are made."""
+        return f"{self.encoder_name} {self.encoder_id} {_RECIPE}"
+
+    @property
     def dimensions(self) -> int:
         """The length of a vector."""
         return int(self.nodes.shape[1])

@@ -73,8 +73,9 @@ class PathGraph:
 def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") -> PathGraph:
     """Return a graph of an edition with its vectors, which are made if they are missing.
 
-    Its policy is the one trained for it; else the newest for another graph whose vectors have the
-    same encoder, since a policy reads vectors and the shape of a graph, not which nodes there are.
+    Its policy is the one trained for it; else the newest for another graph, since a policy reads
+    vectors and the shape of a graph, not which nodes there are. One that was trained on vectors of
+    another encoder, or made otherwise, is not used.
     Without a name, `encoder` is that policy's or the graph's own. Raises UsageError without such a
     graph, UnsafePolicyError for a policy whose files are not as they were registered.
     """
@@ -86,7 +87,7 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
     alike = [row for row in rows if row["encoder"] == vectors.encoder_name]
     for row in own or sorted(alike, key=lambda row: row["trained_at"], reverse=True):
         policy, manifest = load_policy(home.path / row["path"], row["sha256"])
-        if manifest.dimensions == vectors.dimensions:
+        if manifest.encoder == vectors.space:
             return PathGraph(graph, vectors, policy)
     return PathGraph(graph, vectors)
 
