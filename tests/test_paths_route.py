@@ -14,7 +14,7 @@ from schemas.answers import GraphPath
 from schemas.bandits import BanditArm
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
-from schemas.operations import Evaluation
+from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.path_reader import nearest_choice
@@ -151,6 +151,27 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
     assert sum(pulls) == 8
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
+    trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = str(trained[0].path)
+    learn_arms(trained[0], DISCOVERERS, SETTINGS, graph="moons", count=2)
+    asked = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome", "--json"]
+    main([*asked, "--home", home])
+    question = json.loads(capsys.readouterr().out)["question_id"]
+    feedback = ["feedback", question, "right", "--words", "well found", "--home", home, "--json"]
+    outcomes = []
+    for _ in range(2):
+        assert main(feedback) == 0
+        outcomes.append(json.loads(capsys.readouterr().out)["bandit"])
+    assert outcomes == ["counted", "repeated"]
+    [row] = [r for r in latest(trained[0].live, AnswerRecord).to_pylist() if r["feedback"]]
+    assert row["question_id"] == question and row["feedback"] == "1: well found"
+    assert main(["feedback", "nobody", "0.5", "--home", home]) == 2
+    with pytest.raises(SystemExit):
+        main(["feedback", question, "nearly", "--home", home])
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(

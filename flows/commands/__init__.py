@@ -308,6 +308,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "sql": _sql,
     "ask": question_parsers.ask,
     "answer": question_parsers.answer,
+    "feedback": question_parsers.feedback,
     "learn": question_parsers.learn,
     "evaluate": question_parsers.evaluate,
     "remember": question_parsers.remember,

@@ -175,7 +175,7 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
             terminal.show(f"  {gate_words(answer.gating)}")
         terminal.show(
             f"  route {answer.route}, edition {answer.edition}, {answer.seconds:.2f} s, "
-            f"{answer.usage.calls} model calls"
+            f"{answer.usage.calls} model calls, question {answer.question_id}"
         )
 
 

@@ -74,6 +74,25 @@ def answer(commands: Commands, shared: argparse.ArgumentParser, module: str) -> 
     prefect_option(p)
 
 
+def feedback(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that says how right an answer was."""
+    p = command(commands, shared, "feedback", module, "Say how right an answer was.")
+    p.add_argument("question_id", metavar="QUESTION_ID", help="as `ask --explain` shows it")
+    p.add_argument("verdict", type=_verdict, metavar="VERDICT", help="right, wrong, or 0 to 1")
+    p.add_argument("--words", metavar="WORDS", help="a comment, kept beside the answer")
+
+
+def _verdict(text: str) -> str:
+    """Return right, wrong or a share; raise ArgumentTypeError otherwise."""
+    try:
+        if text not in ("right", "wrong"):
+            share(text)
+    except ValueError:
+        wrong = "it must be right, wrong, or a number from 0 to 1"
+        raise argparse.ArgumentTypeError(wrong) from None
+    return text
+
+
 def _ask_options(p: argparse.ArgumentParser) -> None:
     """Add the options that decide how questions are answered."""
     p.add_argument(
