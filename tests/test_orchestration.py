@@ -4,7 +4,8 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,20 @@ LINE = '{"title": "Ada Lovelace", "text": "Ada Lovelace was born in London in 18
 
 
 @pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An environment in which nothing names a Prefect server; returns the folder of profiles."""
+def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """An environment in which nothing names a Prefect server; yields the folder of profiles.
+
+    Prefect's own test harness leaves its server named in settings that are loaded.
+    """
     for name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect-home"))
-    return tmp_path / "prefect-home"
+    with ExitStack() as settings:
+        if "prefect" in sys.modules:
+            from prefect.settings import PREFECT_API_URL, temporary_settings
+
+            settings.enter_context(temporary_settings(restore_defaults={PREFECT_API_URL}))
+        yield tmp_path / "prefect-home"
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from flows.__main__ import main
@@ -238,11 +239,12 @@ def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:
     ElementTree.fromstring(draw_paths([]))
 
 
-def test_the_nearest_choice_is_that_of_the_question_with_its_texts() -> None:
-    import numpy as np
-
+def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it() -> None:
     def encode(texts: list[str]) -> np.ndarray:
-        return np.array([[float("Pisa" in text), float("Rome" in text)] for text in texts])
+        return np.array([[float("city" in text), float("born" in text)] for text in texts])
 
-    assert nearest_choice("Where?", ["Rome", "Pisa"], ["He lived in Pisa."], encode) == "Pisa"
-    assert nearest_choice("Where?", [], ["He lived in Pisa."], encode) == ""
+    choices = ["a city", "Pisa", "born"]
+    assert nearest_choice("Which city?", choices, ["", "", ""], encode) == "a city"
+    assert nearest_choice("Which city?", choices[1:], ["The city of Pisa.", ""], encode) == "Pisa"
+    assert nearest_choice("Which city?", choices, ["", "The city of Pisa.", ""], encode) == "a city"
+    assert nearest_choice("Which city?", [], [], encode) == ""

@@ -1,7 +1,7 @@
 """Reads what was taken out of a graph: an arm extracts and phrases it, a reader answers from it.
 
 An arm is a strategy and a template (KnowGPT, section 3.5). The reader is the language model of the
-settings; without one, choices are compared with the question and the phrased graph by vectors.
+settings; without one, vectors tell how like the question a choice and what leads to it are.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 
 from schemas.settings import Settings
 from tasks.ask.phrasing import phrased_answer
+from tasks.graphs.graph import Nodes
 from tasks.models.client import BlockingClient
 from tasks.paths.bandit.state import arm_names
 from tasks.paths.path import Extracted, GroundedQuestion, Path
@@ -20,6 +21,8 @@ from tasks.programs.written_program import Conversation
 from tasks.text.question import Question
 
 ROOM = 200  # tokens of graph knowledge that a reader sees
+MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
+WEIGHT = 0.25  # of these beside the choice itself; more did worse on training questions
 NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
 Encode = Callable[[list[str]], np.ndarray]
 
@@ -31,6 +34,16 @@ class Reading:
     answer: str
     extracted: Extracted
     phrased: Phrased
+
+
+def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
+    """Return the best paths to some nodes, or the best edges at them."""
+    paths = [path for path in extracted.paths if path.nodes[-1] in nodes][:MOST_ABOUT]
+    if extracted.paths:
+        edges = dict.fromkeys((e.head, e.relation, e.tail) for path in paths for e in path.edges)
+        return Extracted(tuple(paths), np.array(list(edges), np.int32).reshape(-1, 3))
+    touching = np.isin(extracted.edges[:, [0, 2]], nodes).any(1)
+    return Extracted((), extracted.edges[touching][:MOST_ABOUT])
 
 
 def reader_name(settings: Settings) -> str:
@@ -82,6 +95,21 @@ class PathReader:
         whole = Extracted((path,), edges.reshape(-1, 3))
         return self._templates.phrase("sentences", whole, Limit()).text
 
+    def nearest(
+        self,
+        arm: str | None,
+        grounded: GroundedQuestion,
+        choices: Sequence[str],
+        extracted: Extracted,
+    ) -> str:
+        """Return the choice that vectors favour, without an arm by itself alone."""
+        texts = [""] * len(choices)
+        if arm is not None:
+            texts = [
+                self.phrase(arm, _leading_to(extracted, nodes)).text for nodes in grounded.targets
+            ]
+        return nearest_choice(grounded.text, choices, texts, self._encode)
+
     def answer(
         self,
         arm: str,
@@ -97,15 +125,23 @@ class PathReader:
         if conversation is not None:
             answer = phrased_answer(conversation, question, choices, known, self._encode)
         else:
-            answer = nearest_choice(question.text, choices, known, self._encode)
+            answer = self.nearest(arm, grounded, choices, extracted)
         return Reading(answer, extracted, phrased)
 
 
 def nearest_choice(
     question: str, choices: Sequence[str], texts: Sequence[str], encode: Encode
 ) -> str:
-    """Return the choice whose vector is most like that of the question with the texts."""
+    """Return the choice that is most like the question, itself and by the text about it.
+
+    `texts` has one text for each choice; an empty one counts as unlike.
+    """
     if not choices:
         return ""
-    vectors = encode(["\n".join([question, *texts]), *choices])
-    return choices[int((vectors[1:] @ vectors[0]).argmax())]
+    known = [text for text in texts if text]
+    vectors = encode([question, *choices, *known])
+    likeness = vectors[1:] @ vectors[0]
+    scores = likeness[: len(choices)].astype(float)
+    described = [place for place, text in enumerate(texts) if text]
+    scores[described] += WEIGHT * likeness[len(choices) :]
+    return choices[int(scores.argmax())]

@@ -19,7 +19,7 @@ from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from schemas.settings import Settings
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, nearest_choice, reader_name
+from tasks.ask.path_reader import PathReader, reader_name
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AskOptions, Resources
 from tasks.evaluate.metrics import summarise
@@ -28,6 +28,7 @@ from tasks.models.client import BlockingClient
 from tasks.models.transports import open_client
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions, LinUCB, drawn
+from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.path_graph import open_path_graph
 from tasks.programs.written_program import Conversation
 from tasks.progress import Report, silent
@@ -108,11 +109,24 @@ def study_arms(
     }
 
 
+@dataclass(frozen=True, eq=False)
+class _Prompt:
+    """A question with what an arm took out of the graph, and its words; no arm, no words."""
+
+    question: BenchmarkQuestion
+    grounded: GroundedQuestion
+    arm: str | None
+    extracted: Extracted
+    text: str
+
+
 class _Asking:
     """Has a reader answer several questions at once; a context manager, which closes the model."""
 
-    def __init__(self, home: Home, settings: Settings, tools: ExpertTools) -> None:
-        self._home, self._settings, self._tools = home, settings, tools
+    def __init__(
+        self, home: Home, settings: Settings, reader: PathReader, tools: ExpertTools
+    ) -> None:
+        self._home, self._settings, self._reader, self._tools = home, settings, reader, tools
         self._model: BlockingClient | None = None
 
     def __enter__(self) -> "_Asking":
@@ -127,24 +141,23 @@ class _Asking:
             self._model.__exit__(None, None, None)
             self._home.ledger.seal()
 
-    def __call__(self, prompts: Sequence[tuple[BenchmarkQuestion, str]]) -> list[str]:
-        """Return the choice for each question and text."""
+    def __call__(self, prompts: Sequence[_Prompt]) -> list[str]:
+        """Return the choice for each prompt."""
         if self._model is None:
             return [
-                nearest_choice(q.question, q.choices, [text] if text else [], self._tools.encode)
-                for q, text in prompts
+                self._reader.nearest(p.arm, p.grounded, p.question.choices, p.extracted)
+                for p in prompts
             ]
         with ThreadPoolExecutor(self._settings.engine.model.concurrency) as pool:
             return list(pool.map(self._asked, prompts))
 
-    def _asked(self, prompt: tuple[BenchmarkQuestion, str]) -> str:
-        question, text = prompt
+    def _asked(self, prompt: _Prompt) -> str:
         assert self._model is not None
         return phrased_answer(
             Conversation(self._model),
-            analyse(question.question),
-            question.choices,
-            [text] if text else [],
+            analyse(prompt.question.question),
+            prompt.question.choices,
+            [prompt.text] if prompt.text else [],
             self._tools.encode,
         )
 
@@ -154,12 +167,12 @@ def _reader(
 ) -> tuple[PathReader, _Asking]:
     tools = ExpertTools(Resources(home, edition, settings, AskOptions("paths", graph), {}))
     reader = PathReader(open_path_graph(home, edition, graph), tools.encode)
-    return reader, _Asking(home, settings, tools)
+    return reader, _Asking(home, settings, reader, tools)
 
 
 def _outcomes(
     reader: PathReader,
-    answers: Callable[[Sequence[tuple[BenchmarkQuestion, str]]], list[str]],
+    answers: _Asking,
     questions: Sequence[BenchmarkQuestion],
     report: Callable[[int, int], None],
 ) -> _Outcomes:
@@ -169,19 +182,22 @@ def _outcomes(
         some = questions[start : start + TOGETHER]
         grounded = reader.paths.ground([q.question for q in some], [q.choices for q in some])
         contexts += [question.context for question in grounded]
-        texts, shown = [[""] * len(some)], [[0] * len(some)]
-        by_strategy: dict[str, Any] = {}
+        nothing = Extracted((), np.zeros((0, 3), np.int32))
+        prompts = [[_Prompt(q, g, None, nothing, "")] for q, g in zip(some, grounded, strict=True)]
+        shown = [[0] for _ in some]
+        by_strategy: dict[str, list[Extracted]] = {}
         for arm in reader.arms:
             strategy = arm.partition("+")[0]
             if strategy not in by_strategy:
                 by_strategy[strategy] = reader.extract(arm, grounded)
-            phrased = [reader.phrase(arm, extracted) for extracted in by_strategy[strategy]]
-            texts.append([one.text for one in phrased])
-            shown.append([one.edges for one in phrased])
-        given = answers([(q, column[n]) for n, q in enumerate(some) for column in texts])
+            for n, extracted in enumerate(by_strategy[strategy]):
+                phrased = reader.phrase(arm, extracted)
+                prompts[n].append(_Prompt(some[n], grounded[n], arm, extracted, phrased.text))
+                shown[n].append(phrased.edges)
+        given = answers([prompt for row in prompts for prompt in row])
         columns = np.array(given, object).reshape(len(some), -1)
         right.append([[a in q.answers for a in row] for q, row in zip(some, columns, strict=True)])
-        lengths.append(np.array(shown).T)
+        lengths.append(np.array(shown))
         report(min(start + TOGETHER, len(questions)), len(questions))
     return _Outcomes(np.concatenate(right), np.stack(contexts), np.concatenate(lengths))
 
