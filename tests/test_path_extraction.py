@@ -197,21 +197,21 @@ def _adjacent(graph: Graph) -> dict[int, set[int]]:
 
 
 @settings(max_examples=80, deadline=None)
-@given(rows=GRAPHS, asked=st.lists(st.tuples(NAMED, NAMED, NAMED), max_size=4), hub=st.booleans())
+@given(rows=GRAPHS, named=st.lists(st.tuples(NAMED, NAMED, NAMED), max_size=4), hub=st.booleans())
 def test_subgraphs_are_those_of_a_plain_search(
-    rows: list[tuple[int, int, int]], asked: list[tuple[list[int], ...]], hub: bool
+    rows: list[tuple[int, int, int]], named: list[tuple[list[int], ...]], hub: bool
 ) -> None:
     graph = _graph(rows)
     near = _adjacent(graph)
     assert all(near[n] == set(Neighbours.of(graph).around(np.array([n]))[1].tolist()) for n in near)
-    questions = [_question(sources, *targets) for sources, *targets in asked]
+    questions = [_question(sources, *targets) for sources, *targets in named]
     with pytest.MonkeyPatch.context() as patch:
         if hub:
             patch.setattr(edges_module, "HUB", 2)
             patch.setattr(subgraph_module, "MOST_NEIGHBOURS", 5)
         extracted = SubgraphExtraction(graph, _vectors(graph)).extract(questions)
     triples = np.stack([graph.heads, graph.out_relations, graph.out_tails], axis=1).tolist()
-    for parts, found in zip(asked, extracted, strict=True):
+    for parts, found in zip(named, extracted, strict=True):
         kept = {node for part in parts for node in part}
         kept |= {m for one, two in combinations(sorted(kept), 2) for m in near[one] & near[two]}
         expected = sorted([h, r, t] for h, r, t in triples if h in kept and t in kept)

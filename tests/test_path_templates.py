@@ -106,8 +106,8 @@ def test_a_text_is_within_its_limits_and_takes_the_best_edges(template, tokens, 
     made = phrased(template, triples, Limit(tokens, characters))
     assert estimate_tokens(made.text) <= tokens and len(made.text) <= characters
     for number, (_, _, tail) in enumerate(triples):
-        said = re.search(rf"\b{tail}\b", made.text) is not None
-        assert said == (number < made.edges)
+        stated = re.search(rf"\b{tail}\b", made.text) is not None
+        assert stated == (number < made.edges)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

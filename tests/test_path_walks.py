@@ -90,8 +90,8 @@ def test_questions_without_a_path_fall_back_in_turn() -> None:
     lost = question(strategy, ["saw"], "moon")
     without = question(strategy, [], "moon")
     same = question(strategy, ["moon"], "moon")
-    asked = [lost, question(strategy, ["saw"], "carpentry"), without, same]
-    results = strategy.extract(asked)
+    questions = [lost, question(strategy, ["saw"], "carpentry"), without, same]
+    results = strategy.extract(questions)
     assert barren.questions == [lost, without, same]
     assert fruitful.questions == [lost, without, same]
     assert unused.questions == []

@@ -19,7 +19,8 @@ from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.path_reader import nearest_choice
-from tasks.ask.route import AskOptions
+from tasks.ask.paths_route import PathsRoute
+from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.evaluate.systems import system_for
 from tasks.import_graph import import_graph
@@ -30,6 +31,8 @@ from tasks.paths.policy.store import UnsafePolicyError
 from tasks.paths.policy.train import PolicyPlan
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
+from tasks.refresh import refresh
+from tasks.text.question import analyse
 from tasks.train_paths import train_paths
 from warehouse.home import Home
 from warehouse.live import latest
@@ -118,6 +121,24 @@ def test_a_graph_that_is_not_there_is_named(ask: Callable[..., Any]) -> None:
         ask(ASKED, *CHOICES, graph="suns")
 
 
+def test_paths_of_sensitive_facts_are_not_shown_to_an_endpoint(tmp_path: Path) -> None:
+    home, note = Home(tmp_path / "home"), tmp_path / "note.md"
+    note.write_text("# Ada\n\nAda Lovelace was born in London.\n")
+    refresh(home, [str(note)], SETTINGS, sensitive=True)
+    edition = home.editions.current()
+    assert edition is not None
+    for engine, allowed in (("rules", True), ("openai", False)):
+        settings = Settings(engine=EngineSettings(engine=engine, encoder="none"))
+        resources = Resources(home, edition, settings, AskOptions("paths", "corpus"), {})
+        state = QuestionState(QuestionHints(choices=("London", "Paris")))
+        question = analyse("Where was Ada Lovelace born?")
+        if allowed:
+            assert PathsRoute(resources).answer(question, state).evidence
+        else:
+            with pytest.raises(UsageError, match="sensitive"):
+                PathsRoute(resources).answer(question, state)
+
+
 def test_a_changed_policy_is_refused(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
     home, policy = trained
     edition = home.editions.current()
@@ -159,8 +180,8 @@ def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
 ) -> None:
     home = str(trained[0].path)
     learn_arms(trained[0], DISCOVERERS, SETTINGS, graph="moons", count=2)
-    asked = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome", "--json"]
-    main([*asked, "--home", home])
+    command = ["ask", ASKED, "--route", "paths", "--choices", "Pisa", "--choices", "Rome", "--json"]
+    main([*command, "--home", home])
     question = json.loads(capsys.readouterr().out)["question_id"]
     feedback = ["feedback", question, "right", "--words", "well found", "--home", home, "--json"]
     outcomes = []

@@ -70,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     for place, answer in enumerate(answers):
         of_expert = place == len(questions)
         option = f" --expert {EXPERT}" if of_expert else ""
-        asked = json.dumps(answer.question, ensure_ascii=False)
-        terminal.show(f"\n$ almanac ask {asked}{option}")
+        quoted = json.dumps(answer.question, ensure_ascii=False)
+        terminal.show(f"\n$ almanac ask {quoted}{option}")
         show_answer(answer, explain=of_expert)
     terminal.show(
         f"\nThe almanac is in {home.path}. Ask and query it yourself, for example:\n"

@@ -83,8 +83,8 @@ class PathsRoute(AnswerRoute):
         if bandit is None:
             return reader.usual_arm
         score = state.gating.score if state.gating else None
-        asked = AskedQuestion(grounded.text, grounded.context, score)
-        request = Request(state.question_id, state.question_id, asked)
+        features = AskedQuestion(grounded.text, grounded.context, score)
+        request = Request(state.question_id, state.question_id, features)
         arm = reader.usual_arm
         with warned_of_refusals(
             self._resources.home.path, "the bandit's choice was not recorded.", self._refuse

@@ -54,12 +54,12 @@ def _draw(
     above = {node: place + (0, 0.06) for node, place in places.items()}
     names = {node: _shown(node) for node in drawn}
     nx.draw_networkx_labels(drawn, above, names, ax=panel, font_size=8, font_family=FONTS)
-    said: dict[tuple[str, str], str] = {}
+    labels: dict[tuple[str, str], str] = {}
     for head, tail, relation in drawn.edges(keys=True):
-        known = said.get((head, tail))
-        said[head, tail] = f"{known}, {_shown(relation)}" if known else _shown(relation)
+        known = labels.get((head, tail))
+        labels[head, tail] = f"{known}, {_shown(relation)}" if known else _shown(relation)
     nx.draw_networkx_edge_labels(
-        nx.DiGraph(drawn), places, said, ax=panel, font_size=6, font_color=GREY, font_family=FONTS
+        nx.DiGraph(drawn), places, labels, ax=panel, font_size=6, font_color=GREY, font_family=FONTS
     )
     panel.margins(0.15)
 

@@ -90,8 +90,8 @@ class SubgraphExtraction:
         """
         neighbours = self._vectors.neighbours
         owners = np.repeat(np.arange(len(counts)), counts)
-        asked = np.bincount(owners, neighbours.degrees[named], len(counts)).cumsum()
-        groups = np.flatnonzero(np.diff(asked // MOST_NEIGHBOURS, prepend=0))
+        looked_up = np.bincount(owners, neighbours.degrees[named], len(counts)).cumsum()
+        groups = np.flatnonzero(np.diff(looked_up // MOST_NEIGHBOURS, prepend=0))
         again = []
         for part in np.split(np.arange(len(named)), np.searchsorted(owners, groups)):
             rows, nodes = neighbours.around(named[part])
