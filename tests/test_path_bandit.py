@@ -277,6 +277,12 @@ def test_the_reward_that_corrects_a_prediction_was_not_seen_by_it():
     assert unchanged.all()
 
 
+def test_what_is_predicted_of_an_arm_that_was_never_chosen_is_the_mean_of_the_others():
+    log, _, _ = logged(60, 3)
+    seen = replace(log, arms=np.zeros(60, int), rewards=np.full(60, 0.7))
+    np.testing.assert_allclose(predicted_rewards(seen), 0.7)
+
+
 def test_nothing_can_be_estimated_without_propensities_or_overlap():
     log, chances, _ = logged(5, 4)
     with pytest.raises(UsageError):

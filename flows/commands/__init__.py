@@ -323,6 +323,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "train_experts": expert_parsers.train_experts,
     "experts": expert_parsers.experts,
     "train_paths": path_parsers.train_paths,
+    "bandit": path_parsers.bandit,
     "calibrate_gate": gate_parsers.calibrate_gate,
     "gates": gate_parsers.gates,
     "model": _model,

@@ -1,4 +1,4 @@
-"""The options of the command that learns graph paths."""
+"""The options of the commands that learn graph paths and how to phrase them."""
 
 import argparse
 
@@ -48,3 +48,14 @@ def train_paths(commands: Commands, shared: argparse.ArgumentParser, module: str
     wait_option(p)
     prefect_option(p)
     model_options(p)
+
+
+def bandit(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    """Add the command that shows a bandit, or resets it."""
+    what = "Show what was learned of each way to phrase a graph's paths, or learn it anew."
+    p = command(commands, shared, "bandit", module, what)
+    p.add_argument("--graph", required=True, metavar="NAME", help="the graph")
+    p.add_argument(
+        "--model", metavar="NAME", help="the model that answers (the one in the settings)"
+    )
+    p.add_argument("--reset", action="store_true", help="begin anew; the records are kept")

@@ -72,18 +72,21 @@ def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarr
 def predicted_rewards(log: LoggedDecisions, *, ridge: float = 1.0, folds: int = 5) -> np.ndarray:
     """Return the reward of every arm in every context (n, arms) by ridge regressions.
 
-    A decision's own fold is left out, so that no prediction has seen the reward that corrects it.
+    Where little is known of an arm they come near the mean reward of all. A decision's own fold is
+    left out, so that no prediction has seen the reward that corrects it.
     """
     count, arms = log.chances.shape
     fold = np.arange(count) % folds
     predicted = np.zeros((count, arms))
     for left_out in range(folds):
+        others = fold != left_out
+        mean = log.rewards[others].mean() if others.any() else 0.0
         for arm in range(arms):
-            rows = log.contexts[(fold != left_out) & (log.arms == arm)]
-            rewards = log.rewards[(fold != left_out) & (log.arms == arm)]
+            rows = log.contexts[others & (log.arms == arm)]
+            rewards = log.rewards[others & (log.arms == arm)] - mean
             gram = rows.T @ rows + ridge * np.eye(log.contexts.shape[1])
             weights = np.linalg.solve(gram, rows.T @ rewards)
-            predicted[fold == left_out, arm] = log.contexts[fold == left_out] @ weights
+            predicted[~others, arm] = mean + log.contexts[~others] @ weights
     return predicted
 
 

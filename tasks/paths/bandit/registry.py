@@ -26,7 +26,7 @@ from tasks.paths.bandit.off_policy import LoggedDecisions
 from tasks.paths.bandit.state import BanditPlan, BanditState
 from warehouse.durable import checksum
 from warehouse.journal import Journal, Part
-from warehouse.live import record, record_all
+from warehouse.live import latest, record, record_all
 
 SNAPSHOT_AFTER = 64  # parts that were read since the last snapshot
 TOGETHER = 1_000  # decisions in one commit, far fewer than are remembered
@@ -287,14 +287,25 @@ def open_bandit(live: Journal, graph: str, model: str) -> Bandit | None:
     return None if setup is None else Bandit(live, setup)
 
 
+def bandit_of(live: Journal, graph: str, model: str) -> Bandit:
+    """Return the bandit of a graph and a model; raise UsageError, with those there are, without."""
+    bandit = open_bandit(live, graph, model)
+    if bandit is None:
+        rows = latest(live, BanditSetup).to_pylist()
+        known = ", ".join(f"{row['graph']!r} with {row['model']!r}" for row in rows) or "none"
+        raise UsageError(
+            f"No bandit has learned for the graph {graph!r} and the model {model!r}. The bandits: "
+            f"{known}. `almanac train-paths QUESTIONS --graph NAME` makes one."
+        )
+    return bandit
+
+
 def reset_bandit(live: Journal, graph: str, model: str) -> Bandit:
     """Forget what the bandit of a graph and a model has learned; its records stay.
 
     Raises UsageError if there is none.
     """
-    setup = _setup(live, graph, model)
-    if setup is None:
-        raise UsageError(f"No bandit has learned for the graph {graph!r} and the model {model!r}.")
+    setup = bandit_of(live, graph, model).state.setup
     return _made(live, setup.model_dump(exclude={"version", "made_at"}))
 
 

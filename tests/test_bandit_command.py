@@ -1,0 +1,99 @@
+"""`almanac bandit` shows what each arm earned and would have earned, and begins anew if asked to."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flows.__main__ import main
+from schemas.bandits import BanditDecision, BanditReward
+from tasks.ask.path_reader import NO_MODEL
+from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
+from tasks.paths.bandit.linucb import BanditOptions
+from tasks.paths.bandit.registry import Bandit, Request, Reward, make_bandit
+from tasks.paths.bandit.state import BanditPlan
+from warehouse.home import Home
+
+ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
+RIGHT = {"walks+triples": 0.9, "walks+sentences": 0.2, "subgraph+triples": 0.5}
+
+
+def learned(home: Home, count: int, arms: tuple[str, ...] = ARMS, **options: Any) -> Bandit:
+    """Return a bandit that saw `count` questions, which its arms answer rightly by chance."""
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(max(count, 8), 6)).astype(np.float32)
+    plan = BanditPlan(arms, arms[1], BanditOptions(epsilon=0.3), **{"trusted_after": 0, **options})
+    bandit = make_bandit(home.live, "moons", NO_MODEL, plan, ContextEncoding.fit("e", vectors))
+    decisions = bandit.decide(
+        [Request(f"{n}", f"{n}", AskedQuestion("Who?", vectors[n])) for n in range(count)]
+    )
+    rewards = [Reward(d.decision_id, float(random.random() < RIGHT[d.arm])) for d in decisions]
+    bandit.reward(rewards, "labels")
+    return bandit
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def shown(home: Home, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
+    command = ["bandit", "--graph", "moons", "--home", str(home.path), "--json", *options]
+    assert main(command) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = learned(home, 400).logged()
+    overview = shown(home, capsys)
+    assert overview["model"] == NO_MODEL and overview["rewards"] == 400 and overview["trusted"]
+    arms = {arm["arm"]: arm for arm in overview["arms"]}
+    assert [arm["usual"] for arm in arms.values()] == [False, True, False]
+    for place, (name, arm) in enumerate(arms.items()):
+        assert arm["pulls"] == (log.arms == place).sum()
+        assert arm["mean"] == pytest.approx(log.rewards[log.arms == place].mean())
+        assert arm["estimate"]["low"] < RIGHT[name] < arm["estimate"]["high"]
+    assert main(["bandit", "--graph", "moons", "--home", str(home.path)]) == 0
+    table = capsys.readouterr().out
+    assert "walks+sentences (usual)" in table
+    assert f"{arms['walks+triples']['mean']:.3f}" in table
+
+
+def test_arms_without_rewards_have_no_estimate(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned(home, 0)
+    assert all(arm["mean"] is arm["estimate"] is None for arm in shown(home, capsys)["arms"])
+    learned(home, 5, caution=0.0, trusted_after=30)
+    arms = shown(home, capsys)["arms"]
+    assert [arm["pulls"] for arm in arms] == [0, 5, 0]
+    assert [arm["estimate"] is None for arm in arms] == [True, False, True]
+    main(["bandit", "--graph", "moons", "--home", str(home.path)])
+    assert "few yet" in capsys.readouterr().out
+
+
+def test_a_reset_begins_anew_and_keeps_the_records(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned(home, 20)
+    assert shown(home, capsys, "--reset")["rewards"] == 20
+    overview = shown(home, capsys)
+    assert overview["rewards"] == 0 and len(overview["arms"]) == 3
+    assert len(home.live.table(BanditDecision)) == len(home.live.table(BanditReward)) == 20
+    main(["bandit", "--graph", "moons", "--reset", "--home", str(home.path)])
+    assert "0 rewards no longer count" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [[], ["--reset"]])
+def test_without_such_a_bandit_those_there_are_are_named(
+    home: Home, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    learned(home, 0)
+    command = ["bandit", "--graph", "suns", "--model", "m", "--home", str(home.path), *option]
+    assert main(command) == 2
+    message = capsys.readouterr().err
+    assert "'moons' with 'embedded'" in message and "train-paths" in message
