@@ -1,4 +1,4 @@
-"""`almanac bandit` shows what each arm earned and would have earned, and begins anew if asked to."""
+"""`almanac bandit`: what each arm earned, what it would have earned, and how to begin anew."""
 
 import json
 from pathlib import Path

@@ -16,11 +16,11 @@ from tasks.experts.manifest import (
     MANIFEST,
     UnsafeExpertError,
     checked_manifest,
-    read_header,
     sha_of,
     write_manifest,
 )
 from tasks.experts.pool import ExpertPool, OpenExpert
+from tasks.models.weight_files import read_header
 from warehouse.durable import sha256_file
 
 FLIPS = 1000

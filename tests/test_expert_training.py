@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
-from tasks.experts.manifest import checked_manifest, read_header, sha_of
+from tasks.experts.manifest import checked_manifest, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.training.loop import Training, ends_in_its_head, rate_at
 from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
 from tasks.experts.training.start import find_base, make_model, make_tokenizer
 from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
 from tasks.experts.training.train import _alone, forget_training, train_expert
+from tasks.models.weight_files import read_header
 from tests.expert_texts import people, texts, tiny_plan
 from tests.killed_benchmarks import tally_of
 from tests.tiny_models import make_chat_model, make_encoding_model

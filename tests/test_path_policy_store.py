@@ -1,6 +1,7 @@
 """Policies in folders: they come back as they were, and hostile ones are refused."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,11 @@ def change_tensors(folder: Path, change: Callable[[dict[str, np.ndarray]], objec
     seal(folder)
 
 
+def pipe_for_weights(folder: Path) -> None:
+    (folder / WEIGHTS).unlink()
+    os.mkfifo(folder / WEIGHTS)
+
+
 def link_weights(folder: Path) -> None:
     (folder / WEIGHTS).rename(folder.parent / "elsewhere")
     (folder / WEIGHTS).symlink_to(folder.parent / "elsewhere")
@@ -92,7 +98,9 @@ ATTACKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a file beside it": (lambda f: (f / "notes.txt").write_text("x"), "does not belong"),
     "no weights": (lambda f: (f / WEIGHTS).unlink(), "policy.safetensors is missing"),
     "no manifest": (lambda f: (f / MANIFEST).unlink(), "manifest.json is missing"),
-    "linked weights": (link_weights, "not an ordinary file"),
+    "linked weights": (link_weights, "link to another place"),
+    "a pipe for weights": (pipe_for_weights, "not an ordinary file"),
+    "a curve that is too long": (lambda f: os.truncate(f / CURVE, 1 << 40), "which is too many"),
     "changed weights": (damage, "not the file that"),
     "not safetensors": (write_and_seal(WEIGHTS, b"\x80\x04pickle"), "no safetensors file"),
     "a curve that is no list": (write_and_seal(CURVE, b"{}"), "no list of figures"),

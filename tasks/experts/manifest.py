@@ -8,8 +8,6 @@ nothing was run.
 
 import json
 import math
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -18,13 +16,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.errors import AlmanacError
+from tasks.models.weight_files import MB, ManifestFile, Tensors, file_sizes, read_header
 from warehouse import durable
 
 MANIFEST = "manifest.json"
 WEIGHTS = "model.safetensors"
 NEEDED = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json")
 OPTIONAL = ("generation_config.json",)
-MB = 1 << 20
 LARGEST = {  # bytes
     MANIFEST: MB,
     "config.json": MB,
@@ -33,7 +31,6 @@ LARGEST = {  # bytes
     "tokenizer.json": 256 * MB,
     WEIGHTS: 64 << 30,
 }
-LARGEST_HEADER = 64 * MB  # of safetensors
 MOST_LAYERS, LARGEST_NUMBER, LONGEST_LIST = 512, 1 << 31, 10_000  # in a configuration
 # Each would let a configuration choose code from elsewhere or another way of reading the weights.
 FORBIDDEN = {
@@ -46,21 +43,10 @@ FORBIDDEN = {
     "peft_config": "it is an adapter, which names a base model; merge it first",
 }
 ATTENTION = (None, "eager", "sdpa")
-PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5")
-Tensors = dict[str, tuple[str, tuple[int, ...]]]  # by name: the type, the shape
 
 
 class UnsafeExpertError(AlmanacError):
     """An expert's folder is not what it should be; nothing of it was loaded."""
-
-
-class ManifestFile(BaseModel):
-    """What one file of an expert must be."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    size: int = Field(ge=0)
 
 
 class Manifest(BaseModel):
@@ -112,10 +98,7 @@ def checked_manifest(folder: Path, expected: str | None = None) -> Manifest:
 
     `expected` is the SHA-256 that the manifest must have. Raises UnsafeExpertError.
     """
-    sizes = file_sizes(folder, (MANIFEST, *NEEDED, *OPTIONAL))
-    for name in (MANIFEST, *NEEDED):
-        if name not in sizes:
-            raise _unsafe(folder, f"{name} is missing")
+    sizes = file_sizes(folder, LARGEST, (MANIFEST, *NEEDED), _unsafe)
     data = (folder / MANIFEST).read_bytes()
     if expected is not None and sha256(data).hexdigest() != expected:
         raise _unsafe(folder, "manifest.json is not the one that was registered")
@@ -132,36 +115,6 @@ def checked_manifest(folder: Path, expected: str | None = None) -> Manifest:
             raise _unsafe(folder, f"{name} is not the file that manifest.json describes")
     check_contents(folder)
     return manifest
-
-
-def file_sizes(folder: Path, allowed: tuple[str, ...]) -> dict[str, int]:
-    """Return the sizes of a folder's files; refuse all that is not an allowed, ordinary file."""
-    try:
-        mode = os.lstat(folder).st_mode
-    except OSError:
-        raise _unsafe(folder, "there is no such folder") from None
-    if not stat.S_ISDIR(mode):
-        raise _unsafe(folder, "it is not a folder, or a link to one")
-    sizes = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            info = entry.stat(follow_symlinks=False)
-            if entry.is_symlink():
-                raise _unsafe(folder, f"{entry.name!r} is a link to another place")
-            if entry.name not in allowed:
-                kind = "could run code when read" if is_pickle(entry.name) else "does not belong"
-                raise _unsafe(folder, f"{entry.name!r} {kind}")
-            if not stat.S_ISREG(info.st_mode):
-                raise _unsafe(folder, f"{entry.name} is not an ordinary file")
-            if info.st_size > LARGEST[entry.name]:
-                raise _unsafe(folder, f"{entry.name} has {info.st_size} bytes, which is too many")
-            sizes[entry.name] = info.st_size
-    return sizes
-
-
-def is_pickle(name: str) -> bool:
-    """Tell whether a file of that name may hold pickled objects or code."""
-    return name.lower().endswith((*PICKLES, ".py", ".so", ".pyc"))
 
 
 def check_contents(folder: Path) -> None:
@@ -217,38 +170,6 @@ def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for inner in value[:LONGEST_LIST]:
             yield from _pairs(inner, key)
-
-
-def read_header(path: Path) -> Tensors:
-    """Return type and shape of a safetensors file's tensors; raise ValueError if it is none."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(LARGEST_HEADER, size - 8):
-            raise ValueError("its header has an impossible length")
-        try:
-            header = json.loads(file.read(length))
-            tensors = {
-                name: (str(about["dtype"]), tuple(about["shape"]), tuple(about["data_offsets"]))
-                for name, about in header.items()
-                if name != "__metadata__"
-            }
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ValueError("its header cannot be read") from None
-    position = 0
-    for kind, shape, (begin, end) in sorted(tensors.values(), key=lambda tensor: tensor[2]):
-        if not all(type(n) is int and n >= 0 for n in (*shape, begin, end)) or begin != position:
-            raise ValueError("its tensors overlap or leave gaps")
-        if end - begin != math.prod(shape) * BYTES.get(kind, 0):
-            raise ValueError("a tensor is not as long as its shape says")
-        position = end
-    if position != size - 8 - length:
-        raise ValueError("its tensors do not fill it")
-    return {name: (kind, shape) for name, (kind, shape, _) in tensors.items()}
-
-
-BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1}
-BYTES["BOOL"] = 1
 
 
 def _check_size(folder: Path, config: dict[str, Any], tensors: Tensors) -> None:

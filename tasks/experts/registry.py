@@ -27,11 +27,11 @@ from tasks.experts.manifest import (
     UnsafeExpertError,
     check_contents,
     checked_manifest,
-    is_pickle,
     sha_of,
     write_manifest,
 )
 from tasks.experts.pool import OpenExpert, load_expert
+from tasks.models.weight_files import is_pickle
 from warehouse import durable
 from warehouse.editions import Edition
 from warehouse.home import Home

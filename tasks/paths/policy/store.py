@@ -10,7 +10,6 @@ Somebody may have contributed the folder; each refusal says why, and nothing was
 import json
 import os
 import shutil
-import stat
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.errors import AlmanacError
-from tasks.experts.manifest import ManifestFile, is_pickle, read_header
+from tasks.models.weight_files import MB, ManifestFile, file_sizes, read_header
 from tasks.paths.policy.network import NetworkShape, PolicyNetwork
 from tasks.paths.policy.train import PolicyPlan, TrainedPolicy
 from warehouse import durable
 
 MANIFEST, WEIGHTS, CURVE = "manifest.json", "policy.safetensors", "curve.json"
-MB = 1 << 20
 LARGEST = {MANIFEST: MB, WEIGHTS: 1_024 * MB, CURVE: 64 * MB}  # bytes
 PROJECTION = "projection"
 
@@ -106,7 +104,8 @@ def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolic
     import torch
     from safetensors.numpy import load
 
-    contents = _contents(folder)
+    names = file_sizes(folder, LARGEST, LARGEST, _unsafe)
+    contents = {name: (folder / name).read_bytes() for name in names}
     if expected is not None and sha256(contents[MANIFEST]).hexdigest() != expected:
         raise _unsafe(folder, f"{MANIFEST} is not the one that was registered")
     try:
@@ -135,31 +134,6 @@ def load_policy(folder: Path, expected: str | None = None) -> tuple[TrainedPolic
     network = PolicyNetwork(manifest.shape, weights)
     curve = _curve(folder, contents[CURVE])
     return TrainedPolicy(network, manifest.plan, projection, curve), manifest
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of a folder's files, which are exactly those of a policy."""
-    try:
-        mode = os.lstat(folder).st_mode
-    except OSError:
-        raise _unsafe(folder, "there is no such folder") from None
-    if not stat.S_ISDIR(mode):
-        raise _unsafe(folder, "it is not a folder, or a link to one")
-    contents = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name not in LARGEST:
-                kind = "could run code when read" if is_pickle(entry.name) else "does not belong"
-                raise _unsafe(folder, f"{entry.name[:80]!r} {kind}")
-            info = entry.stat(follow_symlinks=False)
-            if not stat.S_ISREG(info.st_mode):
-                raise _unsafe(folder, f"{entry.name} is not an ordinary file")
-            if info.st_size > LARGEST[entry.name]:
-                raise _unsafe(folder, f"{entry.name} has {info.st_size} bytes, which is too many")
-            contents[entry.name] = Path(entry.path).read_bytes()
-    if missing := LARGEST.keys() - contents.keys():
-        raise _unsafe(folder, f"{min(missing)} is missing")
-    return contents
 
 
 def _curve(folder: Path, data: bytes) -> list[dict[str, Any]]:

@@ -1,0 +1,145 @@
+"""Kill trainings of a policy at random points, resume them, and compare the weights bit for bit.
+
+    python -m benchmarks.policy_crash [--kills 200] [--seed 1]
+
+A training counts its batches and every step of writing a checkpoint, and kills itself (SIGKILL) at
+a number that is drawn for it; the next goes on, until one runs to its end. Then its weights and its
+curve are compared with those of an undisturbed training. Rounds are repeated until `--kills` kills
+were made.
+"""
+
+import argparse
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.results_file import write_results
+from tasks.graphs.graph import Graph
+from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.store import save_policy
+from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from warehouse import durable
+
+NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8
+PLAN = PolicyPlan(hidden=(16, 32), batch=32, cloning_epochs=2, epochs=2, teacher=0.1)
+# Children come of a server that has loaded what takes long and started no thread.
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["benchmarks.policy_crash", "torch", "safetensors.torch"])
+
+
+@dataclass
+class Tally:
+    """The results of the kills."""
+
+    kills: int = 0
+    rounds: int = 0
+    gone_on: int = 0  # trainings that began with a checkpoint
+    different: int = 0
+    left_files: int = 0
+
+
+def trained(state: Path, result: Path, last: int) -> None:
+    """Train to the end and save the policy, or end at the event with the number `last`.
+
+    The events of a whole training are counted in the file `events` beside the result.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    draw = np.random.default_rng(0)
+    heads, tails = draw.integers(NODES, size=(2, EDGES))
+    triples = [(f"n{a}", f"r{a % 3}", f"n{b}") for a, b in zip(heads, tails, strict=True)]
+    graph = Graph.of("drawn", triples)
+    drawn = draw.normal(size=(graph.nodes + len(graph.relations) + PAIRS, WIDE)).astype(np.float32)
+    nodes, relations, contexts = np.split(drawn, [graph.nodes, graph.nodes + len(graph.relations)])
+    ends = draw.integers(graph.nodes, size=(2, PAIRS)).astype(np.int32)
+    events, sync = 0, durable.sync_file
+
+    def event() -> None:
+        nonlocal events
+        events += 1
+        if events == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def report(stage: str, done: int, total: int) -> None:
+        if not events and done > 1:
+            result.with_name("gone-on").touch()
+        event()
+
+    def sync_file(path: Path) -> None:
+        event()
+        sync(path)
+
+    world = VectorGraph(graph, nodes, relations)
+    with patch.object(durable, "sync_file", sync_file):
+        policy = train_policy(
+            *(world, Episodes(*ends, contexts), PLAN, state), report=report, checkpoint_seconds=0
+        )
+    save_policy(result, policy, graph.name, "drawn")
+    result.with_name("events").write_text(str(events))
+
+
+def run_killed(state: Path, result: Path, last: int) -> bool:
+    """Train in a child; return whether it ended by itself. Raises RuntimeError if it failed."""
+    child = SERVER.Process(target=trained, args=(state, result, last))
+    child.start()
+    child.join()
+    if child.exitcode not in (0, -signal.SIGKILL):
+        raise RuntimeError(f"a training that nobody killed ended with {child.exitcode}")
+    return child.exitcode == 0
+
+
+def torture(work: Path, kills: int, seed: int) -> Tally:
+    """Kill this many trainings and return the results."""
+    run_killed(work / "state", work / "whole", 0)
+    events, wanted = int((work / "events").read_text()), files_of(work / "whole")
+    tally, chance = Tally(), random.Random(seed)
+    while tally.kills < kills:
+        folder = work / f"round-{tally.rounds}"
+        folder.mkdir()
+        last = chance.randint(1, events)
+        while not run_killed(folder / "state", folder / "policy", last):
+            tally.kills += 1
+            last = chance.randint(1, events) if tally.kills < kills else 0
+            tally.gone_on += (folder / "gone-on").exists()
+            (folder / "gone-on").unlink(missing_ok=True)
+        tally.rounds += 1
+        tally.gone_on += (folder / "gone-on").exists()
+        tally.different += files_of(folder / "policy") != wanted
+        tally.left_files += sum(1 for _ in folder.rglob("*.tmp"))
+        print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)
+    return tally
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of a policy's files."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def main() -> None:
+    """Run the benchmark and write its results."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=200)
+    options.add_argument("--seed", type=int, default=1)
+    arguments = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="almanac-policy-crash-") as work:
+        tally = torture(Path(work), arguments.kills, arguments.seed)
+    write_results(
+        "policy-crash",
+        f"python -m benchmarks.policy_crash --kills {arguments.kills}",
+        asdict(tally),
+    )
+    print(tally)
+    sys.exit(1 if tally.different or tally.left_files or not tally.gone_on else 0)
+
+
+if __name__ == "__main__":
+    main()
