@@ -22,7 +22,7 @@ from tasks.paths.pictures import draw_arms
 from tasks.progress import Report, silent
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
-from tasks.questions.splits import sample
+from tasks.questions.splits import sample_apart
 from warehouse.home import Home
 
 TOGETHER = 16  # questions that are answered before their rewards count
@@ -41,6 +41,7 @@ def learn_arms(
 ) -> dict[str, Any]:
     """Have `count` questions answered, and return how often each arm was right.
 
+    They are not those that `train_paths` takes with a limit, as long as there are enough for both.
     The bandit of the graph and the answering model goes on from what it knows, unless its arms have
     changed. Tokens and seconds may count against an arm. Raises UsageError without such a graph or
     questions with choices.
@@ -48,7 +49,7 @@ def learn_arms(
     edition = home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
-    chosen = sample(questions, count)
+    chosen = sample_apart(questions, count)
     if len(chosen) < 2:
         raise UsageError("A bandit learns from two questions with answers or more.")
     options = AskOptions("paths", graph)

@@ -14,7 +14,7 @@ from tasks.graphs.graph import Graph
 from tasks.questions.formats.metaqa import read_metaqa
 from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.questions.question import Benchmark, BenchmarkQuestion
-from tasks.questions.splits import keyed_by_component, sample, split
+from tasks.questions.splits import keyed_by_component, sample, sample_apart, split
 from tests.measured_films import FILMS
 
 
@@ -109,6 +109,9 @@ def test_no_topic_is_on_both_sides_of_a_split() -> None:
     assert split(Benchmark("b", questions)) == ([], questions)
     assert split(Benchmark("b", questions, halves=True), learn=False) == ([], questions)
     assert sample(questions, 10) == sample(questions, 20)[:10]
+    assert sample_apart(questions, 10) == sample_apart(questions, 20)[:10]
+    halves = [*sample(questions, 60), *sample_apart(questions, len(questions) - 60)]
+    assert {*map(id, halves)} == {*map(id, questions)}
 
 
 def test_questions_that_share_an_entity_share_their_key() -> None:

@@ -34,7 +34,7 @@ from tasks.programs.written_program import Conversation
 from tasks.progress import Report, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
-from tasks.questions.splits import sample, split
+from tasks.questions.splits import sample, sample_apart, split
 from tasks.text.question import analyse
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
@@ -81,12 +81,13 @@ def study_arms(
     """Measure the arms on questions with choices; return a table, and record its figures.
 
     A training part among the questions, or a seeded half without one, is what the bandit and the
-    best fixed arm are chosen by. Raises UsageError if no question has choices.
+    best fixed arm are chosen by; of these, questions that a policy trained on some has not seen.
+    Raises UsageError if no question has choices.
     """
     benchmark = read_benchmark(questions, format)
     with_choices = [q for q in benchmark.questions if q.choices and q.answers]
     training, test = split(type(benchmark)(benchmark.name, with_choices, halves=True))
-    training, test = sample(training, study.training), sample(test, study.limit)
+    training, test = sample_apart(training, study.training), sample(test, study.limit)
     if not (training and test):
         raise UsageError(f"{questions} has too few questions with choices to compare arms by.")
     began = time.perf_counter()

@@ -44,6 +44,16 @@ def sample(
     return shuffled[:limit]
 
 
+def sample_apart(
+    questions: Sequence[BenchmarkQuestion], limit: int, seed: int = SEED
+) -> list[BenchmarkQuestion]:
+    """Return the last `limit` of the shuffle that `sample` takes the first ones of.
+
+    So two samples of the same questions share one only if there are too few for both.
+    """
+    return sample(questions, len(questions), seed)[::-1][:limit]
+
+
 def keyed_by_component(
     questions: Sequence[BenchmarkQuestion], entities: Sequence[Iterable[str]]
 ) -> list[BenchmarkQuestion]:
