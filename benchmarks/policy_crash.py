@@ -29,7 +29,7 @@ from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
 from warehouse import durable
 
 NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8
-PLAN = PolicyPlan(hidden=(16, 32), batch=32, cloning_epochs=2, epochs=2, teacher=0.1)
+PLAN = PolicyPlan(hidden=(16, 32), batch=60, cloning_epochs=2, epochs=2, teacher=0.1)
 # Children come of a server that has loaded what takes long and started no thread.
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["benchmarks.policy_crash", "torch", "safetensors.torch"])
