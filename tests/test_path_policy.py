@@ -168,6 +168,16 @@ def test_the_question_decides_between_two_ways() -> None:
     assert share_right(replace(training, demonstrations=gold), blind) < 0.75
 
 
+def test_distances_are_the_same_however_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = tangle()
+    sources, targets = np.random.default_rng(0).integers(80, size=(2, 200)).astype(np.int32)
+    together = distances_between(world, sources, targets, 3)
+    monkeypatch.setattr("tasks.paths.policy.demonstrations.CELLS", 3 * world.graph.nodes)
+    assert distances_between(world, sources, targets, 3).tolist() == together.tolist()
+    monkeypatch.setattr("tasks.paths.policy.demonstrations.CELLS", 1)
+    assert distances_between(world, sources, targets, 3).tolist() == together.tolist()
+
+
 class StoppedError(Exception):
     """What ends a training in the middle."""
 

@@ -17,7 +17,7 @@ from tasks.paths.policy.episodes import (
 )
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights
 
-CELLS = 1 << 24  # distances held at a time
+CELLS = 1 << 21  # distances held at a time; working them out takes some 50 MB
 PATHS = 16  # shortest paths that are compared for each pair
 FAR = 127
 
