@@ -15,6 +15,7 @@ from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import PathReader, reader_name
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.paths.bandit.context import ContextEncoding
+from tasks.paths.bandit.linucb import SAMPLING
 from tasks.paths.bandit.registry import Reward, make_bandit
 from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph, policies_folder
@@ -61,7 +62,9 @@ def learn_arms(
         reader = PathReader(paths, tools.encode)
         vectors = paths.vectors.encode([question.question for question in chosen])
         encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors)
-        plan = BanditPlan(reader.arms, reader.usual_arm, per_token=per_token, per_second=per_second)
+        plan = BanditPlan(
+            reader.arms, reader.usual_arm, SAMPLING, per_token=per_token, per_second=per_second
+        )
         bandit = make_bandit(home.live, graph, reader_name(settings), plan, encoding)
         for start in range(0, len(chosen), TOGETHER):
             some = chosen[start : start + TOGETHER]

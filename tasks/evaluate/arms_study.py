@@ -27,7 +27,7 @@ from tasks.evaluate.report import Warn
 from tasks.models.client import BlockingClient
 from tasks.models.transports import open_client
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
-from tasks.paths.bandit.linucb import BanditOptions, LinUCB, drawn
+from tasks.paths.bandit.linucb import SAMPLING, LinUCB, drawn
 from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.path_graph import open_path_graph
 from tasks.programs.written_program import Conversation
@@ -246,7 +246,7 @@ def _by_bandit(training: _Outcomes, test: _Outcomes, seed: int) -> np.ndarray:
         for outcomes in (training, test)
     )
     arms, random = training.right.shape[1] - 1, np.random.default_rng(seed)
-    bandit = LinUCB(arms, encoding.dimensions, BanditOptions())
+    bandit = LinUCB(arms, encoding.dimensions, SAMPLING)
     for context, right in zip(contexts, training.right[:, 1:], strict=True):
         arm = drawn(bandit.chances(context), random).arm
         bandit.update(arm, context, float(right[arm]))
