@@ -52,5 +52,6 @@ def expanded(offsets: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]
     counts = offsets[np.asarray(nodes) + 1] - starts
     ends = counts.cumsum()
     owners = np.repeat(np.arange(len(nodes)), counts)
-    places = np.arange(ends[-1] if len(ends) else 0) + (starts - (ends - counts))[owners]
+    places = np.arange(len(owners))
+    places += np.repeat(starts - (ends - counts), counts)
     return places, owners

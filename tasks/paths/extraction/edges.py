@@ -31,7 +31,7 @@ class NodeSets:
         """Replace the sets: those at `places` (members,) get `nodes` (members,)."""
         self._bits[self.nodes] = 0
         np.bitwise_or.at(self._bits, nodes, np.uint64(1) << places.astype(np.uint64))
-        self.nodes = np.unique(nodes)  # of any set
+        self.nodes = distinct(nodes)  # of any set
         self._places[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
 
     def has(self, places: np.ndarray, nodes: Nodes) -> np.ndarray:
@@ -60,7 +60,8 @@ class NodeSets:
         edges = graph.in_edges[places].astype(np.int64)
         shared = bits[graph.heads[edges]] & bits[nodes[~entered_often]][owners]
         # Few edges are left here, so that the look-up of hubs comes last.
-        edges, shared = edges[shared > 0], shared[shared > 0]
+        kept = np.flatnonzero(shared)
+        edges, shared = edges[kept], shared[kept]
         from_hub = is_hub[self._places[graph.heads[edges]]]
         found.append((edges[from_hub], shared[from_hub]))
         if entered_often.any():
@@ -78,7 +79,17 @@ class NodeSets:
     def _common(self, edges: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the edges whose tails share a set with their heads, given as bits."""
         shared = heads & self._bits[self._graph.out_tails[edges]]
-        return edges[shared > 0], shared[shared > 0]
+        kept = np.flatnonzero(shared)
+        return edges[kept], shared[kept]
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """Return the values in their order, each once; NumPy's hashing takes several times as long."""
+    values = np.sort(values)
+    new = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    distinct: np.ndarray = values[new]
+    return distinct
 
 
 def members(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -108,28 +119,36 @@ class Likeness:
         self._lengths = np.zeros(len(graph.heads), np.float32)
 
     def of(
-        self, contexts: np.ndarray, sets: NodeSets, places: np.ndarray, edges: np.ndarray
+        self,
+        contexts: np.ndarray,
+        sets: NodeSets,
+        edges: np.ndarray,
+        places: np.ndarray,
+        among: np.ndarray,
     ) -> np.ndarray:
         """Return cosines of pairs of a context and an edge among the nodes of sets, float32.
 
-        Contexts (contexts, d) have length one; `places` numbers those of the pairs.
+        Contexts (contexts, d) have length one. `edges` are numbers, each once; `places` and `among`
+        are the pairs: the places of contexts and of edges.
         """
-        nodes = contexts @ self._nodes[sets.nodes].astype(np.float32).T
-        relations = contexts @ self._relations.T
-        total = nodes[places, sets.places_of(self._graph.heads[edges])]
-        total += nodes[places, sets.places_of(self._graph.out_tails[edges])]
-        total += relations[places, self._graph.out_relations[edges]]
-        self._measure(np.unique(edges[self._lengths[edges] == 0]))
-        likeness: np.ndarray = total / self._lengths[edges]
-        return likeness
-
-    def _measure(self, edges: np.ndarray) -> None:
-        for start in range(0, len(edges), _ROWS):
-            some = edges[start : start + _ROWS]
-            sums = self._relations[self._graph.out_relations[some]]
-            for ends in (self._graph.heads[some], self._graph.out_tails[some]):
-                sums += self._nodes[ends]
-            self._lengths[some] = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-9))
+        graph, vectors = self._graph, self._nodes[sets.nodes].astype(np.float32)
+        ends = [sets.places_of(nodes[edges]) for nodes in (graph.heads, graph.out_tails)]
+        kinds = graph.out_relations[edges]
+        new = np.flatnonzero(self._lengths[edges] == 0)
+        for start in range(0, len(new), _ROWS):
+            some = new[start : start + _ROWS]
+            sums = self._relations[kinds[some]]
+            for column in ends:
+                sums += vectors[column[some]]
+            self._lengths[edges[some]] = np.sqrt(
+                np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-9)
+            )
+        nodes = contexts @ vectors.T
+        total = (contexts @ self._relations.T)[places, kinds[among]]
+        for column in ends:
+            total += nodes[places, column[among]]
+        total /= self._lengths[edges][among]
+        return total
 
 
 def best_of_each(

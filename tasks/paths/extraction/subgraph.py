@@ -17,6 +17,7 @@ from tasks.paths.extraction.edges import (
     NodeSets,
     as_triples,
     best_of_each,
+    distinct,
     members,
 )
 from tasks.paths.graph_vectors import GraphVectors
@@ -48,7 +49,7 @@ class SubgraphExtraction:
             edges, bits = sets.edges()
             places, among = members(bits)
             contexts = np.stack([question.context for question in batch])
-            worth = likeness.of(contexts, sets, places, edges[among])
+            worth = likeness.of(contexts, sets, edges, places, among)
             triples = as_triples(self._graph, edges)
             best = best_of_each(places, among, worth, triples, len(batch))
             extracted += [Extracted((), rows) for rows in best]
@@ -98,15 +99,14 @@ class SubgraphExtraction:
             # Question and node in one number: what stands twice in a row is near two nodes.
             pairs = owners[part][rows] << 32 | nodes
             pairs.sort()
-            again.append(np.unique(pairs[1:][pairs[1:] == pairs[:-1]]))
-        places, nodes = np.divmod(np.concatenate(again), 1 << 32)
+            again.append(distinct(pairs[1:][pairs[1:] == pairs[:-1]]))
+        pairs = np.concatenate(again)
+        places, nodes = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
         new = ~sets.has(places, nodes)
-        return places[new], nodes[new].astype(np.int32)
+        return places[new], nodes[new]
 
 
 def named_nodes(question: GroundedQuestion) -> Nodes:
     """Return the distinct sources and targets of a question, in their order."""
-    nodes = dict.fromkeys(question.sources.tolist())
-    for targets in question.targets:
-        nodes.update(dict.fromkeys(targets.tolist()))
-    return np.fromiter(nodes, np.int32, len(nodes))
+    named = np.concatenate([question.sources, *question.targets])
+    return np.array(list(dict.fromkeys(named.tolist())), np.int32)
