@@ -1,14 +1,14 @@
 """How relevant and how long the policy's paths are, beside shortest paths and those of P_sub.
 
-    python -m benchmarks.path_relevance QUESTIONS --home HOME [--part test] [--limit 600]
+    python -m benchmarks.path_relevance QUESTIONS --home HOME [--part test] [--limit 300]
 
 HOME has the graph conceptnet with a policy of `almanac train-paths QUESTIONS --format commonsenseqa
 --graph conceptnet --limit 800 --arms 0`, which saw training questions only. `--part training` takes
 training questions that it did not see, to choose options by; the figures are of the part `test`.
 
 A pair is one source of a question and one candidate, whichever candidate is right. For each pair
-the best path of the policy's walks is compared with the best one of the strategy of shortest
-paths and with all simple paths of up to three steps within the question's P_sub, as their mean: a
+the best path of the policy's walks, ranked in each of two ways, is compared with the best one of
+the strategy of shortest paths and with all simple paths of up to three steps within the question's P_sub, as their mean: a
 prompt shows P_sub as a whole and prefers none of them. Relatedness is equation 3 of KnowGPT (arXiv
 2312.06185), the mean of the cosines of a path's beginnings with the question; length is the number
 of steps. Only pairs count for which both have a path. `prompts` compares what is in the end shown:
@@ -34,6 +34,7 @@ from tasks.ask.path_reader import ROOM
 from tasks.paths.extraction.walks import PolicyWalks
 from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
 from tasks.paths.path_graph import PathGraph, open_path_graph
+from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions
 from tasks.paths.policy.demonstrations import as_walks
 from tasks.paths.policy.episodes import Rules, VectorGraph, rewards_of
 from tasks.paths.templates import Limit, Templates
@@ -45,6 +46,7 @@ from warehouse.home import Home
 GRAPH = "conceptnet"
 TRAINED = 800  # questions that the policy was trained on or measured by
 STEPS = 3
+RANKINGS = {"as the route ranks": DEFAULT_BEAM, "by reward, beam of 20": BeamOptions(20, 0.0)}
 TOGETHER = 4_096  # paths that are valued at a time
 
 Around = dict[int, dict[int, list[Step]]]  # the steps from a node to each of its neighbours
@@ -167,14 +169,16 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
     """Return how the policy's paths and prompts compare with those of the other strategies."""
     walks = paths.extractions["walks"]
     assert isinstance(walks, PolicyWalks)
-    alone = replace(walks, fallbacks=())
+    ranked = {
+        name: replace(walks, fallbacks=(), beam=beam, name=name) for name, beam in RANKINGS.items()
+    }
     pairs = pairs_of(questions)
 
     def firsts(extracted: Sequence[Extracted]) -> list[tuple[Path, ...]]:
         return [each.paths[:1] for each in extracted]
 
     found = {
-        "walks": firsts(alone.extract(pairs.questions)),
+        **{name: firsts(each.extract(pairs.questions)) for name, each in ranked.items()},
         "shortest paths": firsts(paths.extractions["shortest_paths"].extract(pairs.questions)),
         "P_sub": within_subgraph(paths, questions, pairs),
     }
@@ -187,9 +191,13 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
         },
         "paths of a pair in P_sub": round(float(np.mean([len(p) for p in found["P_sub"] if p])), 1),
     }
-    for name in ("shortest paths", "P_sub"):
-        figures[f"walks and {name}"] = compared(pairs.numbers, values["walks"], values[name])
-    return {**figures, "prompts": prompts(paths, alone, questions)}
+    for ranking, each in ranked.items():
+        beside = {
+            f"beside {name}": compared(pairs.numbers, values[ranking], values[name])
+            for name in ("shortest paths", "P_sub")
+        }
+        figures[ranking] = {**beside, "prompts": prompts(paths, each, questions)}
+    return figures
 
 
 def prompts(
@@ -213,7 +221,7 @@ def prompts(
         ]
     numbers, figures = range(len(questions)), {}
     for name in ("subgraph", "shortest_paths"):
-        each = compared(numbers, values["walks"], values[name])
+        each = compared(numbers, values[walks.name], values[name])
         figures[name] = {"edges" if key == "length" else key: row for key, row in each.items()}
     return figures
 
@@ -250,6 +258,7 @@ def main() -> None:
         grounded = paths.ground([q.question for q in asked], [q.choices for q in asked])
         figures = measure(paths, grounded)
     command = f"python -m benchmarks.path_relevance QUESTIONS --home HOME --part {arguments.part}"
+    command += f" --limit {arguments.limit}" if arguments.limit else ""
     print(write_results("path-relevance", command, figures).read_text())
 
 

@@ -50,12 +50,13 @@ class NodeSets:
         hubs aside.
         """
         graph, bits, nodes = self._graph, self._bits, self.nodes
-        is_hub = graph.out_offsets[nodes + 1] - graph.out_offsets[nodes] > HUB
+        leaving = graph.out_offsets[nodes + 1] - graph.out_offsets[nodes]
+        entering = graph.in_offsets[nodes + 1] - graph.in_offsets[nodes]
+        is_hub, entered_often = leaving > HUB, entering > HUB
+        if leaving[is_hub].sum() <= entering[~entered_often].sum():
+            return self._common(*self._leaving(nodes))
         found = [self._common(*self._leaving(nodes[~is_hub]))]
-        if not is_hub.any():
-            return found[0]
         hubs = nodes[is_hub]
-        entered_often = graph.in_offsets[nodes + 1] - graph.in_offsets[nodes] > HUB
         places, owners = expanded(graph.in_offsets, nodes[~entered_often])
         edges = graph.in_edges[places].astype(np.int64)
         shared = bits[graph.heads[edges]] & bits[nodes[~entered_often]][owners]
