@@ -8,11 +8,12 @@ training questions that it did not see, to choose options by; the figures are of
 
 A pair is one source of a question and one candidate, whichever candidate is right. For each pair
 the best path of the policy's walks, ranked in each of two ways, is compared with the best one of
-the strategy of shortest paths and with all simple paths of up to three steps within the question's P_sub, as their mean: a
-prompt shows P_sub as a whole and prefers none of them. Relatedness is equation 3 of KnowGPT (arXiv
-2312.06185), the mean of the cosines of a path's beginnings with the question; length is the number
-of steps. Only pairs count for which both have a path. `prompts` compares what is in the end shown:
-each edge within the tokens that a prompt has room for, as a path of one step.
+the strategy of shortest paths, and with all simple paths of up to three steps within the question's
+P_sub, as their mean: a prompt shows P_sub as a whole and prefers none of them. Relatedness is
+equation 3 of KnowGPT (arXiv 2312.06185), the mean of the cosines of a path's beginnings with the
+question; length is the number of steps. Only pairs count for which both have a path. `prompts`
+compares what is in the end shown: each edge within the tokens that a prompt has room for, as a path
+of one step.
 
 Differences are paired; their intervals (95 %) are over resampled questions.
 """
