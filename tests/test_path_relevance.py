@@ -112,7 +112,7 @@ def test_a_trained_policy_takes_the_way_that_is_about_the_question() -> None:
     names = [(f"source {number}", f"target {number}") for number in range(WAYS)]
     ends = [[int(paths.graph.named(name)[0]) for name in pair] for pair in names]
     sources, targets = np.array(ends, np.int32).T
-    plan = PolicyPlan(hidden=(16, 16), cloning_epochs=20, epochs=20, batch=8)
+    plan = PolicyPlan(hidden=(16, 16), cloning_epochs=8, epochs=8, batch=8)
     policy = train_policy(
         paths.world, Episodes(sources, targets, np.tile(CONTEXT, (WAYS, 1))), plan
     )
