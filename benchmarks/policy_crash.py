@@ -32,7 +32,9 @@ NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8
 PLAN = PolicyPlan(hidden=(16, 32), batch=60, cloning_epochs=2, epochs=2, teacher=0.1)
 # Children come of a server that has loaded what takes long and started no thread.
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["benchmarks.policy_crash", "torch", "safetensors.torch"])
+SERVER.set_forkserver_preload(
+    ["benchmarks.policy_crash", "torch._dynamo", "scipy.sparse", "safetensors.torch"]
+)
 
 
 @dataclass
