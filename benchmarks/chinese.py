@@ -92,7 +92,14 @@ def score(items: list[dict[str, Any]], *, show: bool) -> dict[str, Any]:
 def passage_row(title: str, heading: str, text: str) -> dict[str, Any]:
     """Return a passage row with the columns that the rules read."""
     headings = f"{title} > {heading}" if heading else title
-    return {"passage_id": "", "title": title, "headings": headings, "text": text, "language": "zh"}
+    return {
+        "passage_id": "",
+        "title": title,
+        "subject": title,
+        "headings": headings,
+        "text": text,
+        "language": "zh",
+    }
 
 
 def sample_passages(path: Path) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ occurs in several documents, or moves within one, is extracted once.
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from schemas.calibrations import CALIBRATED
 from schemas.experts import EXPERT_ROWS
@@ -96,6 +96,15 @@ class Content(Row):
     )
 
 
+class PassageBlock(BaseModel):
+    """A part of a passage: what it is, its characters, and what introduces it."""
+
+    kind: str
+    start: int
+    end: int
+    lead: str
+
+
 class SplitPassage(Row):
     """A passage and its place in the content from which it was cut."""
 
@@ -109,8 +118,14 @@ class SplitPassage(Row):
     span_end: int = Field(description="One past the last character.")
     text: str = Field(description="Exactly the content's text from start to end.")
     title: str = Field(description="The content's title.")
+    subject: str = Field(description="The title if the text uses it as a name, else empty.")
     headings: str = Field(description="The headings above it, outermost first, joined by ` > `.")
     language: str = Field(description="The content's language.")
+    blocks: list[PassageBlock] = Field(
+        description="What the passage consists of: prose, item, row, pair, quotation, footnote, "
+        "code, metadata, navigation, image or markup, each with its span in the passage and what "
+        "leads to it."
+    )
 
 
 class Extraction(Row):

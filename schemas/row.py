@@ -93,6 +93,9 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
         return pa.list_(_arrow_type(args[0])[0]), False
     if annotation in _ARROW:
         return _ARROW[annotation], False
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        members = ((name, _arrow_type(f.annotation)) for name, f in annotation.model_fields.items())
+        return pa.struct([pa.field(name, kind, null) for name, (kind, null) in members]), False
     raise TypeError(f"no Arrow type for {annotation!r}")
 
 

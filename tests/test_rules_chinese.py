@@ -43,9 +43,19 @@ LIFE = (
 )
 
 
+def passage(passage_id: str, text: str, title: str, headings: str = "") -> dict[str, Any]:
+    return {
+        "passage_id": passage_id,
+        "text": text,
+        "title": title,
+        "subject": title,
+        "headings": headings,
+        "language": "zh",
+    }
+
+
 def extract(text: str, title: str, headings: str = "") -> Extracted:
-    passage = {"passage_id": "p", "text": text, "title": title, "headings": headings}
-    return next(iter(extract_chinese([passage | {"language": "zh"}])))
+    return next(iter(extract_chinese([passage("p", text, title, headings)])))
 
 
 def triples(text: str, title: str) -> set[tuple[str, str, str]]:
@@ -158,10 +168,7 @@ def test_every_row_has_the_columns_of_its_table_and_a_true_span() -> None:
 
 def test_a_piece_is_read_without_its_neighbours() -> None:
     texts = [(item["title"], item["text"]) for item in GOLD[:12]]
-    passages = [
-        {"passage_id": str(i), "title": title, "text": text, "headings": "", "language": "zh"}
-        for i, (title, text) in enumerate(texts)
-    ]
+    passages = [passage(str(i), text, title) for i, (title, text) in enumerate(texts)]
     together = list(extract_chinese(passages))
     alone = [next(iter(extract_chinese([passage]))) for passage in reversed(passages)]
     assert together == alone[::-1]
@@ -204,10 +211,7 @@ def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch: pytest.Mon
         real(passage, sentence)
 
     monkeypatch.setattr(facts, "read_sentence", faulty)
-    passages = [
-        {"passage_id": text, "text": text, "title": "鲁迅", "headings": "", "language": "zh"}
-        for text in ("鲁迅出生于浙江绍兴。", "鲁迅是绊线。")
-    ]
+    passages = [passage(text, text, "鲁迅") for text in ("鲁迅出生于浙江绍兴。", "鲁迅是绊线。")]
     good, bad = RulesEngine().extract(passages)
     assert (good.failed, bad.failed) == (None, "IndexError: fell")
     assert good.triples

@@ -19,6 +19,7 @@ def passage(text: str, title: str = "", headings: str = "", language: str = "en"
         "passage_id": "p",
         "text": text,
         "title": title,
+        "subject": title,
         "headings": headings,
         "language": language,
     }
@@ -304,10 +305,7 @@ def test_a_fault_on_one_passage_fails_that_passage_alone(monkeypatch):
 
     monkeypatch.setattr(english, "_read_prose", faulty)
     texts = ("Ada Lovelace met Charles Babbage.", "This is a tripwire.")
-    passages = [
-        {"passage_id": text, "text": text, "title": "Ada", "headings": "", "language": "en"}
-        for text in texts
-    ]
+    passages = [passage(text, "Ada") | {"passage_id": text} for text in texts]
     good, bad = RulesEngine().extract(passages)
     assert (good.failed, bad.failed) == (None, "IndexError: fell")
     assert good.triples

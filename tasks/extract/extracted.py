@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.text.excerpt import Excerpt
 from tasks.text.values import Value
 
 Mention = dict[str, Any]
@@ -27,6 +28,18 @@ class Extracted:
     aliases: list[Mention] = field(default_factory=list)
     failed: str | None = None
     empty_because: str | None = None
+
+    @property
+    def facts(self) -> tuple[list[Mention], ...]:
+        """The lists of facts: all but the names."""
+        return self.triples, self.descriptions, self.aspects, self.aliases
+
+    def place_in(self, excerpt: Excerpt) -> None:
+        """Count the characters of all spans, which are those of an excerpt, in its source."""
+        for mentions in (*self.facts, self.names):
+            for mention in mentions:
+                span = excerpt.in_source(mention["span_start"], mention["span_end"])
+                mention["span_start"], mention["span_end"] = span
 
 
 def value_columns(value: Value, *, named: bool = False) -> Mention:

@@ -2,27 +2,30 @@
 
 import hashlib
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from tasks.ingest.blocks import Block, BlockKind, Blocks
+from tasks.ingest.subject import subject_of
 from tasks.text.languages import HAN_OR_KANA_CLASS
 from tasks.text.sentences import sentences
 
 # The modules that decide where a text is split; the splitter's version changes with them.
-SOURCES = ("tasks.ingest.split", "tasks.text.sentences", "tasks.text.languages")
+SOURCES = (
+    "tasks.ingest.split",
+    "tasks.ingest.blocks",
+    "tasks.ingest.subject",
+    "tasks.text.sentences",
+    "tasks.text.languages",
+)
 # A character of a script without spaces, a word (in parts if long), a punctuation mark, a wide gap.
 _TOKEN = re.compile(
     rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]{{1,24}}"
     r"|[^\w\s]|\s{24}"
 )
 _WIDE_GAP = 24  # white-space characters that count as a token, so that no passage is mostly empty
-_ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(\S.*)?)?$", re.MULTILINE)
-_SETEXT = re.compile(r"^(?![ \t]|[-*+>|#])(\S[^\n]{0,200})\n(={2,}|-{2,})[ \t]*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```|~~~)([^\n]*)$", re.MULTILINE)
-FRONT_MATTER = re.compile(r"\A---\n(.{0,5000}?)\n(?:---|\.\.\.)(?=\n)", re.DOTALL)
 _CLAUSE = re.compile(r"[,;:，、；：—–][\"'”’」』]*|\s")
 _SEPARATOR = " > "
 
@@ -62,93 +65,60 @@ def split(
     not part of the text of a passage but stand in its column `headings`.
     """
     version = splitter_version(budget)
+    blocks = Blocks(text)
+    subject = subject_of(title, text, blocks.all)
     rows = []
-    for section in _sections(text, title):
+    for section in _sections(blocks.all, len(text), title):
         headings = _SEPARATOR.join(section.headings)
         for start, end in _passages(text, section, language, budget):
             passage = text[start:end]
+            inside = blocks.between(start, end)
             rows.append(
                 {
                     "content_id": content_id,
                     "splitter": version,
-                    "passage_id": _passage_id(title, headings, passage),
+                    "passage_id": _passage_id(title, headings, passage, inside),
                     "span_start": start,
                     "span_end": end,
                     "text": passage,
                     "title": title,
+                    "subject": subject,
                     "headings": headings,
                     "language": language,
+                    "blocks": [
+                        {"kind": b.kind, "start": b.start, "end": b.end, "lead": b.lead}
+                        for b in inside
+                    ],
                 }
             )
     return rows
 
 
-def _passage_id(title: str, headings: str, passage: str) -> str:
-    words = "\x1f".join((title, headings, passage))
+def _passage_id(title: str, headings: str, passage: str, blocks: list[Block]) -> str:
+    """Return the passage's id; what leads to its first item, maybe elsewhere, is part of it."""
+    leads = [block.lead for block in blocks if block.lead and block.lead not in passage]
+    words = "\x1f".join((title, headings, passage, *leads))
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 
-def _sections(text: str, title: str) -> Iterator[_Section]:
+def _sections(blocks: list[Block], length: int, title: str) -> Iterator[_Section]:
     """Yield the text between headings; a top heading that repeats the title is left out."""
     path: list[tuple[int, str]] = []
     start = 0
-    for place, end, level, heading in _headings(text):
-        yield _Section(_names(path, title), start, place)
-        while path and path[-1][0] >= level:
+    for heading in blocks:
+        if heading.kind is not BlockKind.HEADING:
+            continue
+        yield _Section(_names(path, title), start, heading.start)
+        while path and path[-1][0] >= heading.level:
             path.pop()
-        path.append((level, heading))
-        start = end
-    yield _Section(_names(path, title), start, len(text))
+        path.append((heading.level, heading.lead))
+        start = heading.end
+    yield _Section(_names(path, title), start, length)
 
 
 def _names(path: list[tuple[int, str]], title: str) -> tuple[str, ...]:
     names = [name for _, name in path if name]
     return tuple(names[1:] if names and names[0] == title else names)
-
-
-def _headings(text: str) -> list[tuple[int, int, int, str]]:
-    """Return start, end, level and words of each Markdown heading outside code."""
-    headings = [
-        (match.start(), match.end(), len(match[1]), _heading_words(match[2] or ""))
-        for match in _ATX.finditer(text)
-    ]
-    if "\n==" in text or "\n--" in text:
-        headings += [
-            (match.start(), match.end(), 1 if match[2][0] == "=" else 2, _heading_words(match[1]))
-            for match in _SETEXT.finditer(text)
-        ]
-        headings.sort()
-    verbatim = _verbatim(text)
-    starts = [start for start, _ in verbatim]
-    places = [bisect_right(starts, heading[0]) - 1 for heading in headings]
-    return [
-        heading
-        for heading, place in zip(headings, places, strict=True)
-        if place < 0 or heading[0] >= verbatim[place][1]
-    ]
-
-
-def _verbatim(text: str) -> list[tuple[int, int]]:
-    """Return the spans that hold no Markdown: front matter and fenced code.
-
-    A fence that is never closed lasts to the end, as in CommonMark.
-    """
-    front = FRONT_MATTER.match(text)
-    spans = [front.span()] if front else []
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text, front.end() if front else 0):
-        if opened is None:
-            opened = fence
-        elif fence[1] == opened[1] and not fence[2].strip():
-            spans.append((opened.start(), fence.end()))
-            opened = None
-    if opened is not None:
-        spans.append((opened.start(), len(text)))
-    return spans
-
-
-def _heading_words(text: str) -> str:
-    return " ".join(re.sub(r"[ \t]#+[ \t]*$", "", text).replace("**", "").split())[:200]
 
 
 def _passages(

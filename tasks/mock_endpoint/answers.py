@@ -55,6 +55,7 @@ class Extractor:
             "passage_id": "asked",
             "text": text,
             "title": title,
+            "subject": title,
             "headings": "",
             "language": language_of(text),
         }

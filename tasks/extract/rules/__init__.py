@@ -73,7 +73,11 @@ def sources() -> list[Path]:
     return [
         *_files(extract / "rules"),
         *_files(text / "values"),
-        *(text / f"{name}.py" for name in ("chinese_words", "languages", "names", "sentences")),
+        *(extract.parent / "ingest" / f"{name}.py" for name in ("blocks", "prose", "subject")),
+        *(
+            text / f"{name}.py"
+            for name in ("chinese_words", "excerpt", "languages", "names", "sentences")
+        ),
         extract / "english_pipeline" / "load.py",
         extract / "extracted.py",
     ]

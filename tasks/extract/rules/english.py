@@ -8,12 +8,13 @@ from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.rules.aliases import find_aliases
 from tasks.extract.rules.aspects import find_notes
-from tasks.extract.rules.attributes import Attribute, find_attributes, find_life_dates
+from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_fragment
 from tasks.extract.rules.clauses import Clause, find_clauses, is_asserted
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
-from tasks.extract.rules.find_names import TITLE_NOTE, find_names
+from tasks.extract.rules.find_names import find_names
 from tasks.extract.rules.kinds import learn_kinds
+from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.noun_phrases import conjuncts
 from tasks.extract.rules.noun_triples import of_copula, of_phrases
 from tasks.extract.rules.passage import ParsedPassage
@@ -29,29 +30,31 @@ PassageRow = dict[str, Any]
 def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Extracted]:
     """Yield what each passage says, in order; only running text is parsed."""
     nlp = load_english(pipeline)
-    read = []
-    for row in rows:
-        title = TITLE_NOTE.sub("", row["title"])
-        attributes, rest = find_attributes(row["text"], title, row["headings"])
-        read.append((attributes, Reduced(rest)))
-    docs = parse(nlp, (prose.text for _, prose in read if prose.text.strip()))
-    for row, (attributes, prose) in zip(rows, read, strict=True):
-        doc = next(docs) if prose.text.strip() else None
-        yield or_failed(row["passage_id"], partial(_read_passage, row, attributes, prose, doc))
+    layouts = [lay_out(row) for row in rows]
+    prose = [Reduced(_sentences_of(row, layout)) for row, layout in zip(rows, layouts, strict=True)]
+    docs = parse(nlp, (text.text for text in prose if text.text.strip()))
+    for row, layout, text in zip(rows, layouts, prose, strict=True):
+        doc = next(docs) if text.text.strip() else None
+        yield or_failed(row["passage_id"], partial(_read_passage, row, layout, text, doc))
 
 
-def _read_passage(
-    row: PassageRow, attributes: list[Attribute], prose: Reduced, doc: Any
-) -> Extracted:
+def _sentences_of(row: PassageRow, layout: Layout) -> str:
+    """Return what is parsed of a passage: nothing of a fragment that is read as a value."""
+    text = layout.prose.text
+    return "" if row["headings"] and row["subject"] and is_fragment(text) else text
+
+
+def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:
     extracted = Extracted(row["passage_id"])
     if doc is not None:
         _read_prose(extracted, row, tree_of(doc, prose))
-    for attribute in attributes:
+        extracted.place_in(layout.prose)
+    for attribute in find_attributes(row, layout, "en"):
         if len(attribute.tail) <= LONGEST_TAIL:
             extracted.triples.append(attribute.triple())
         else:
             extracted.aspects.append(attribute.note(row["text"]))
-    for facts in (extracted.triples, extracted.descriptions, extracted.aspects, extracted.aliases):
+    for facts in extracted.facts:
         for ordinal, fact in enumerate(facts):
             fact["ordinal"] = ordinal
     return extracted
@@ -60,8 +63,7 @@ def _read_passage(
 def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     """Add everything that a parsed passage says."""
     repair(tree)
-    title = TITLE_NOTE.sub("", row["title"])
-    passage = ParsedPassage(row, tree, find_names(tree, row["title"]), title)
+    passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
     learn_kinds(passage)
     resolve_references(passage)
     clauses = find_clauses(tree)

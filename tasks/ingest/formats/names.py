@@ -4,7 +4,6 @@ import hashlib
 import re
 
 from tasks.ingest.formats.cleaning import clean, clean_line
-from tasks.ingest.split import FRONT_MATTER
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
@@ -12,6 +11,7 @@ _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
+_FRONT_MATTER = re.compile(r"\A---\n(.{0,5000}?)\n(?:---|\.\.\.)(?=\n)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _TOP_HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^(\S.{0,299})\n=={1,300}[ \t]*$", re.MULTILINE)
@@ -40,7 +40,7 @@ def safe_record(name: object) -> str:
 def title_of_text(text: str) -> str:
     """Return the title from the front matter, else the first top heading, else an empty string."""
     start = text[:_SEARCHED]
-    front = FRONT_MATTER.match(start)
+    front = _FRONT_MATTER.match(start)
     if front and (title := _FRONT_TITLE.search(front[1])):
         return clean_line(title[1].strip().strip("\"'"))
     headings = [

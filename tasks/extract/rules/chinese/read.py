@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from tasks.extract.extracted import Extracted, or_failed
+from tasks.extract.rules.attributes import find_attributes
 from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
@@ -14,8 +15,14 @@ from tasks.extract.rules.chinese.naming import (
     plain_title,
     short_forms,
 )
-from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, usable
+from tasks.extract.rules.chinese.passage import (
+    LONGEST_NAME,
+    LONGEST_TAIL,
+    PassageReading,
+    usable,
+)
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
+from tasks.extract.rules.layout import lay_out
 
 
 def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
@@ -33,8 +40,9 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     from tasks.extract.rules.chinese.facts import read_sentence
     from tasks.extract.rules.chinese.notes import write_notes
 
-    text = row["text"]
-    title = plain_title(row["title"])
+    layout = lay_out(row)
+    text = layout.prose.text
+    title = plain_title(row["subject"])
     forms = short_forms(title, text)
     sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
     kind = title_kind(title, sentences)
@@ -49,6 +57,10 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
         if (start := text.find(form)) >= 0:
             passage.alias(passage.title, form, (start, start + len(form)), "short_form")
     write_notes(passage, sentences, row["headings"])
+    extracted.place_in(layout.prose)
+    for attribute in find_attributes(row, layout, "zh"):
+        if usable(attribute.head, LONGEST_NAME) and usable(attribute.tail, LONGEST_TAIL):
+            extracted.triples.append({**attribute.triple(), "ordinal": len(extracted.triples)})
     return passage
 
 

@@ -1,0 +1,151 @@
+"""What of a passage is read as sentences, and what its tables and labelled values record."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.ingest.blocks import Block, BlockKind, Blocks
+from tasks.ingest.prose import words_of
+from tasks.text.excerpt import Excerpt, Part
+from tasks.text.languages import word_set
+
+# After these an item of a list goes on with the sentence before the list.
+_GOES_ON = word_set(
+    "is are was were be include includes included contain contains comprise comprises provide "
+    "provides support supports require requires need needs offer offers has have must should "
+    "shall can may will by of with as"
+)
+_GOES_ON_CHINESE = (
+    "是",
+    "为",
+    "有",
+    "包括",
+    "包含",
+    "支持",
+    "提供",
+    "分为",
+    "需要",
+    "可以",
+    "必须",
+)
+_POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
+_ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
+_CELL = re.compile(r"(?<!\\)\|")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
+_LONGEST_SUBJECT = 8  # words of a row's first cell
+_LONGEST_VALUE = 200
+_NO_VALUE = re.compile(r"[\W_]*|n/?a|none|tbd|no|yes|无|暂无", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A value with its label, of `subject` if that is known; the span is the value's."""
+
+    subject: str
+    label: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A passage in parts: its prose, which knows its places in the passage, and its records."""
+
+    prose: Excerpt
+    records: tuple[Record, ...]
+
+
+def lay_out(row: dict[str, Any]) -> Layout:
+    """Return the parts of a passage; a row without blocks gets those of its text."""
+    blocks = _blocks(row)
+    records = tuple(record for block in blocks for record in _records(row, block))
+    recorded = {record.start for record in records}
+    prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
+    return Layout(Excerpt.of(_prose(row["text"], prose)), records)
+
+
+_PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
+
+
+def _blocks(row: dict[str, Any]) -> list[Block]:
+    if row.get("blocks") is None:
+        return Blocks(row["text"]).all
+    return [
+        Block(BlockKind(block["kind"]), block["start"], block["end"], block["lead"])
+        for block in row["blocks"]
+    ]
+
+
+def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
+    """Yield the words of blocks, a blank line between; an item goes on with what leads to it."""
+    for block in blocks:
+        words = words_of(text[block.start : block.end])
+        if not words.text.strip():
+            continue
+        end = Part("\n\n", block.end - 1, stands_there=False)
+        if block.kind is BlockKind.ITEM:
+            lead = _open_sentence(block.lead)
+            if lead and not _ENDS_SENTENCE.search(words.text):
+                yield Part(f"{lead} ", block.start, stands_there=False)
+        yield from words.parts(0, len(words.text), moved=block.start)
+        yield end
+
+
+def _open_sentence(lead: str) -> str:
+    """Return what leads to a list, if it is a sentence that each item ends."""
+    words = words_of(lead).text.rstrip(" :：")
+    if _POINTS.search(words):
+        return ""
+    last = _LAST_WORD.search(words)
+    if words.endswith(_GOES_ON_CHINESE) or (last and last[1].lower() in _GOES_ON and " " in words):
+        return words
+    return ""
+
+
+def _records(row: dict[str, Any], block: Block) -> Iterator[Record]:
+    if block.kind is BlockKind.ROW:
+        yield from _of_row(row["text"], block)
+    elif block.kind is BlockKind.PAIR:
+        value = words_of(row["text"][block.start : block.end]).text.strip()
+        if len(value) <= _LONGEST_VALUE and not re.search(r"[.!?。！？]\s*\Z", value):
+            label = words_of(block.lead).text.strip()
+            if _is_value(value):
+                yield Record("", label, value, block.start, block.end)
+
+
+def _of_row(text: str, block: Block) -> Iterator[Record]:
+    """Yield the cells of a row under their headers; the first cell is what the row is about."""
+    headers = [words_of(text_).text.strip() for text_, _, _ in _cells(block.lead, 0)]
+    line = text[block.start : block.end]
+    cells = list(_cells(line, block.start))
+    subject = words_of(cells[0][0]).text.strip() if cells else ""
+    if (
+        not subject
+        or len(subject.split()) > _LONGEST_SUBJECT
+        or not re.search(r"[^\W\d_]", subject)
+    ):
+        return
+    for header, (cell, start, end) in list(zip(headers, cells, strict=False))[1:]:
+        value = words_of(cell).text.strip()
+        if header and _is_value(value) and len(value) <= _LONGEST_VALUE:
+            yield Record(subject, header, value, start, end)
+
+
+def _is_value(value: str) -> bool:
+    return not _NO_VALUE.fullmatch(value)
+
+
+def _cells(line: str, offset: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the cells of a Markdown row with their spans."""
+    stripped = line.strip()
+    start = line.find(stripped) + (1 if stripped.startswith("|") else 0)
+    end = line.find(stripped) + len(stripped) - (1 if stripped.endswith("|") else 0)
+    place = start
+    for bar in [*_CELL.finditer(line, start, end), None]:
+        stop = bar.start() if bar else end
+        cell = line[place:stop]
+        begin = place + len(cell) - len(cell.lstrip())
+        yield cell.strip(), offset + begin, offset + begin + len(cell.strip())
+        place = bar.end() if bar else end

@@ -1,0 +1,282 @@
+"""The blocks of a text: what is prose, and what is list, table, code or furniture of the page.
+
+Every reader yields Markdown, so one parser finds the blocks of all formats. Only prose is read
+sentence by sentence; code, navigation and markup never become knowledge.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+
+class BlockKind(StrEnum):
+    """What a block is."""
+
+    PROSE = "prose"
+    ITEM = "item"  # of a list
+    ROW = "row"  # of a table with headers
+    PAIR = "pair"  # a labelled value
+    QUOTATION = "quotation"
+    FOOTNOTE = "footnote"
+    HEADING = "heading"
+    CODE = "code"
+    METADATA = "metadata"  # front matter
+    NAVIGATION = "navigation"  # links without words around them
+    IMAGE = "image"
+    MARKUP = "markup"  # HTML, template tags, tables without headers
+
+
+class Block(NamedTuple):
+    """A stretch of a text; `lead` is what introduces it, if anything does.
+
+    That is the sentence before a list, the label of a pair, the term that is defined, or the row
+    of a table's headers. A heading has its words there, and a `level` from 1 to 6.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    lead: str = ""
+    level: int = 0
+
+
+_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
+_IMAGE = re.compile(rf"!\[[^\]\n]{{0,500}}\](?:{_TARGET})")
+_LINK = re.compile(rf"\[[^\[\]\n]{{0,500}}\](?:{_TARGET})|<?https?://[^\s<>]{{1,1000}}>?")
+_TAGS = re.compile(
+    r"</?[A-Za-z][^<>\n]{0,500}>|\{%[^\n]{0,500}?%\}|\{\{[^\n]{0,500}?\}\}|<!--.*?-->", re.DOTALL
+)
+_LABELLED = re.compile(
+    r"(?P<mark>\*\*|__)(?P<label>[^\W_][^\n:：*|。！？]{0,80}?)"
+    r"(?:[:：](?P=mark)|(?P=mark)[ \t]?[:：])(?:[ \t]+|(?<=：))(?P<value>\S[^\n]*)"
+    r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
+)
+_ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
+_LONGEST_LABEL = 6  # words
+_LONGEST_HEADING = 200
+_MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
+_SENTENCE_MARK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_WORD = re.compile(r"\w+")
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Return the blocks of a text in order, without overlaps; blank lines are in none.
+
+    The text is Markdown (CommonMark with tables, footnotes, definitions and front matter); plain
+    text is Markdown without marks.
+    """
+    return list(_Reader(text).blocks())
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.deflist import deflist_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.front_matter import front_matter_plugin
+
+    parser = MarkdownIt("commonmark").enable("table")
+    for plugin in (front_matter_plugin, deflist_plugin, footnote_plugin):
+        parser.use(plugin)
+    # Offsets are wanted, which only blocks have; words inside them are read elsewhere.
+    parser.core.ruler.enableOnly(["block"])
+    return parser
+
+
+class _Reader:
+    """Turns the parser's tokens, which know lines, into blocks, which know characters."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = text.split("\n")
+        self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
+        self._open: list[str] = []
+        self._before: list[str] = [""]  # the paragraph before, in each open container
+        self._leads: list[str] = []  # of the open lists
+        self._term = ""
+
+    def blocks(self) -> Iterator[Block]:
+        tokens = _parser().parse(self._text)
+        header = ""
+        for place, token in enumerate(tokens):
+            if token.type in ("bullet_list_open", "ordered_list_open"):
+                self._leads.append(_lead(self._before[-1]))
+            elif token.type in ("bullet_list_close", "ordered_list_close"):
+                self._leads.pop()
+            if token.nesting == 1:
+                self._open.append(token.type.removesuffix("_open"))
+                if token.type in ("list_item_open", "blockquote_open", "dd_open"):
+                    self._before.append("")
+            elif token.nesting == -1:
+                self._open.pop()
+                if token.type in ("list_item_close", "blockquote_close", "dd_close"):
+                    self._before.pop()
+            elif token.map is None:
+                continue
+            elif token.type == "front_matter":
+                yield self._whole(BlockKind.METADATA, token)
+            elif token.type in ("fence", "code_block"):
+                yield from self._code(token)
+            elif token.type == "html_block":
+                yield self._whole(BlockKind.MARKUP, token)
+            elif token.type == "inline" and self._open[-1] in ("th", "td"):
+                if tokens[place - 2].type == "tr_open":
+                    line = self._whole(BlockKind.ROW, token)
+                    if "thead" in self._open:
+                        header = self._text[line.start : line.end]
+                    else:
+                        yield line._replace(lead=header)
+            elif token.type == "inline" and self._open == ["heading"] and "\n" not in token.content:
+                yield self._heading(token)
+                self._before[-1] = ""
+            elif token.type == "inline" and token.content.strip():
+                yield from self._words(token)
+
+    def _whole(self, kind: BlockKind, token: "Token") -> Block:
+        """Return the block of all lines of a token, without white space around them."""
+        assert token.map is not None
+        start, end = self._starts[token.map[0]], min(self._starts[token.map[1]], len(self._text))
+        words = self._text[start:end]
+        return Block(kind, end - len(words.lstrip()), start + len(words.rstrip()))
+
+    def _code(self, token: "Token") -> Iterator[Block]:
+        """Yield a block of code; indented lines that read like prose are prose."""
+        block = self._whole(BlockKind.CODE, token)
+        if token.type == "code_block" and _reads_like_prose(token.content):
+            block = block._replace(kind=BlockKind.PROSE)
+        yield block
+
+    def _heading(self, inline: "Token") -> Block:
+        """Return a heading with its marks."""
+        line = self._whole(BlockKind.HEADING, inline)
+        marks = _MARKS.match(self._text, line.start)
+        level = len(marks[1]) if marks else 2
+        if marks is None:  # it is underlined
+            assert inline.map is not None
+            under = self._lines[inline.map[1]]
+            level = 1 if under.lstrip().startswith("=") else 2
+            line = line._replace(end=self._starts[inline.map[1]] + len(under.rstrip()))
+        words = " ".join(inline.content.replace("**", "").split())
+        return line._replace(lead=words[:_LONGEST_HEADING], level=level)
+
+    def _words(self, token: "Token") -> Iterator[Block]:
+        """Yield the blocks of a paragraph or an item."""
+        start, end = self._span(token)
+        words = token.content
+        if self._open[-1] == "dt":
+            self._term = words.strip()
+            return
+        kind = self._kind(words)
+        lead = self._leads[-1] if kind is BlockKind.ITEM and self._leads else ""
+        if "dd" in self._open and kind is BlockKind.PROSE:
+            kind, lead = BlockKind.PAIR, self._term
+        pairs = list(self._pairs(token, kind))
+        if kind in (BlockKind.PROSE, BlockKind.ITEM) and pairs:
+            yield from pairs
+        else:
+            yield Block(kind, start, end, lead)
+        self._before[-1] = words if kind in (BlockKind.PROSE, BlockKind.ITEM) else ""
+
+    def _kind(self, words: str) -> BlockKind:
+        without_images = _TAGS.sub("", _IMAGE.sub("", words))
+        rest = _LINK.sub("", without_images)
+        if not _WORD.search(rest):
+            if _LINK.search(without_images):
+                return BlockKind.NAVIGATION
+            return BlockKind.IMAGE if _IMAGE.search(words) else BlockKind.MARKUP
+        if words.lstrip().startswith("|") and words.rstrip().endswith("|"):
+            return BlockKind.MARKUP
+        if "footnote_reference" in self._open:
+            return BlockKind.FOOTNOTE
+        if "blockquote" in self._open:
+            return BlockKind.QUOTATION
+        return BlockKind.ITEM if "list_item" in self._open else BlockKind.PROSE
+
+    def _pairs(self, token: "Token", kind: BlockKind) -> Iterator[Block]:
+        """Yield labelled values: those of an item or of a bold label, or if every line has one."""
+        assert token.map is not None
+        lines = [line.strip() for line in token.content.split("\n")]
+        labelled = [_labelled(line) for line in lines]
+        if labelled[0] is None or not (
+            all(labelled[1:]) if len(lines) > 1 else kind is BlockKind.ITEM or labelled[0].is_bold
+        ):
+            if labelled[0] is None or any(labelled[1:]):
+                return
+            if kind is not BlockKind.ITEM and not labelled[0].is_bold:
+                return  # "Note: this is a sentence."
+            labelled = labelled[:1]
+        end = self._span(token)[1]
+        for number, found in enumerate(labelled):
+            assert found is not None
+            line = token.map[0] + number
+            start = self._starts[line] + self._lines[line].rfind(found.value)
+            stop = end if len(labelled) == 1 else start + len(found.value)
+            yield Block(BlockKind.PAIR, start, stop, found.label)
+
+    def _span(self, token: "Token") -> tuple[int, int]:
+        """Return where the words of a token begin and end."""
+        assert token.map is not None
+        lines = token.content.split("\n")
+        first, last = token.map[0], token.map[0] + len(lines) - 1
+        last = min(last, len(self._lines) - 1)
+        start = self._lines[first].find(lines[0].strip())
+        end = self._lines[last].rfind(lines[-1].strip()) + len(lines[-1].strip())
+        return self._starts[first] + max(start, 0), self._starts[last] + end
+
+
+class _Labelled(NamedTuple):
+    label: str
+    value: str
+    is_bold: bool
+
+
+def _labelled(line: str) -> _Labelled | None:
+    """Return the label and value of a line that has both."""
+    match = _LABELLED.fullmatch(line)
+    if match is None:
+        return None
+    bold = match["mark"] is not None
+    label, value = (match["label"], match["value"]) if bold else match.group("plain", "plainvalue")
+    if len(label.split()) > _LONGEST_LABEL or label.lower().startswith(("http", "mailto")):
+        return None
+    return _Labelled(label.strip(), value, bold)
+
+
+def _lead(paragraph: str) -> str:
+    """Return the last sentence of a paragraph if it leads to a list."""
+    last = _SENTENCE_MARK.split(paragraph.strip())[-1].strip()
+    return last if last and not _ENDS_SENTENCE.search(last) else ""
+
+
+def _reads_like_prose(text: str) -> bool:
+    """Whether indented lines are words and sentences rather than code."""
+    words = text.split()
+    plain = sum(word.strip(",.;:!?()\"'“”’").isalpha() for word in words)
+    return bool(_ENDS_SENTENCE.search(text)) and len(words) >= 8 and plain > 0.85 * len(words)
+
+
+class Blocks:
+    """The blocks of a text, to be looked up by their place."""
+
+    def __init__(self, text: str) -> None:
+        """Find the blocks."""
+        self.all = blocks_of(text)
+        self._starts = [block.start for block in self.all]
+
+    def between(self, start: int, end: int) -> list[Block]:
+        """Return the parts of blocks between two characters, counted from the first of them."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        parts = []
+        for block in self.all[first : bisect_left(self._starts, end)]:
+            begin, stop = max(block.start, start), min(block.end, end)
+            if begin < stop:
+                parts.append(block._replace(start=begin - start, end=stop - start))
+        return parts

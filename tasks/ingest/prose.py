@@ -1,0 +1,40 @@
+"""The words of a block as a reader of the page sees them: without Markdown's marks and targets."""
+
+import re
+
+from tasks.text.excerpt import Excerpt
+
+_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
+_INLINE = re.compile(
+    rf"!\[[^\]\n]{{0,500}}\](?:{_TARGET})"  # an image
+    rf"|\[\^[^\]\s]{{1,40}}\]:?"  # a footnote's number
+    rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{_TARGET})"
+    r"|<(?:https?|mailto):[^<>\s]{1,1000}>|\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
+    r"|(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
+    r"|</?[A-Za-z][^<>]{0,500}>|<!--.{0,2000}?-->|\{%[^\n]{0,500}?%\}|\{\{[^\n]{0,500}?\}\}"
+    r"|\{:?[.#][^{}\n]{0,100}\}"  # classes of a block
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?<![*\w])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![*\w])|\*\*(?=\S)|(?<=\S)\*\*"
+    r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
+    r"|^[ \t]*>[ \t]?",  # of a quotation's further lines
+    re.DOTALL | re.MULTILINE,
+)
+_DEEPEST = 3  # marks inside the label of a link
+
+
+def words_of(block: str) -> Excerpt:
+    """Return a block's words; what a link says stays, where it leads does not.
+
+    Code inside a sentence stays, as it names what the sentence is about.
+    """
+    excerpt = Excerpt.whole(block)
+    for _ in range(_DEEPEST):
+        plainer = excerpt.replaced(_INLINE, _kept)
+        if plainer.text == excerpt.text:
+            break
+        excerpt = plainer
+    return excerpt
+
+
+def _kept(match: re.Match[str]) -> list[tuple[int, int]]:
+    return [match.span(name) for name in ("label", "code", "escaped") if match[name] is not None]

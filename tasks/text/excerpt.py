@@ -1,0 +1,88 @@
+"""Parts of a text read as one text, with a way back to where each character stands."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """Words, and where in the source they stand, or would if they stood there."""
+
+    words: str
+    source: int
+    stands_there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A text made of pieces of another, the source.
+
+    `pieces` has for each where it begins here, where it begins in the source, and whether its
+    characters stand there; words that were put in between stand for the place alone.
+    """
+
+    text: str
+    pieces: tuple[tuple[int, int, bool], ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[Part]) -> "Excerpt":
+        """Put parts of the source, or words between them, together."""
+        words: list[str] = []
+        pieces: list[tuple[int, int, bool]] = []
+        length = 0
+        for part in parts:
+            if part.words:
+                pieces.append((length, part.source, part.stands_there))
+                words.append(part.words)
+                length += len(part.words)
+        return cls("".join(words), tuple(pieces) or ((0, 0, True),))
+
+    @classmethod
+    def whole(cls, text: str) -> "Excerpt":
+        """Return a text as an excerpt of itself."""
+        return cls(text, ((0, 0, True),))
+
+    def in_source(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a stretch that is not empty begins and ends in the source."""
+        first, last = self._source(start), self._source(end - 1)
+        return first, max(last + 1, first)
+
+    def _source(self, place: int) -> int:
+        begin, source, stands_there = self.pieces[self._piece(place)]
+        return source + place - begin if stands_there else source
+
+    def _piece(self, place: int) -> int:
+        return bisect_right(self.pieces, place, key=lambda piece: piece[0]) - 1
+
+    def parts(self, start: int, end: int, moved: int = 0) -> Iterator[Part]:
+        """Yield the parts of a stretch; their places in the source are `moved`."""
+        for number in range(self._piece(start), len(self.pieces)):
+            begin, source, stands_there = self.pieces[number]
+            if begin >= end:
+                break
+            last = number + 1 == len(self.pieces)
+            left = max(begin, start)
+            right = min(len(self.text) if last else self.pieces[number + 1][0], end)
+            source += left - begin if stands_there else 0
+            yield Part(self.text[left:right], source + moved, stands_there)
+
+    def without(self, pattern: re.Pattern[str]) -> "Excerpt":
+        """Return the excerpt without what a pattern matches."""
+        return self.replaced(pattern, lambda match: [])
+
+    def replaced(
+        self, pattern: re.Pattern[str], kept_of: Callable[[re.Match[str]], list[tuple[int, int]]]
+    ) -> "Excerpt":
+        """Keep of each match only the stretches that `kept_of` returns, in order."""
+        parts: list[Part] = []
+        place = 0
+        for match in pattern.finditer(self.text):
+            parts += self.parts(place, match.start())
+            for start, end in kept_of(match):
+                parts += self.parts(start, end)
+            place = match.end()
+        if not place:
+            return self
+        return Excerpt.of([*parts, *self.parts(place, len(self.text))])
