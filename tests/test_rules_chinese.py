@@ -24,7 +24,7 @@ from schemas.row import Row
 from tasks.extract.extracted import Extracted
 from tasks.extract.rules.chinese import extract_chinese
 from tasks.extract.rules.chinese.passage import PassageReading
-from tasks.extract.rules.chinese.tokens import SegmentedSentence
+from tasks.extract.rules.chinese.tokens import SegmentedSentence, read_sentences
 from tasks.text.chinese_words import STOP_WORDS, chinese_words, content_words
 
 GOLD = json.loads(Path(__file__).with_name("chinese_gold.json").read_text("utf-8"))
@@ -88,6 +88,12 @@ def test_common_forms(case: str) -> None:
     _, title, text, expected = case.split(" | ")
     for triple in expected.split("; "):
         assert tuple(triple.split(",")) in triples(text, title)
+
+
+def test_words_stay_whole_where_no_subject_is_known() -> None:
+    text = "折线图的默认颜色是蓝色，坐标轴位于容器底部。"
+    sentence, *_ = read_sentences(text, [""])
+    assert {"默认", "颜色", "坐标轴", "位于"} <= {token.text for token in sentence.tokens}
 
 
 def test_negation_states_nothing() -> None:

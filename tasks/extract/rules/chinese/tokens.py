@@ -89,7 +89,7 @@ def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
 
 def _mark(text: str, names: Iterable[str]) -> list[Token]:
     """The stretches that are not left to the segmenter, in order, none overlapping."""
-    title, *forms = (re.compile(re.escape(name)) for name in names)
+    known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
         *(
@@ -98,9 +98,8 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         ),
         *_matches("time", PARTIAL_DATE, text),
         *_matches("quote", QUOTED, text),
-        *_matches("name", title, text),
+        *(token for name in known for token in _matches("name", name, text)),
         *_matches("name", DOTTED, text),
-        *(token for form in forms for token in _matches("name", form, text)),
         *_matches("latin", LATIN, text),
     ]
     marked: list[Token] = []
