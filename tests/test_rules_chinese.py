@@ -96,8 +96,33 @@ def test_words_stay_whole_where_no_subject_is_known() -> None:
     assert {"默认", "颜色", "坐标轴", "位于"} <= {token.text for token in sentence.tokens}
 
 
-def test_negation_states_nothing() -> None:
-    assert triples("王选没有出国留学。", "王选") == set()
+# why it states nothing | title | text
+SILENT = """
+negation | 王选 | 王选没有出国留学。
+question | 天坛 | 天坛是什么公园？
+condition | 天坛 | 如果天坛位于北京，天坛面积为273万平方米。
+wish | 王选 | 王选希望前往英国。
+possibility | 天坛 | 天坛可能是明朝建筑。
+claim | 天坛 | 专家认为天坛是明朝建筑。
+the reader | 折线图 | 你使用折线图。
+step | 西红柿的做法 | 将西红柿洗净，放入锅中，加入白砂糖。
+step about the step before | 糖色 | 干辣椒炒香。加入足量的水。
+verb cut short | 折线图 | 折线图到容器底部。
+pointing | 天坛 | 天坛是这种建筑。
+fragment | 脏矩形 | 脏矩形渲染技术只更新变化的部分。
+long quotation | 鲁迅 | 朋友写道：“鲁迅是中国的作家，鲁迅是绍兴人，鲁迅是我的老师和朋友。”
+"""
+
+
+@pytest.mark.parametrize("case", SILENT.strip().splitlines(), ids=lambda case: case.split(" |")[0])
+def test_what_is_not_stated_plainly_or_read_whole_makes_no_facts(case: str) -> None:
+    _, title, text = case.split(" | ")
+    assert triples(text, title) == set()
+
+
+def test_steps_and_questions_are_no_labelled_values() -> None:
+    text = "- 用料：牛肉 200g\n- 步骤一：将牛肉切片，装盘\n- 什么人适合：老人"
+    assert triples(text, "卤牛肉") == {("卤牛肉", "用料", "牛肉 200g")}
 
 
 def test_life_of_a_person() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS
-from tasks.extract.rules.chinese.naming import TypedName, is_name
+from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 
@@ -15,6 +15,7 @@ LABELS = sorted(ALIAS_RELATIONS, key=len, reverse=True)
 
 
 BREAKS = frozenset("，,；;：:")
+WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 
@@ -63,12 +64,13 @@ def _named(before: list[Token]) -> list[Token]:
     """The name that parentheses follow: one token, or a common noun with what specifies it."""
     if not before or not before[-1].nominal:
         return []
-    if is_name(before[-1:]):
+    if is_name(before[-1:]) and (before[-1].tag in WHOLE or kind_of(before[-1:]) == "person"):
         return before[-1:]
     start = len(before)
-    while start and before[start - 1].nominal and before[start - 1].tag != "time":
+    while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
-    return before[start:] if len(before) - start > 1 else []
+    run = before[start:]
+    return run if len(run) > 1 or (run and is_name(run)) else []
 
 
 def _read_part(

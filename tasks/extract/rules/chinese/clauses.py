@@ -46,6 +46,7 @@ class Clause:
     rest: list[Token] = field(default_factory=list)
     negated: bool = False
     temporal: bool = False  # it says when the next clause happens: …去世以后
+    unread: bool = False  # words were left out that say something
 
     @property
     def start(self) -> int:
@@ -91,6 +92,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
+            clause.unread = clause.unread or token.tag[0] in "vrzgf"
             position += 1
     _lift_alias(clause)
     return clause
@@ -259,6 +261,7 @@ def _take_verb(clause: Clause, position: int) -> None:
             plain = False
         elif (
             text in COMPLEMENTS
+            and verb not in COPULAS
             and not verb.endswith(("于", "为", "到", "在"))
             or (
                 tokens[position].tag == "v"
@@ -285,6 +288,7 @@ def _goes_on(tokens: list[Token], position: int, verb: str) -> bool:
         token.tag == "v"
         and len(token.text) == 2 == len(verb)
         and verb not in COPULAS
+        and verb[-1] not in "为于在作成到"
         and position + 1 < len(tokens)
         and (tokens[position + 1].text in ASPECT or tokens[position + 1].nominal)
         and all(later.text != "的" for later in tokens[position:])

@@ -47,6 +47,8 @@ def state_copula(statement: Statement) -> None:
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
         tail, native = statement.tail(part), is_native(part)
+        if len(part) == 1 and part[0].tag == "number":
+            continue
         for head in statement.heads:
             if native and head.kind in ("person", "unknown"):
                 place = words(part)[:-1]

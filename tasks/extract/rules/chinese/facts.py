@@ -14,6 +14,7 @@ from tasks.extract.rules.chinese.lexicon import (
     OWNING,
     PERSON_ENDINGS,
     PRONOUNS,
+    WHILE,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
 from tasks.extract.rules.chinese.passage import PassageReading
@@ -21,7 +22,17 @@ from tasks.extract.rules.chinese.statement import Statement, split_coordination,
 from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
+from tasks.extract.rules.chinese.whole import (
+    is_conditional,
+    is_hedged,
+    is_known,
+    is_person,
+    is_plain,
+    is_understood,
+    is_whole,
+)
 
+NOBODY = TypedName("", "unknown")  # makes no facts
 SAYING = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
@@ -39,8 +50,15 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     """Add the facts of one sentence, clause by clause, the subject carried along."""
     clauses, asides = split_clauses(sentence.tokens)
     read_asides(passage, asides, sentence)
-    thread = Thread(sentence, [passage.topic or passage.title])
+    if not is_plain(sentence.tokens):
+        return
+    topic = passage.topic or passage.title
+    if passage.title.kind == "person":
+        topic = passage.person or passage.title
+    thread = Thread(sentence, [topic if is_known(topic) else NOBODY])
     for number, tokens in enumerate(clauses):
+        if is_conditional(tokens):
+            return
         if number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
             made = passage.verb in CREATION or passage.verb == "组成"
             named = passage.object if made and passage.object else thread.subjects[0]
@@ -63,12 +81,17 @@ def _read_tokens(
         if not first and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
+    if is_hedged(tokens):
+        thread.subjects = [NOBODY]
+        return
+    if not clause.verb and tokens[-1].text in WHILE:
+        return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
     if own is None:
         return
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
-    if not clause.negated:
+    if not clause.negated and is_understood(clause, named, passage.title):
         span = whole if leans else (clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))
     passage.verb = clause.verb
@@ -146,7 +169,7 @@ def state_nominal(
             passage.triple("native", topic, "祖籍", words(part[1:]), span, carried=True)
         elif text in ("男", "女"):
             passage.triple("nominal", topic, "性别", text, span, carried=True)
-        elif text.endswith(PERSON_ENDINGS) and topic.kind in ("person", "unknown"):
+        elif text.endswith(PERSON_ENDINGS) and is_person(topic) and is_whole(part):
             passage.triple("nominal", topic, "是", text, span, carried=True)
 
 

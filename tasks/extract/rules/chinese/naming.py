@@ -30,7 +30,11 @@ class TypedName:
 
 def clean(text: str) -> str:
     """A name without the brackets and quotes it stands in."""
-    return text.strip(BRACKETS + "、，。；：")
+    text = text.strip(BRACKETS + "、，。；：")
+    for opening, closing in ("“”", "「」", "『』", "《》"):
+        if text.count(opening) != text.count(closing):
+            text = text.replace(opening, "").replace(closing, "")
+    return text
 
 
 def short_forms(title: str, text: str) -> list[str]:

@@ -1,11 +1,12 @@
 """From a Chinese passage to its facts."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from tasks.extract.extracted import Extracted, or_failed
-from tasks.extract.rules.attributes import find_attributes
+from tasks.extract.rules.attributes import Attribute, find_attributes
 from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
@@ -23,6 +24,13 @@ from tasks.extract.rules.chinese.passage import (
 )
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
 from tasks.extract.rules.layout import lay_out
+from tasks.text.chinese_words import dictionary_tags
+
+LONGEST_LABEL = 12
+PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
+SENTENCE_MARKS = re.compile("[，。；！？：]")
+QUESTION = re.compile("什么|如何|怎[么样]|是否|示例|举例")
+STEP = re.compile("[将把用请勿不在对]|使用|用例|例如|确认|注意")
 
 
 def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
@@ -59,9 +67,22 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     write_notes(passage, sentences, row["headings"])
     extracted.place_in(layout.prose)
     for attribute in find_attributes(row, layout, "zh"):
-        if usable(attribute.head, LONGEST_NAME) and usable(attribute.tail, LONGEST_TAIL):
+        if _is_stated(attribute):
             extracted.triples.append({**attribute.triple(), "ordinal": len(extracted.triples)})
     return passage
+
+
+def _is_stated(attribute: Attribute) -> bool:
+    """Whether a labelled value is one: a label that names something, and no step or sentence."""
+    label, value = (PARENTHESES.sub("", text) for text in (attribute.relation, attribute.tail))
+    return (
+        usable(attribute.head, LONGEST_NAME)
+        and usable(attribute.tail, LONGEST_TAIL)
+        and "：" not in attribute.head
+        and len(label) <= LONGEST_LABEL
+        and not (SENTENCE_MARKS.search(label) or QUESTION.search(label))
+        and not (SENTENCE_MARKS.search(value) or STEP.match(value))
+    )
 
 
 def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
@@ -80,7 +101,8 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
                 break
     if any(mark in title for mark in "·•・‧"):
         return "person"
-    kind = kind_by_ending(title)
+    kind = {"ns": "place", "nt": "organisation"}.get(dictionary_tags().get(title, ""), "unknown")
+    kind = kind if kind != "unknown" else kind_by_ending(title)
     words = {token.text for sentence in sentences for token in sentence.tokens}
     human = kind == "unknown" and words & {"他", "她"} and looks_like_person(title)
     return "person" if human else kind

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.clauses import Clause, is_verb
-from tasks.extract.rules.chinese.lexicon import AND, INDEFINITE
+from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token
+from tasks.extract.rules.chinese.whole import is_whole
 from tasks.text.values import Value
 
 
@@ -112,6 +113,6 @@ class Statement:
             return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
-        if part[-1].tag in ("time", "number") or part[0].value is not None and len(part) == 1:
-            return text
-        return passage.name_phrase(part) if is_name(part) else text
+        if is_name(part):
+            return passage.name_phrase(part)
+        return text if is_whole(part, defines=self.clause.verb in COPULAS) else ""

@@ -8,11 +8,13 @@ from tasks.extract.rules.chinese.lexicon import (
     PERSON_ENDINGS,
     PRONOUNS,
     ROLES,
+    VAGUE,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
 from tasks.extract.rules.chinese.statement import split_coordination, words
 from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 
 
 def resolve_subject(
@@ -34,7 +36,9 @@ def resolve_subject(
     if relational or text.endswith(("人口", "面积")):
         return carried, text
     if clause.verb in ("是", "为", "有", "设在", "位于", "包括") and _is_common(tokens):
-        return carried, text
+        named = is_known(carried[0]) or carried[0] == passage.title
+        if named and carried[0].text and text not in VAGUE:
+            return carried, text
     while len(tokens) > 1 and (tokens[-1].text in MEASURES or tokens[-1].text == "的"):
         tokens = tokens[:-1]
     if len(tokens) == 1 and tokens[0].text in PRONOUNS:
@@ -44,7 +48,11 @@ def resolve_subject(
         return [owner], attribute
     if tokens[0].tag[0] == "r" and not (tokens[0].text in PRONOUNS and tokens[1].text == "的"):
         return _one(_demonstrated(passage, text))
-    return [pick_name(passage, part) for part in split_coordination(tokens)], ""
+    parts = split_coordination(tokens)
+    titled = any(text_of(part) == passage.title.text for part in parts)
+    if not all(is_whole(part) if titled else is_term(part, passage.title) for part in parts):
+        return None
+    return [pick_name(passage, part) for part in parts], ""
 
 
 def _is_common(tokens: list[Token]) -> bool:
@@ -59,6 +67,8 @@ def _is_common(tokens: list[Token]) -> bool:
 
 def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
     """该铁路, 这座城市: the last name that ends like it."""
+    if text[0] not in "该这那此本":
+        return None
     noun = text.lstrip("该这那个座条部所项种位本此家")
     if noun in ("书", "小说", "影片", "片", "剧", "作品", "诗") and passage.object is not None:
         return passage.object if passage.object.kind == "work" else None

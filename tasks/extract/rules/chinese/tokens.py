@@ -60,6 +60,7 @@ PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
 )
 
+THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于在的被把将从用")
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴")
 
@@ -156,6 +157,8 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
         for word in [whole] if known else _split(whole):
             stop = position + len(word)
             tag = TAGS.get(word) or tags.get(word) or _guess(word)
+            if tag == "v" and len(word) > 2 and word[-1] in THINGS:
+                tag = "n"  # the dictionary has 渲染器 as a verb
             tokens.append(Token(word, tag, position, stop))
             position = stop
     return _mended([token for token in tokens if not token.text.isspace()])

@@ -8,8 +8,9 @@ from tasks.extract.rules.chinese.lexicon import (
     GOING,
     LASTING,
     PIVOTS,
+    SHORT_VERBS,
 )
-from tasks.extract.rules.chinese.naming import TypedName, is_name
+from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_by_ending
 from tasks.extract.rules.chinese.statement import (
     Statement,
     split_coordination,
@@ -19,7 +20,9 @@ from tasks.extract.rules.chinese.statement import (
 )
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
+from tasks.extract.rules.chinese.whole import is_known, is_whole
 
+LONGEST_ACTION = 8  # characters of what was done
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
 BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
 # The verb whose time a shorter verb states: 写于 makes 写作时间.
@@ -33,7 +36,7 @@ def state_passive(statement: Statement) -> None:
     if preposition is None or any(token.text.startswith("而") for token in clause.tokens):
         return
     stem = verb.removesuffix("于").removesuffix("为") or verb
-    if verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被"):
+    if len(verb) > 1 and verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被"):
         for part in split_coordination(clause.rest):
             tail = statement.tail(part)
             statement.add("passive_result", f"被{verb}", tail, when=statement.when)
@@ -64,6 +67,8 @@ def state_verb(statement: Statement) -> None:
         state_birth(statement, BIRTH[verb])
         return
     objects, serial = split_serial(clause.rest, pivot=verb in PIVOTS)
+    if serial and not _acts_on(statement, serial):
+        return
     new = bool(objects) and objects[0].text.startswith("一")
     objects = without_indefinite(objects)
     heads = list(statement.heads)
@@ -91,6 +96,12 @@ def state_verb(statement: Statement) -> None:
         state_serial(statement, actors if verb in PIVOTS else heads, serial, objects)
 
 
+def _acts_on(statement: Statement, serial: list[Token]) -> bool:
+    """Whether a verb after the object is one: of a name cut apart (天水|围|飞马) it is not."""
+    whole = len(serial[0].text) > 1 or serial[0].text in SHORT_VERBS
+    return whole and all(is_known(head) for head in statement.heads)
+
+
 def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:
     """One object of a verb; a date or place after 于 gives the verb's time or place."""
     verb = statement.clause.verb
@@ -109,10 +120,14 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
 def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
     """When and where: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
-    what = words([t for t in objects if t.text not in ("此", "这里", "那里")])
+    what = words(objects) if is_whole(objects) else ""
+    if objects and not what:
+        return
     verb = verb if what else verb.removesuffix("于")
-    action = verb + what if len(what) <= 12 else verb
-    created = verb in CREATION
+    created = verb.removesuffix("于") in CREATION
+    if len(what) > LONGEST_ACTION and not created:
+        return
+    action = verb.removesuffix("于") if created else verb + what
     for time in clause.times[:1]:
         made = split_coordination(objects)
         if created and made and is_name(made[-1]):
@@ -120,7 +135,7 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
                 heads = [pick_name(passage, part)]
                 relation, value = f"{verb}时间", time.value
                 statement.add("time", relation, time.text, heads=heads, value=value, carried=False)
-        elif created or what or verb not in EMPTY_VERBS:
+        elif created or not clause.rest or all(is_known(head) for head in statement.heads):
             statement.add("time", f"{action}时间", time.text, value=time.value)
     place = clause.preposition("在", "于")
     if place and place.phrase[-1].tag != "time":
@@ -130,12 +145,16 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
         if phrase[-1].text.endswith(("期间", "时期", "时", "时间")):
             return
         for part in split_coordination(phrase):
-            statement.add("place", f"在…{action}", statement.tail(part))
+            tail = statement.tail(part)
+            if isinstance(tail, TypedName) or kind_by_ending(tail) != "unknown":
+                statement.add("place", f"在…{action}", tail)
     for preposition in clause.prepositions:
         if not preposition.phrase or all(c in "东西南北向" for c in words(preposition.phrase)):
             continue
         if preposition.word in ("从", "自", "为", "向", "对", "用", "以", "随", "应", "继"):
             tail = statement.tail(preposition.phrase)
+            if isinstance(tail, str) and preposition.phrase[-1].tag not in ("time", "number"):
+                continue
             statement.add("preposition", f"{preposition.word}…{action}", tail)
 
 

@@ -1,0 +1,130 @@
+"""What of a Chinese text is said plainly and can be read whole; the rest makes no facts.
+
+Without a parser a clause is only understood if every word of it has a place, so a phrase with a
+verb, an adverb or a demonstrative out of place is a fragment of one that was not understood.
+"""
+
+from tasks.extract.rules.chinese.clauses import Clause
+from tasks.extract.rules.chinese.lexicon import (
+    AND,
+    CONDITIONS,
+    COPULAS,
+    HEDGES,
+    PRONOUNS,
+    SHORT_VERBS,
+    SPEAKERS,
+    STATING,
+    VAGUE,
+)
+from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
+from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.text.chinese_words import HAN_OR_ZERO
+
+LONGEST_SUBJECT = 20  # characters
+LONGEST_OBJECT = 40
+MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
+# What is left of a quotation too long for a name: somebody's words.
+QUOTES = frozenset("“”「」『』")
+NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
+ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
+
+
+def is_plain(tokens: list[Token]) -> bool:
+    """Whether a sentence states something: no question, condition, claim or word to the reader."""
+    if tokens[-1].text.rstrip("”’」』）)")[-1:] in ("？", "?"):
+        return False
+    return not any(token.text in SPEAKERS or token.text in QUOTES for token in tokens)
+
+
+def is_conditional(tokens: list[Token]) -> bool:
+    """Whether a clause says on what condition the clauses after it hold."""
+    return any(token.text in CONDITIONS for token in tokens[:4]) or tokens[-1].text == "的话"
+
+
+def is_hedged(tokens: list[Token]) -> bool:
+    """Whether a clause says what may, should or is meant to be, or gives an example."""
+    return any(token.text in HEDGES for token in tokens)
+
+
+def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
+    """Whether a phrase is a name, a value or a noun phrase from its first word to its last.
+
+    `defines`: after 是, where a noun phrase may begin with a verb (开发工具).
+    """
+    if not phrase or sum(len(token.text) for token in phrase) > LONGEST_OBJECT:
+        return False
+    last = phrase[-1]
+    if len(phrase) == 1:
+        return last.tag in MARKED or (last.tag[0] in ENDS and len(last.text) > 1)
+    if not (last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an", "q", "m")):
+        return last.text == "之一"
+    return all(_fits(phrase, position, defines=defines) for position in range(len(phrase)))
+
+
+def _fits(phrase: list[Token], position: int, *, defines: bool) -> bool:
+    token = phrase[position]
+    if token.tag in MARKED or token.text in AND or token.text in ("的", "之", "之一"):
+        return True
+    if (
+        token.tag[0] == "r"
+        or token.text in COPULAS
+        or token.tag in ("zg", "x", "y", "e", "o", "c", "un")
+    ):
+        return False
+    modifies = any(later.text == "的" for later in phrase[position + 1 :])
+    if token.tag[0] in "dp" or token.tag in ("ul", "uz", "ug"):
+        return modifies
+    if token.tag == "v":
+        compound = len(token.text) == 2 and position == len(phrase) - 2
+        between = position > 0 and phrase[position - 1].tag[0] in "ne"
+        return modifies or (compound and (between or (defines and position == 0)))
+    return True
+
+
+def is_term(phrase: list[Token], title: TypedName) -> bool:
+    """Whether a subject is a name, the document's subject or a term one could look up."""
+    text = text_of(phrase)
+    if text == title.text or is_name(phrase) or phrase[0].text in PRONOUNS:
+        return True
+    first, last = phrase[0], phrase[-1]
+    if not is_whole(phrase) or len(text) > LONGEST_SUBJECT or last.text in VAGUE or text in VAGUE:
+        return False
+    if (
+        last.tag in ("l", "i")
+        or first.tag in ("number", "m", "q", "v", "time", "f")
+        or last.tag in ("m", "q", "f", "number")
+    ):
+        return False
+    if any(token.tag in MARKED for token in phrase):
+        return True
+    return len(text) > 2 and bool(HAN_OR_ZERO.match(text))
+
+
+def is_person(name: TypedName) -> bool:
+    """Whether a name is of a person, or may be by its form."""
+    return name.kind == "person" or (name.kind == "unknown" and looks_like_person(name.text))
+
+
+def is_known(name: TypedName) -> bool:
+    """Whether a name is of something whose kind is known, or may be of a person."""
+    return name.kind in NAMED_KINDS or is_person(name)
+
+
+def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> bool:
+    """Whether all of a clause was read, and its verb is one to state facts of its subject with.
+
+    In a document about somebody, a place or the like, known names do whatever it says they do.
+    """
+    if clause.unread:
+        return False
+    verb = clause.verb
+    if verb == "表示" and any(is_known(head) for head in heads):
+        return False
+    if not verb or verb in STATING or verb.removesuffix("于") in STATING:
+        return True
+    if clause.preposition("被", "由") and (len(verb) > 1 or verb in SHORT_VERBS):
+        return True
+    if len(verb) == 1 and verb not in SHORT_VERBS:
+        return False
+    happens = clause.times and not clause.rest  # 12月17日，返回器着陆
+    return is_known(title) and (bool(happens) or all(is_known(head) for head in heads))
