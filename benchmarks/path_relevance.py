@@ -7,13 +7,12 @@ HOME has the graph conceptnet with a policy of `almanac train-paths QUESTIONS --
 training questions that it did not see, to choose options by; the figures are of the part `test`.
 
 A pair is one source of a question and one candidate, whichever candidate is right. For each pair
-the best path of the policy's walks, ranked in each of two ways, is compared with the best one of
-the strategy of shortest paths, and with all simple paths of up to three steps within the question's
-P_sub, as their mean: a prompt shows P_sub as a whole and prefers none of them. Relatedness is
-equation 3 of KnowGPT (arXiv 2312.06185), the mean of the cosines of a path's beginnings with the
-question; length is the number of steps. Only pairs count for which both have a path. `prompts`
-compares what is in the end shown: each edge within the tokens that a prompt has room for, as a path
-of one step.
+the best path of the policy's walks is compared with the best one of the strategy of shortest paths,
+and with all simple paths of up to three steps within the question's P_sub, as their mean: a prompt
+shows P_sub as a whole and prefers none of them. Relatedness is equation 3 of KnowGPT (arXiv
+2312.06185), the mean of the cosines of a path's beginnings with the question; length is the number
+of steps. Only pairs count for which both have a path. `prompts` compares what is in the end shown:
+each edge within the tokens that a prompt has room for, as a path of one step.
 
 Differences are paired; their intervals (95 %) are over resampled questions.
 """
@@ -33,9 +32,8 @@ from benchmarks.results_file import write_results
 from schemas.errors import UsageError
 from tasks.ask.path_reader import ROOM
 from tasks.paths.extraction.walks import PolicyWalks
-from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
+from tasks.paths.path import Extraction, GroundedQuestion, Path, Step
 from tasks.paths.path_graph import PathGraph, open_path_graph
-from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions
 from tasks.paths.policy.demonstrations import as_walks
 from tasks.paths.policy.episodes import Rules, VectorGraph, rewards_of
 from tasks.paths.templates import Limit, Templates
@@ -47,7 +45,6 @@ from warehouse.home import Home
 GRAPH = "conceptnet"
 TRAINED = 800  # questions that the policy was trained on or measured by
 STEPS = 3
-RANKINGS = {"as the route ranks": DEFAULT_BEAM, "by reward, beam of 20": BeamOptions(20, 0.0)}
 TOGETHER = 4_096  # paths that are valued at a time
 
 Around = dict[int, dict[int, list[Step]]]  # the steps from a node to each of its neighbours
@@ -170,35 +167,31 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
     """Return how the policy's paths and prompts compare with those of the other strategies."""
     walks = paths.extractions["walks"]
     assert isinstance(walks, PolicyWalks)
-    ranked = {
-        name: replace(walks, fallbacks=(), beam=beam, name=name) for name, beam in RANKINGS.items()
-    }
+    walks = replace(walks, fallbacks=())
     pairs = pairs_of(questions)
 
-    def firsts(extracted: Sequence[Extracted]) -> list[tuple[Path, ...]]:
-        return [each.paths[:1] for each in extracted]
+    def firsts(strategy: Extraction) -> list[tuple[Path, ...]]:
+        return [extracted.paths[:1] for extracted in strategy.extract(pairs.questions)]
 
     found = {
-        **{name: firsts(each.extract(pairs.questions)) for name, each in ranked.items()},
-        "shortest paths": firsts(paths.extractions["shortest_paths"].extract(pairs.questions)),
+        "policy": firsts(walks),
+        "shortest paths": firsts(paths.extractions["shortest_paths"]),
         "P_sub": within_subgraph(paths, questions, pairs),
     }
     values = {name: values_of(paths.world, pairs, some) for name, some in found.items()}
-    figures: dict[str, Any] = {
+    return {
         "questions": len(questions),
         "pairs": len(pairs.numbers),
         "pairs with a path": {
             name: sum(each is not None for each in some) for name, some in values.items()
         },
         "paths of a pair in P_sub": round(float(np.mean([len(p) for p in found["P_sub"] if p])), 1),
-    }
-    for ranking, each in ranked.items():
-        beside = {
-            f"beside {name}": compared(pairs.numbers, values[ranking], values[name])
+        **{
+            f"beside {name}": compared(pairs.numbers, values["policy"], values[name])
             for name in ("shortest paths", "P_sub")
-        }
-        figures[ranking] = {**beside, "prompts": prompts(paths, each, questions)}
-    return figures
+        },
+        "prompts": prompts(paths, walks, questions),
+    }
 
 
 def prompts(

@@ -23,8 +23,8 @@ TRIPLES = [
 ]
 
 
-def walks(**options: object) -> PolicyWalks:
-    graph = Graph.of("tools", TRIPLES)
+def walks(triples: Sequence[tuple[str, str, str]] = TRIPLES, **options: object) -> PolicyWalks:
+    graph = Graph.of("tools", triples)
     random = np.random.default_rng(0)
     world = VectorGraph(
         graph, random.normal(size=(graph.nodes, 6)), random.normal(size=(len(graph.relations), 6))
@@ -75,6 +75,15 @@ def test_every_candidate_is_walked_to_and_edges_come_once() -> None:
     first = extracted.paths[0].edges[0]
     assert extracted.edges[0].tolist() == [first.head, first.relation, first.tail]
     assert extracted.edges.dtype == np.int32
+
+
+def test_walks_are_ranked_by_their_rewards_not_by_what_is_likely_for_the_policy() -> None:
+    ways = [f"way {n}" for n in range(9)]
+    strategy = walks([edge for way in ways for edge in (("saw", "to", way), (way, "to", "moon"))])
+    (extracted,) = strategy.extract([question(strategy, ["saw"], "moon")])
+    totals = [path.rewards.total for path in extracted.paths if path.rewards]
+    assert len(totals) == len(ways)
+    assert totals == sorted(totals, reverse=True)
 
 
 def test_only_the_best_paths_are_kept() -> None:

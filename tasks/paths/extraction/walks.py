@@ -10,9 +10,12 @@ from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.path import Extracted, Extraction, GroundedQuestion
-from tasks.paths.policy.beam import DEFAULT_BEAM, BeamOptions, RankedPath, search_paths
+from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.train import TrainedPolicy
+
+# With a share for their likelihood, walks are less related to questions than shortest paths are.
+BY_REWARD = BeamOptions(width=20, likelihood=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class PolicyWalks:
     world: VectorGraph
     policy: TrainedPolicy
     fallbacks: tuple[Extraction, ...] = ()
-    beam: BeamOptions = DEFAULT_BEAM
+    beam: BeamOptions = BY_REWARD
     most_paths: int = 10
     name: str = "walks"
 
