@@ -16,7 +16,7 @@ subject?) and all short forms. As the rules were developed on these documents, t
 over the unseen `final` texts the share of right triples was 0.933, the sample's is 0.92.
 
 Coverage: the share of a document's distinct content words that the extraction contains, segmented
-by jieba. With `--part all` it writes
+by rjieba. With `--part all` it writes
 benchmarks/results/chinese.json.
 """
 

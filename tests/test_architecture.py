@@ -29,7 +29,8 @@ MODULES = {
 }
 LONGEST = 500
 HEAVY = {
-    "torch", "transformers", "spacy", "sentence_transformers", "onnxruntime", "tantivy", "jieba",
+    "torch", "transformers", "spacy", "sentence_transformers", "onnxruntime", "tantivy",
+    "rjieba", "opencc",
     "prefect", "dask", "distributed", "duckdb", "pyarrow", "pydantic", "rich", "openai",
 }  # fmt: skip
 

@@ -61,7 +61,8 @@ def test_a_refresh_with_nothing_to_do_loads_neither_prefect_nor_models(
         "import sys; from flows.__main__ import main\n"
         "code = main(sys.argv[1:])\n"
         "heavy = {'prefect', 'dask', 'distributed', 'torch', 'spacy', 'transformers',\n"
-        "    'sentence_transformers', 'onnxruntime', 'tokenizers', 'jieba', 'tantivy', 'sklearn'}\n"
+        "    'sentence_transformers', 'onnxruntime', 'tokenizers', 'rjieba', 'tantivy',\n"
+        "    'sklearn'}\n"
         "print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     command = [sys.executable, "-c", program, "refresh", str(lines), "--home", str(home), "--json"]

@@ -90,6 +90,16 @@ def test_common_forms(case: str) -> None:
         assert tuple(triple.split(",")) in triples(text, title)
 
 
+def test_traditional_texts_are_read_as_simplified_and_stated_as_written() -> None:
+    text = "長城全長21196.18千米，是中國古代的軍事工程。"
+    found = extract(text, "長城")
+    assert {(t["head"], t["relation"], t["tail"]) for t in found.triples} == {
+        ("長城", "是", "中國古代的軍事工程"),
+        ("長城", "全长", "21196.18千米"),
+    }
+    assert {row["name"] for row in found.names} >= {"長城", "中國"}
+
+
 def test_words_stay_whole_where_no_subject_is_known() -> None:
     text = "折线图的默认颜色是蓝色，坐标轴位于容器底部。"
     sentence, *_ = read_sentences(text, [""])
@@ -282,7 +292,8 @@ def test_words_to_search_by() -> None:
 def test_the_segmenter_is_loaded_late_and_writes_nothing(tmp_path: Path) -> None:
     program = (
         "import sys; import tasks.extract.rules.chinese, tasks.text.chinese_words as w; "
-        "assert 'jieba' not in sys.modules; w.chinese_words('北京'); assert 'jieba' in sys.modules"
+        "assert 'rjieba' not in sys.modules; w.chinese_words('北京'); "
+        "assert 'rjieba' in sys.modules"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     root = Path(__file__).parent.parent

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from tasks.graphs.graph import Graph
-from tasks.text.chinese_words import dictionary_tags
+from tasks.text.chinese_words import tag_of
 from tasks.text.languages import HAN_CLASS, is_chinese, language_of
 from tasks.text.question import FUNCTION_WORDS
 from tasks.text.sentences import sentences
@@ -51,7 +51,7 @@ def invented(
     for word in new:
         if any(map(str.isdigit, word)) or word[:1].isupper():
             return f"it adds {word!r}"
-        if dictionary_tags().get(word, "").startswith(_CHINESE_NAMES) and is_chinese(word):
+        if tag_of(word).startswith(_CHINESE_NAMES) and is_chinese(word):
             return f"it adds the name {word!r}"
         if len(graph.named(word)):
             return f"it adds {word!r}, which is in the graph"

@@ -3,7 +3,7 @@
 It is built from the edition's Parquet files alone, in the order of their rows:
 
     passages.arrow, notes.arrow      the texts to show, open for random access
-    words/{passages,notes,names}     tantivy indexes; English is stemmed, Chinese cut by jieba
+    words/{passages,notes,names}     tantivy indexes; English is stemmed, Chinese cut by rjieba
     vectors.npy, vectors.rows.npy    float16 (texts, dimensions), and the row of each text
     chinese_vectors.npy, ….rows.npy  the same for Chinese, if there is an encoder for it
     graph.npz                        edges between entities and passages

@@ -1,12 +1,10 @@
-"""Split Chinese texts into words with jieba's dictionary, which is loaded once.
+"""Split Chinese texts into words with jieba's dictionary and algorithm, as rjieba has them.
 
-jieba caches its dictionary in the shared temporary folder, where another user of the machine could
-have written it; here it is read from the package each time (half a second), and nothing is written.
+The dictionary is part of the library, is loaded once, and nothing is written.
 """
 
 import re
-import warnings
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from tasks.text.languages import HAN_CLASS
@@ -28,36 +26,32 @@ STOP_WORDS = frozenset(" ".join(_STOP_WORDS).split())
 
 
 @cache
-def _dictionary() -> tuple[dict[str, int], int, dict[str, str]]:
-    """Return frequencies (0 for the beginnings of words), their sum, and tags."""
-    with _jieba().get_dict_file() as file:
-        columns = file.read().decode("utf-8").split()
-    words, counts = columns[::3], list(map(int, columns[1::3]))
-    frequencies = dict.fromkeys((word[:n] for word in words for n in range(1, len(word))), 0)
-    frequencies.update(zip(words, counts, strict=True))
-    return frequencies, sum(counts), dict(zip(words, columns[2::3], strict=True))
+def segmenter() -> Any:
+    """Return the segmenter with its dictionary; `cut` and `cut_for_search` return words."""
+    import rjieba
+
+    return rjieba
 
 
-def _jieba() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import jieba
-
-    return jieba.dt
+@lru_cache(maxsize=1 << 16)
+def tag_of(word: str) -> str:
+    """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else ""."""
+    if not segmenter().has_word(word):
+        return ""
+    return str(segmenter().tag(word)[-1][1])
 
 
 @cache
-def segmenter() -> Any:
-    """Return jieba's segmenter with its dictionary; `cut` and `cut_for_search` yield words."""
-    jieba = _jieba()
-    jieba.FREQ, jieba.total, _ = _dictionary()
-    jieba.initialized = True
-    return jieba
+def _converter() -> Any:
+    import opencc
+
+    return opencc.OpenCC("t2s")
 
 
-def dictionary_tags() -> dict[str, str]:
-    """Return the part of speech of each word in the dictionary, in the ICTCLAS tag set."""
-    return _dictionary()[2]
+def simplified(text: str) -> str:
+    """Return a text in simplified characters, each where the traditional one stood."""
+    converted: str = _converter().convert(text)
+    return converted if len(converted) == len(text) else text
 
 
 def chinese_words(text: str) -> list[str]:

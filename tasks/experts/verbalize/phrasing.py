@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from tasks.extract.rules.verb_lemmas import IRREGULAR, verb_lemma
-from tasks.text.chinese_words import dictionary_tags, segmenter
+from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.languages import is_chinese
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -219,4 +219,4 @@ def _chinese(relation: str) -> Phrasing:
 def _ends_as_verb(words: str) -> bool:
     """Return whether the last word of a Chinese phrase is a verb."""
     *_, last = segmenter().cut(words)
-    return dictionary_tags().get(last, "").startswith("v")
+    return tag_of(last).startswith("v")

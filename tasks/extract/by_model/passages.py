@@ -10,7 +10,7 @@ from typing import Any
 
 from tasks.extract.extracted import Extracted
 from tasks.models.tokens import estimate_tokens
-from tasks.text.chinese_words import dictionary_tags, segmenter
+from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.sentences import sentences
 from tasks.text.stems import stems_of
 
@@ -74,8 +74,7 @@ def show_facts(passages: Iterable[PassageRow]) -> bool:
 
 
 def _has_name(text: str) -> bool:
-    tags = dictionary_tags()
-    return any(tags.get(word, "").startswith(_NAME_TAGS) for word in segmenter().cut(text))
+    return any(tag_of(word).startswith(_NAME_TAGS) for word in segmenter().cut(text))
 
 
 def halves(passages: list[PassageRow]) -> tuple[list[PassageRow], list[PassageRow]] | None:

@@ -12,7 +12,7 @@ from tasks.extract.rules.chinese.lexicon import (
     TRANSLITERATION,
 )
 from tasks.extract.rules.chinese.tokens import Token, text_of
-from tasks.text.chinese_words import dictionary_tags
+from tasks.text.chinese_words import tag_of
 
 BRACKETS = "《》“”「」『』‘’\"'〈〉 "
 PLACE_TAIL = "市省县区州"
@@ -110,4 +110,4 @@ def is_native(tokens: list[Token]) -> bool:
     if last.text[-1] != "人" or not all(token.tag == "ns" for token in places):
         return False
     place = last.text[:-1]
-    return bool(places) if not place else dictionary_tags().get(place) == "ns"
+    return bool(places) if not place else tag_of(place) == "ns"

@@ -22,9 +22,10 @@ from tasks.extract.rules.chinese.passage import (
     PassageReading,
     usable,
 )
+from tasks.extract.rules.chinese.script import as_written
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
 from tasks.extract.rules.layout import lay_out
-from tasks.text.chinese_words import dictionary_tags
+from tasks.text.chinese_words import simplified, tag_of
 
 LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
@@ -49,8 +50,9 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     from tasks.extract.rules.chinese.notes import write_notes
 
     layout = lay_out(row)
-    text = layout.prose.text
-    title = plain_title(row["subject"])
+    written = layout.prose.text
+    text = simplified(written)
+    title = plain_title(simplified(row["subject"]))
     forms = short_forms(title, text)
     sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
     kind = title_kind(title, sentences)
@@ -64,7 +66,9 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     for form in sorted(passage.forms):
         if (start := text.find(form)) >= 0:
             passage.alias(passage.title, form, (start, start + len(form)), "short_form")
-    write_notes(passage, sentences, row["headings"])
+    write_notes(passage, sentences, simplified(row["headings"]))
+    if text != written or title != plain_title(row["subject"]):
+        as_written(extracted, written, plain_title(row["subject"]), row["headings"])
     extracted.place_in(layout.prose)
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
@@ -101,7 +105,7 @@ def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
                 break
     if any(mark in title for mark in "·•・‧"):
         return "person"
-    kind = {"ns": "place", "nt": "organisation"}.get(dictionary_tags().get(title, ""), "unknown")
+    kind = {"ns": "place", "nt": "organisation"}.get(tag_of(title), "unknown")
     kind = kind if kind != "unknown" else kind_by_ending(title)
     words = {token.text for sentence in sentences for token in sentence.tokens}
     human = kind == "unknown" and words & {"他", "她"} and looks_like_person(title)

@@ -17,7 +17,7 @@ from tasks.extract.rules.chinese.lexicon import (
     TAGS,
     TRANSLITERATION,
 )
-from tasks.text.chinese_words import HAN_OR_ZERO, dictionary_tags, segmenter
+from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -151,12 +151,11 @@ def _tokens(text: str, start: int, end: int, marked: list[Token]) -> Iterator[To
 def _segment(text: str, start: int, end: int) -> list[Token]:
     tokens: list[Token] = []
     position = start
-    tags = dictionary_tags()
     for whole in segmenter().cut(text[start:end]):
-        known = whole in tags and whole[0] != "赴"
+        known = whole[0] != "赴" and segmenter().has_word(whole)
         for word in [whole] if known else _split(whole):
             stop = position + len(word)
-            tag = TAGS.get(word) or tags.get(word) or _guess(word)
+            tag = TAGS.get(word) or tag_of(word) or _guess(word)
             if tag == "v" and len(word) > 2 and word[-1] in THINGS:
                 tag = "n"  # the dictionary has 渲染器 as a verb
             tokens.append(Token(word, tag, position, stop))
@@ -220,7 +219,7 @@ def _continues_person(before: list[Token], token: Token) -> bool:
     if last.tag == "nr" and len(last.text) == 1:
         return token.tag[0] in "nagze" or (token.tag == "v" and len(token.text) == 1)
     if last.tag == "nr" and len(last.text) == 2 and last.text[0] in SURNAMES:
-        rare = last.text not in dictionary_tags() and len(token.text) == 1
+        rare = not tag_of(last.text) and len(token.text) == 1
         return token.tag in ("g", "zg", "ng", "e") or (rare and token.tag in ("a", "n", "v"))
     # A surname and rare characters: 屠|呦|呦.
     if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):

@@ -1,0 +1,24 @@
+"""Traditional characters: a text is read as if simplified, and its facts are stated as written."""
+
+from tasks.extract.extracted import Extracted
+from tasks.text.chinese_words import simplified
+
+# Relations keep one form for both scripts, so that 首都 and 首都 of two documents are the same.
+_FIELDS = ("name", "head", "tail", "entity", "alias", "text", "aspect", "question")
+
+
+def as_written(extracted: Extracted, text: str, *others: str) -> None:
+    """Put the names, values and texts of facts into the characters of the text they came from.
+
+    Their spans are those of `text`; `others`, the title and headings, may be part of them too.
+    """
+    reading = simplified(text)
+    written = str.maketrans("".join(map(simplified, others)) + reading, "".join(others) + text)
+    titles = {simplified(other): other for other in others}
+    for mentions in (*extracted.facts, extracted.names):
+        for mention in mentions:
+            for field in _FIELDS:
+                if words := mention.get(field):
+                    start = reading.find(words, mention["span_start"])
+                    stands = text[start : start + len(words)] if start >= 0 else ""
+                    mention[field] = titles.get(words) or stands or words.translate(written)
