@@ -52,10 +52,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     read_asides(passage, asides, sentence)
     if not is_plain(sentence.tokens):
         return
-    topic = passage.topic or passage.title
-    if passage.title.kind == "person":
-        topic = passage.person or passage.title
-    thread = Thread(sentence, [topic if is_known(topic) else NOBODY])
+    thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
         if is_conditional(tokens):
             return
@@ -87,7 +84,8 @@ def _read_tokens(
     if not clause.verb and tokens[-1].text in WHILE:
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
-    if own is None:
+    if own is None or clause.unread:
+        thread.subjects = [NOBODY]
         return
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
@@ -127,8 +125,8 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
     """The subject of a clause that has none; 被称为 and 即 speak of what was just introduced."""
     if clause.subject:
         return subjects
-    if clause.verb in ("即", "即是") and passage.object is not None:
-        return [passage.object]
+    if clause.verb in ("即", "即是"):
+        return [NOBODY]
     naming = clause.verb in NAMING or clause.verb in ALIAS_RELATIONS
     return [passage.introduced] if naming and passage.introduced is not None else subjects
 
@@ -144,7 +142,7 @@ def read_clause(statement: Statement) -> None:
         for part in split_coordination(clause.rest):
             tail = statement.tail(part, pick_name(passage, part))
             statement.add("attribute", statement.attribute, tail)
-    elif not clause.verb:
+    elif not clause.verb or (statement.attribute and clause.verb not in COPULAS):
         return
     elif clause.preposition("被", "由", "受", "获"):
         state_passive(statement)

@@ -113,6 +113,6 @@ class Statement:
             return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
-        if is_name(part):
-            return passage.name_phrase(part)
-        return text if is_whole(part, defines=self.clause.verb in COPULAS) else ""
+        if not is_whole(part, defines=self.clause.verb in COPULAS):
+            return ""
+        return passage.name_phrase(part) if is_name(part) else text

@@ -31,7 +31,7 @@ def resolve_subject(
     if tokens[0].text in PRONOUNS and len(tokens) == 1:
         return _one(passage.pronoun(text))
     if text in GENERIC:
-        return _one(passage.pronoun(text) or TypedName(text, "unknown"))
+        return _one(passage.pronoun(text))
     relational = text in ALIAS_RELATIONS | ROLES | MEASURES.keys()
     if relational or text.endswith(("人口", "面积")):
         return carried, text

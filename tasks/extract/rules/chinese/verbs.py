@@ -20,7 +20,7 @@ from tasks.extract.rules.chinese.statement import (
 )
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
-from tasks.extract.rules.chinese.whole import is_known, is_whole
+from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 
 LONGEST_ACTION = 8  # characters of what was done
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
@@ -44,6 +44,8 @@ def state_passive(statement: Statement) -> None:
     # 被授予 has no agent: the phrase is empty and the verb follows at once.
     if preposition.phrase and stem not in EMPTY_VERBS and not moved:
         for part in split_coordination(without_indefinite(preposition.phrase)):
+            if not is_term(part, statement.passage.title):
+                continue
             agent = pick_name(statement.passage, part)
             if stem == "组成":
                 statement.add("passive", "组成部分", agent.text)

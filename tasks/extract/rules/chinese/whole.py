@@ -84,6 +84,8 @@ def _fits(phrase: list[Token], position: int, *, defines: bool) -> bool:
 def is_term(phrase: list[Token], title: TypedName) -> bool:
     """Whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
+    if len(phrase) > 1 and phrase[0].tag[0] in "vpcdu":
+        return False
     if text == title.text or is_name(phrase) or phrase[0].text in PRONOUNS:
         return True
     first, last = phrase[0], phrase[-1]
@@ -110,12 +112,30 @@ def is_known(name: TypedName) -> bool:
     return name.kind in NAMED_KINDS or is_person(name)
 
 
+def _is_simple(rest: list[Token]) -> bool:
+    """Whether what follows the verb has no verb or preposition that belongs elsewhere.
+
+    In 英国国教设立的学校构成…, the first verb is part of the subject.
+    """
+    modified = 0  # where the last 的 ends what stands before its noun
+    for position, token in enumerate(rest):
+        if token.text == "的":
+            modified = position
+    relative = next((i for i, token in enumerate(rest) if token.text == "的"), len(rest))
+    for position, token in enumerate(rest):
+        if position > relative + 1 and position > modified and token.tag == "v":
+            return False
+        if position > modified and token.tag == "p" and token.text not in AND:
+            return False
+    return True
+
+
 def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> bool:
     """Whether all of a clause was read, and its verb is one to state facts of its subject with.
 
     In a document about somebody, a place or the like, known names do whatever it says they do.
     """
-    if clause.unread:
+    if clause.unread or not _is_simple(clause.rest):
         return False
     verb = clause.verb
     if verb == "表示" and any(is_known(head) for head in heads):
