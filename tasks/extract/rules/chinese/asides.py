@@ -84,7 +84,7 @@ def _read_part(
     rest = text.removeprefix(label).lstrip("：:为是")
     if label and rest:
         passage.other_name(name, label, rest, span)
-    elif LATIN_NAME.fullmatch(text):
+    elif LATIN_NAME.fullmatch(text) and not name.text.isascii():
         passage.other_name(name, "外文名", text, span)
 
 

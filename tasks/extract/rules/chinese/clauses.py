@@ -182,6 +182,9 @@ def _take_preposition(clause: Clause, position: int) -> int:
         clause.times.extend(times)
     elif phrase or word in ("被", "获", "受"):
         clause.prepositions.append(Preposition(word, phrase))
+        # 华强北路从红荔路至深南大道的地下空间: the subject goes on after the phrase.
+        goes_on = any(token.text == "的" for token in phrase[1:])
+        clause.unread |= word in ("从", "自") and bool(clause.subject) and goes_on
     return max(end, position + 1)
 
 

@@ -6,13 +6,14 @@ from few cases is drawn towards the share of all patterns together.
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from tasks.extract.extracted import Extracted, Mention, evidence_columns, value_columns
 from tasks.extract.rules.chinese.lexicon import PRONOUNS
-from tasks.extract.rules.chinese.naming import TypedName, clean, kind_of
+from tasks.extract.rules.chinese.naming import TypedName, clean, kind_by_ending, kind_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.text.names import is_pronoun
 from tasks.text.values import Value, parse_value
@@ -37,6 +38,7 @@ def confidence(pattern: str, *, carried: bool = False, length: int = 0) -> float
     return round(chance, 3)
 
 
+OR = re.compile("[」”]?(?:或者?|、)[「“]")
 LONGEST_NAME = 40
 LONGEST_TAIL = 80
 # Common nouns that mean the document's subject when they stand alone in its text.
@@ -81,7 +83,7 @@ class PassageReading:
 
     def name_phrase(self, tokens: list[Token]) -> TypedName:
         """The name of a phrase by its tokens; of 《新青年》杂志 it is the work."""
-        if tokens[0].tag == "work" and all(token.tag == "n" for token in tokens[1:]):
+        if tokens[0].tag == "work" and kind_by_ending(text_of(tokens)) == "work":
             tokens = tokens[:1]
         return self.name_of(text_of(tokens), kind_of(tokens))
 
@@ -151,8 +153,9 @@ class PassageReading:
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
         """Add another name, as a triple and as an alias."""
-        self.triple("alias", name, relation, other, span)
-        self.alias(name, other, span, "alias")
+        for part in OR.split(other):
+            self.triple("alias", name, relation, part, span)
+            self.alias(name, part, span, "alias")
 
     def description(self, name: TypedName, text: str, span: tuple[int, int], pattern: str) -> None:
         """Add what a passage says somebody or something is."""

@@ -36,7 +36,8 @@ def state_passive(statement: Statement) -> None:
     if preposition is None or any(token.text.startswith("而") for token in clause.tokens):
         return
     stem = verb.removesuffix("于").removesuffix("为") or verb
-    if len(verb) > 1 and verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被"):
+    named = verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被")
+    if named and len(verb) > 1:
         for part in split_coordination(clause.rest):
             tail = statement.tail(part)
             statement.add("passive_result", f"被{verb}", tail, when=statement.when)
@@ -122,6 +123,8 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
 def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
     """When and where: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
+    if len(verb) == 1:
+        return
     what = words(objects) if is_whole(objects) else ""
     if objects and not what:
         return

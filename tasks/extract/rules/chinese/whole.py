@@ -26,6 +26,7 @@ MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
 # What is left of a quotation too long for a name: somebody's words.
 QUOTES = frozenset("“”「」『』")
 NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
+HANDLING = frozenset("将把被")
 ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
 
 
@@ -53,11 +54,14 @@ def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
     """
     if not phrase or sum(len(token.text) for token in phrase) > LONGEST_OBJECT:
         return False
-    last = phrase[-1]
+    first, last = phrase[0], phrase[-1]
     if len(phrase) == 1:
         return last.tag in MARKED or (last.tag[0] in ENDS and len(last.text) > 1)
-    if not (last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an", "q", "m")):
+    counts = first.tag in ("m", "number") and last.tag in ("m", "q")
+    if not (counts or last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an")):
         return last.text == "之一"
+    if first.tag == "f" or (first.tag == "vn" and len(phrase) > 2 and not defines):
+        return False
     return all(_fits(phrase, position, defines=defines) for position in range(len(phrase)))
 
 
@@ -112,6 +116,15 @@ def is_known(name: TypedName) -> bool:
     return name.kind in NAMED_KINDS or is_person(name)
 
 
+def _has_purpose(tokens: list[Token]) -> bool:
+    """Whether a clause says what something is done for: 为了回应…, 为保证…."""
+    pairs = zip(tokens, tokens[1:], strict=False)
+    return any(
+        word.text == "为了" or (word.text == "为" and after.tag == "v" and word.tag == "p")
+        for word, after in pairs
+    )
+
+
 def _is_simple(rest: list[Token]) -> bool:
     """Whether what follows the verb has no verb or preposition that belongs elsewhere.
 
@@ -125,6 +138,8 @@ def _is_simple(rest: list[Token]) -> bool:
     for position, token in enumerate(rest):
         if position > relative + 1 and position > modified and token.tag == "v":
             return False
+        if token.text in HANDLING:
+            return False
         if position > modified and token.tag == "p" and token.text not in AND:
             return False
     return True
@@ -135,7 +150,7 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
 
     In a document about somebody, a place or the like, known names do whatever it says they do.
     """
-    if clause.unread or not _is_simple(clause.rest):
+    if clause.unread or _has_purpose(clause.tokens) or not _is_simple(clause.rest):
         return False
     verb = clause.verb
     if verb == "表示" and any(is_known(head) for head in heads):
