@@ -9,6 +9,7 @@ from tasks.extract.rules.chinese.lexicon import (
     LASTING,
     PIVOTS,
     SHORT_VERBS,
+    STATING,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_by_ending
 from tasks.extract.rules.chinese.statement import (
@@ -101,8 +102,9 @@ def state_verb(statement: Statement) -> None:
 
 def _acts_on(statement: Statement, serial: list[Token]) -> bool:
     """Whether a verb after the object is one: of a name cut apart (天水|围|飞马) it is not."""
+    joins = statement.clause.verb not in STATING or serial[0].text in SHORT_VERBS
     whole = len(serial[0].text) > 1 or serial[0].text in SHORT_VERBS
-    return whole and all(is_known(head) for head in statement.heads)
+    return joins and whole and all(is_known(head) for head in statement.heads)
 
 
 def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:
