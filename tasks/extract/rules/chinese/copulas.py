@@ -49,7 +49,7 @@ def state_copula(statement: Statement) -> None:
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
         tail, native = statement.tail(part), is_native(part)
-        if len(part) == 1 and part[0].tag == "number":
+        if (len(part) == 1 and part[0].tag == "number") or part[0].text.startswith("第"):
             continue
         for head in statement.heads:
             if native and head.kind in ("person", "unknown"):

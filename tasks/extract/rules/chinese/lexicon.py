@@ -50,4 +50,5 @@ HEDGES = frozenset(_listed("hedges"))
 SPEAKERS = frozenset(_listed("speakers"))
 STATING = frozenset(_listed("stating")) | COPULAS | CREATION | NAMING | ALIAS_RELATIONS
 SHORT_VERBS = frozenset(_listed("short_verbs"))
+RELATIVE_WORDS = frozenset(_listed("relative_words"))
 VAGUE = frozenset(_listed("vague"))

@@ -31,7 +31,7 @@ LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
 SENTENCE_MARKS = re.compile("[，。；！？：]")
 QUESTION = re.compile("什么|如何|怎[么样]|是否|示例|举例")
-STEP = re.compile("[将把用请勿不在对]|使用|用例|例如|确认|注意")
+STEP = re.compile(r".*(?:可能|建议|可以|应该|需要)|[\[将把用请勿不在对]|使用|用例|例如|确认|注意")
 
 
 def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:

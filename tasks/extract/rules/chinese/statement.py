@@ -58,7 +58,10 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     # A、B两种元素, A和B九个省区: what counts the members is none.
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
         counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
-        parts[-1] = parts[-1][: next(counted, len(parts[-1]))]
+        cut = next(counted, len(parts[-1]))
+        if cut < len(parts[-1]) and parts[-1][0].tag in ("n", "vn", "v"):
+            return [tokens]
+        parts[-1] = parts[-1][:cut]
     if len(parts) > 1 and not all(p[-1].nominal or p[-1].tag == "time" for p in parts):
         return [tokens]
     return parts
@@ -113,6 +116,8 @@ class Statement:
             return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
+        if part[-1].tag == "number" and part[-1].text.endswith(("个", "种", "次")):
+            return ""
         if not is_whole(part, defines=self.clause.verb in COPULAS):
             return ""
         return passage.name_phrase(part) if is_name(part) else text

@@ -15,6 +15,7 @@ from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
 from tasks.extract.rules.chinese.statement import split_coordination, words
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
+from tasks.text.chinese_words import tag_of
 
 
 def resolve_subject(
@@ -61,6 +62,7 @@ def _is_common(tokens: list[Token]) -> bool:
         sum(len(token.text) for token in tokens) <= 6
         and all(token.tag in ("n", "b", "a", "vn", "m") for token in tokens)
         and tokens[-1].tag == "n"
+        and bool(tag_of(tokens[-1].text))  # 壹岐岛 is a name
         and not (tokens[-1].text.endswith(PERSON_ENDINGS) and tokens[-1].text != "人物")
     )
 

@@ -94,7 +94,8 @@ def state_verb(statement: Statement) -> None:
     if objects:
         passage.object = passage.name_phrase(split_coordination(objects)[-1])
         passage.introduced = passage.object if new else None
-    state_time_and_place(statement, verb, objects)
+    if not serial or going:
+        state_time_and_place(statement, verb, objects)
     if serial:
         actors = [pick_name(passage, part) for part in split_coordination(objects)]
         state_serial(statement, actors if verb in PIVOTS else heads, serial, objects)
@@ -137,7 +138,8 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
     action = verb.removesuffix("于") if created else verb + what
     for time in clause.times[:1]:
         made = split_coordination(objects)
-        if created and made and is_name(made[-1]):
+        if created and made and not verb.endswith("于"):
+            made = [part for part in made if is_name(part)]
             for part in made:
                 heads = [pick_name(passage, part)]
                 relation, value = f"{verb}时间", time.value

@@ -11,6 +11,7 @@ from tasks.extract.rules.chinese.lexicon import (
     COPULAS,
     HEDGES,
     PRONOUNS,
+    RELATIVE_WORDS,
     SHORT_VERBS,
     SPEAKERS,
     STATING,
@@ -88,7 +89,7 @@ def _fits(phrase: list[Token], position: int, *, defines: bool) -> bool:
 def is_term(phrase: list[Token], title: TypedName) -> bool:
     """Whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
-    if len(phrase) > 1 and phrase[0].tag[0] in "vpcdu":
+    if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
         return False
     if text == title.text or is_name(phrase) or phrase[0].text in PRONOUNS:
         return True
@@ -118,6 +119,7 @@ def is_known(name: TypedName) -> bool:
 
 def _has_purpose(tokens: list[Token]) -> bool:
     """Whether a clause says what something is done for: 为了回应…, 为保证…."""
+    tokens = [token for token in tokens if token.tag != "d"]
     pairs = zip(tokens, tokens[1:], strict=False)
     return any(
         word.text == "为了" or (word.text == "为" and after.tag == "v" and word.tag == "p")
@@ -130,6 +132,8 @@ def _is_simple(rest: list[Token]) -> bool:
 
     In 英国国教设立的学校构成…, the first verb is part of the subject.
     """
+    if len(rest) > 1 and rest[0].tag == "v" and any(token.text == "的" for token in rest):
+        return False  # 首次独立执导的《少林足球》
     modified = 0  # where the last 的 ends what stands before its noun
     for position, token in enumerate(rest):
         if token.text == "的":
