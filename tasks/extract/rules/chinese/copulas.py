@@ -1,12 +1,14 @@
 """Clauses that say what something is or how large it is."""
 
 from tasks.extract.rules.chinese.lexicon import MEASURES, ROLES
-from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
+from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_native
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
 
 LONGEST_DEFINITION = 200  # characters
+SIZES = frozenset(["高", "长", "宽", "深", "厚", "高达", "长达"])
+LENGTHS = frozenset(["m", "km", "cm", "mm"])
 BEFORE_NUMBERS = frozenset(["为", "是", "达", "达到", "约", "有", "超过", "共", "近", "至"])
 
 
@@ -36,6 +38,8 @@ def state_measure(statement: Statement) -> bool:
         attribute = "总" + attribute
     if owner and clause.subject and owner[0].start >= clause.subject[0].start:
         heads = [pick_name(statement.passage, owner)]
+    if word in SIZES and number.value is not None and number.value.unit not in LENGTHS:
+        return True
     size, when = words([number]), statement.when
     statement.add("measure", attribute, size, heads=heads, carried=not owner, when=when)
     return True
@@ -44,7 +48,7 @@ def state_measure(statement: Statement) -> bool:
 def state_copula(statement: Statement) -> None:
     """X是Y, X是A的首都, X成为Y."""
     clause = statement.clause
-    if clause.preposition("以", "把", "将"):
+    if clause.preposition("以", "把", "将") or (clause.verb == "作为" and not clause.subject):
         return
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
@@ -71,7 +75,8 @@ def state_definition(statement: Statement) -> None:
     if "的" in head.text or head.text.startswith("第"):
         return
     text = passage.text[sentence.start : sentence.end]
-    named = statement.clause.subject or (head == passage.title and text.startswith(head.text))
+    numbers = all(token.tag == "number" for token in statement.clause.rest)
+    named = clean(text).startswith((head.text, *passage.forms)) and not numbers
     if named and all(row["entity"] != head.text for row in passage.extracted.descriptions):
         passage.description(head, text, (sentence.start, sentence.end), "definition")
 

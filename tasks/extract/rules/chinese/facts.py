@@ -72,6 +72,8 @@ def _read_tokens(
     clause.times = clause.times or thread.times
     thread.times = clause.times if not (clause.verb or clause.subject) else []
     whole = (thread.sentence.start, clause.end)
+    if not clause.verb and tokens[-1].text in WHILE:
+        return
     if clause.subject and not clause.verb and not clause.second:
         if clause.subject[0].tag in ("number", "m"):
             return
@@ -81,18 +83,20 @@ def _read_tokens(
     if is_hedged(tokens):
         thread.subjects = [NOBODY]
         return
-    if not clause.verb and tokens[-1].text in WHILE:
-        return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
-    if not clause.negated and is_understood(clause, named, passage.title):
+    understood = is_understood(clause, named, passage.title)
+    if understood and not clause.negated:
         span = whole if leans else (clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))
     passage.verb = clause.verb
+    if not understood:
+        thread.subjects = [NOBODY]
+        return
     # A thing at hand (大坝工程) is not what the next clause is about.
     at_hand = (
         named[0].kind in ("unknown", "thing") and clause.subject and not is_name(clause.subject)

@@ -46,6 +46,7 @@ LASTING = frozenset(_listed("lasting"))
 GIVING = frozenset(_listed("giving"))
 OWNING = frozenset(_listed("owning"))
 CONDITIONS = frozenset(_listed("conditions"))
+LEANING = frozenset(_listed("leaning"))
 HEDGES = frozenset(_listed("hedges"))
 SPEAKERS = frozenset(_listed("speakers"))
 STATING = frozenset(_listed("stating")) | COPULAS | CREATION | NAMING | ALIAS_RELATIONS

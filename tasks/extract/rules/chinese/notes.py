@@ -1,9 +1,10 @@
 """Entity-aspect notes: stretches of a passage on one side of its subject, with their question."""
 
-from tasks.extract.rules.chinese.lexicon import ASPECTS
+from tasks.extract.rules.chinese.lexicon import ASPECTS, LEANING
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence
+from tasks.extract.rules.chinese.whole import is_plain
 from tasks.text.chinese_words import STOP_WORDS
 
 LONGEST_NOTE = 3  # sentences
@@ -24,7 +25,8 @@ def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], hea
             room -= length
     pattern = "heading_note" if _heading(passage, headings) else "note"
     for name, aspect, group in _groups(passage, sentences, sorted(chosen), headings):
-        passage.note(name, aspect, (group[0].start, group[-1].end), pattern)
+        if name.text:
+            passage.note(name, aspect, (group[0].start, group[-1].end), pattern)
 
 
 def _stated_facts(passage: PassageReading) -> str:
@@ -43,7 +45,8 @@ def _sentences_with_news(
     for number, sentence in enumerate(sentences):
         words = {token.text for token in sentence.tokens if token.tag != "x"} - STOP_WORDS
         new = sum(word not in stated_facts for word in words)
-        if new and len(words) >= 3:
+        whole = is_plain(sentence.tokens) and sentence.tokens[0].text not in LEANING
+        if new and whole and len(words) >= 3:
             ranks.append((-new / (sentence.end - sentence.start + 5), number))
     return ranks
 

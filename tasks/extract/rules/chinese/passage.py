@@ -147,7 +147,13 @@ class PassageReading:
         """Add another name; single characters (京) are too short to be looked up by."""
         other = clean(other)
         known = any((a["name"], a["alias"]) == (name.text, other) for a in self.extracted.aliases)
-        if len(other) > 1 and other != name.text and usable(other, LONGEST_NAME) and not known:
+        if (
+            name.text
+            and len(other) > 1
+            and other != name.text
+            and usable(other, LONGEST_NAME)
+            and not known
+        ):
             row = {"name": name.text, "alias": other, "kind": name.kind}
             _append(self.extracted.aliases, row, span, confidence(pattern))
 

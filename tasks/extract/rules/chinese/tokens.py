@@ -61,7 +61,7 @@ PARTIAL_DATE = re.compile(
 )
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
-PARTICLES = frozenset("了是为和与由于在的被把将从用")
+PARTICLES = frozenset("了是为和与由于在的被把将从用指")
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
