@@ -1,24 +1,11 @@
-"""Fit the confidence of the English rules to labelled extractions: python -m benchmarks.calibrate.
+"""Confidences from judged facts: ridge logistic regression, cross-validated over sentences."""
 
-An open triple of CaRB's dev sentences counts as right if its tokens and those of some gold triple
-agree with an F1 of one half and more. Weights are fitted by ridge logistic regression; the
-calibration of the probabilities is measured by cross-validation over sentences. Writes the weights
-to tasks/extract/rules/confidence.json.
-"""
-
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.open_tuples import open_triples
-from benchmarks.openie_scorer import Extractions, OpenTuple, match, read_gold, score
-from tasks.extract.english_pipeline.load import load_english
-from tasks.extract.rules.clauses import find_clauses
-from tasks.extract.rules.confidence import WEIGHTS, features
-from tasks.extract.rules.repairs import repair
-from tasks.extract.rules.tree import parse, tree_of
+from benchmarks.openie_scorer import OpenTuple
 
 DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data"))
 RIDGE = 8.0
@@ -26,26 +13,6 @@ RARE = 5
 FOLDS = 10
 
 Sample = tuple[str, OpenTuple, dict[str, float], bool]
-
-
-def judged(gold: Extractions) -> list[Sample]:
-    """Return each extraction with its sentence, features, and whether it is right."""
-    samples: list[Sample] = []
-    for doc in parse(load_english(), gold):
-        tree = tree_of(doc)
-        repair(tree)
-        for triple in open_triples(tree, find_clauses(tree)):
-            relation, arguments = triple.words(tree)
-            extraction = OpenTuple(relation, tuple(arguments))
-            length = len(triple.relation)
-            values = features(tree, triple.clause, triple.rule, length, triple.arguments)
-            best = max(_f1(*match(g, extraction)) for g in gold[doc.text])
-            samples.append((doc.text, extraction, values, best >= 0.5))
-    return samples
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def design(samples: list[Sample]) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -96,34 +63,3 @@ def calibration_error(p: np.ndarray, y: np.ndarray, bins: int = 10) -> float:
     which = np.minimum((p * bins).astype(int), bins - 1)
     gaps = [abs(p[which == b].sum() - y[which == b].sum()) for b in range(bins)]
     return float(sum(gaps) / len(p))
-
-
-def main() -> None:
-    """Fit, report, and write the weights."""
-    gold = read_gold(DATA / "openie" / "carb" / "data" / "gold" / "dev.tsv.gz")
-    samples = judged(gold)
-    names, x, y = design(samples)
-    held_out = cross_validate(samples, x, y)
-    predicted: Extractions = {}
-    for (sentence, extraction, _, _), p in zip(samples, held_out, strict=True):
-        scored = OpenTuple(extraction.relation, extraction.arguments, round(float(p), 3))
-        predicted.setdefault(sentence, []).append(scored)
-    result = score(gold, predicted)
-    report = {
-        "samples": len(samples),
-        "right": round(float(y.mean()), 3),
-        "calibration_error": round(calibration_error(held_out, y), 3),
-        "brier": round(float(((held_out - y) ** 2).mean()), 3),
-        "brier_of_a_constant": round(float(y.var()), 3),
-        "carb_f1": round(result.f1, 3),
-        "carb_auc": round(result.auc, 3),
-        "threshold": result.threshold,
-    }
-    weights = {name: round(float(w), 4) for name, w in zip(names, fit(x, y), strict=True)}
-    text = json.dumps({"cross_validated": report, "weights": weights}, indent=1)
-    WEIGHTS.write_text(text + "\n", encoding="utf-8")
-    print(json.dumps(report, indent=1))
-
-
-if __name__ == "__main__":
-    main()

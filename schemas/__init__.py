@@ -9,6 +9,7 @@ from schemas.documents import Document, Passage
 from schemas.knowledge import (
     Alias,
     Aspect,
+    AssertedTriple,
     Conflict,
     Description,
     Entity,
@@ -38,6 +39,7 @@ from schemas.operations import (
     Run,
 )
 from schemas.row import Row
+from schemas.statements import AssertedStatement, Statement
 
 EDITION: tuple[type[Row], ...] = (
     Document,
@@ -47,6 +49,7 @@ EDITION: tuple[type[Row], ...] = (
     Alias,
     Relation,
     Triple,
+    Statement,
     Mention,
     Description,
     Aspect,
@@ -60,7 +63,7 @@ EDITION: tuple[type[Row], ...] = (
     Threshold,
     PathPolicy,
 )
-VIEWS: tuple[type[Row], ...] = (Conflict,)
+VIEWS: tuple[type[Row], ...] = (AssertedTriple, AssertedStatement, Conflict)
 LIVE: tuple[type[Row], ...] = (
     AnswerRecord,
     ExpertDecision,

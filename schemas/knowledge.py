@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from schemas.row import Row
+from schemas.statements import MODALITY, POLARITY
 
 FactKind = Literal["triple", "description", "aspect", "alias"]
 ValueType = Literal["entity", "text", "number", "quantity", "date", "year"]
@@ -80,7 +81,10 @@ class Triple(Row):
     table: ClassVar[str] = "triples"
     key: ClassVar[tuple[str, ...]] = ("triple_id",)
 
-    triple_id: str = Field(description="Made from graph, head, relation and tail.")
+    triple_id: str = Field(
+        description="Made from graph, head, relation and tail, and from how it is meant if it is "
+        "not plainly asserted."
+    )
     graph: str = GRAPH
     head_id: str = Field(description="The entity that the fact is about.")
     head: str = Field(description="Its name.")
@@ -93,6 +97,8 @@ class Triple(Row):
     date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
     valid_from: str | None = Field(None, description="Since when it holds, if the text says so.")
     valid_to: str | None = Field(None, description="Until when it holds, if the text says so.")
+    polarity: str = POLARITY
+    modality: str = MODALITY
     support: int = Field(description="Documents that state it; near duplicates count once.")
     mentions: int = Field(description="How often it is stated.")
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
@@ -101,6 +107,12 @@ class Triple(Row):
     span_start: int | None = BEST_START
     span_end: int | None = BEST_END
     sensitivity: str | None = SENSITIVITY
+
+
+class AssertedTriple(Triple):
+    """The triples that are plainly asserted and not denied: what questions are answered from."""
+
+    table: ClassVar[str] = "asserted_triples"
 
 
 class Mention(Row):
@@ -134,7 +146,7 @@ class EntityPassage(Row):
 
 
 class Conflict(Row):
-    """Triples of one head and relation whose tails disagree although only one can be true."""
+    """Asserted triples of one head and relation whose tails disagree: only one can be true."""
 
     table: ClassVar[str] = "conflicts"
     key: ClassVar[tuple[str, ...]] = ("head_id", "relation", "triple_id")

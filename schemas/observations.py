@@ -14,6 +14,18 @@ from schemas.experts import EXPERT_ROWS
 from schemas.imports import IMPORTED
 from schemas.paths import PolicyTraining
 from schemas.row import Row
+from schemas.statements import (
+    ARGUMENTS,
+    ATTRIBUTION,
+    MODALITY,
+    OBJECT,
+    PLACE,
+    POLARITY,
+    PREDICATE,
+    SUBJECT,
+    SUBJECT_NAME,
+    TIME,
+)
 
 PASSAGE = Field(description="The passage from which it was extracted.")
 ENGINE = Field(description="rules, openai or transformers.")
@@ -144,6 +156,7 @@ class Extraction(Row):
     aspects: int = Field(description="Notes found.")
     aliases: int = Field(description="Aliases found.")
     names: int = Field(description="Names found.")
+    statements: int | None = Field(None, description="Statements found; null in old rows.")
     run_id: str = RUN
     extracted_at: datetime = Field(description="When (UTC).")
 
@@ -184,6 +197,35 @@ class TripleMention(Row):
     date: str | None = Field(None, description="The tail's date, ISO 8601, as exact as stated.")
     valid_from: str | None = Field(None, description="Since when it holds, if stated.")
     valid_to: str | None = Field(None, description="Until when it holds, if stated.")
+    polarity: str | None = Field(None, description="positive or negative; null is positive.")
+    modality: str | None = Field(
+        None, description="How it is meant, as in `statements`; null is asserted."
+    )
+    span_start: int = START
+    span_end: int = END
+    confidence: float = CONFIDENCE
+
+
+class StatementMention(Row):
+    """A clause as a passage states it, in its own words; only the English rules read statements."""
+
+    table: ClassVar[str] = "statement_mentions"
+    key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")
+
+    passage_id: str = PASSAGE
+    engine: str = ENGINE
+    prompt_sha: str = PROMPT
+    ordinal: int = Field(description="Place among the passage's statements.")
+    subject: str = SUBJECT
+    subject_name: str = SUBJECT_NAME
+    predicate: str = PREDICATE
+    object: str = OBJECT
+    arguments: list[str] = ARGUMENTS
+    time: str = TIME
+    place: str = PLACE
+    polarity: str = POLARITY
+    modality: str = MODALITY
+    attribution: str = ATTRIBUTION
     span_start: int = START
     span_end: int = END
     confidence: float = CONFIDENCE
@@ -306,6 +348,7 @@ class EntityAnchor(Row):
 EXTRACTED: tuple[type[Row], ...] = (
     NameMention,
     TripleMention,
+    StatementMention,
     DescriptionMention,
     AspectMention,
     AliasMention,

@@ -16,7 +16,7 @@ _ALIASES = "select alias from aliases where entity_id = ? order by weight desc, 
 _FACTS = """
     select triple_id, graph, head_id, head, relation, tail_id, tail, valid_from, valid_to,
            support, confidence, document_id, uri, span_start, span_end
-    from triples left join documents using (document_id)
+    from asserted_triples left join documents using (document_id)
     where {end} = ?
     order by support desc, confidence desc, relation, head, tail
     limit ?

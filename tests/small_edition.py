@@ -125,6 +125,8 @@ def _add_fact(
             "tail_id": _id(tail) if tail in names else None,
             "tail": tail,
             "value_type": "entity" if tail in names else "text",
+            "polarity": "positive",
+            "modality": "asserted",
             "support": 1,
             "mentions": 1,
             **place,

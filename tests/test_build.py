@@ -86,6 +86,8 @@ def state(
         "title": title,
         "headings": "",
         "language": "en",
+        "subject": "",
+        "blocks": [],
     }
     counts = dict.fromkeys(("triples", "descriptions", "aspects", "aliases", "names"), 0)
     tried = {**stamp, **counts, "outcome": "complete", "run_id": "run", "extracted_at": NOW}

@@ -41,6 +41,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Alias: ("entity_aliases", "alias, entity_id"),
     schemas.Relation: ("relation_facts", "relation, graph"),
     schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
+    schemas.Statement: ("statement_facts", "subject_name, document_id, span_start, statement_id"),
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
     schemas.Description: ("description_facts", "entity_id, description_id"),
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
@@ -171,6 +172,7 @@ def build_database(folder: Path) -> None:
         for row in schemas.EDITION:
             con.read_parquet(str(folder / f"{row.table}.parquet")).create(row.table)
             _comment(con, "table", row)
+        con.execute(read_sql("asserted_triples"))
         con.execute(read_sql("views"))
         for row in schemas.VIEWS:
             _comment(con, "view", row)

@@ -33,12 +33,13 @@ LOOKS = {
         "where kind <> 'unknown' order by documents desc, mentions desc, name limit 8"
     ),
     "Facts of the best supported relations": (
-        "select head, relation, tail, support, round(confidence, 2) as confidence from triples "
-        "order by support desc, confidence desc, triple_id limit 8"
+        "select head, relation, tail, support, round(confidence, 2) as confidence "
+        "from asserted_triples order by support desc, confidence desc, triple_id limit 8"
     ),
     "Facts with measured values": (
-        "select head, relation, number, unit, round(confidence, 2) as confidence from triples "
-        "where value_type = 'quantity' order by confidence desc, triple_id limit 6"
+        "select head, relation, number, unit, round(confidence, 2) as confidence "
+        "from asserted_triples where value_type = 'quantity' "
+        "order by confidence desc, triple_id limit 6"
     ),
     "Facts that disagree": (
         "select head, relation, tail, uri from conflicts order by head, relation, tail limit 6"

@@ -20,6 +20,7 @@ from schemas.observations import (
     DescriptionMention,
     Extraction,
     NameMention,
+    StatementMention,
     TripleMention,
 )
 from schemas.row import Row
@@ -90,6 +91,7 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
             DescriptionMention: result.descriptions,
             AspectMention: result.aspects,
             AliasMention: result.aliases,
+            StatementMention: result.statements,
         }
         for row, facts in mentions.items():
             rows.setdefault(row, []).extend(
@@ -106,6 +108,7 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
                 "aspects": len(result.aspects),
                 "aliases": len(result.aliases),
                 "names": len(result.names),
+                "statements": len(result.statements),
                 "run_id": run_id,
                 "extracted_at": now,
             }

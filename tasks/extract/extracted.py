@@ -14,8 +14,9 @@ Mention = dict[str, Any]
 class Extracted:
     """Everything that one engine extracted from one passage.
 
-    The lists hold the columns of NameMention, TripleMention, DescriptionMention, AspectMention and
-    AliasMention except passage_id, engine and prompt_sha, which the caller of the engine adds.
+    The lists hold the columns of NameMention, TripleMention, DescriptionMention, AspectMention,
+    AliasMention and StatementMention except passage_id, engine and prompt_sha, which the caller of
+    the engine adds.
     `failed` is None when extraction succeeded, even with no facts; otherwise it says why the
     passage must be tried again. `empty_because` says why a successful extraction has no facts.
     """
@@ -26,13 +27,14 @@ class Extracted:
     descriptions: list[Mention] = field(default_factory=list)
     aspects: list[Mention] = field(default_factory=list)
     aliases: list[Mention] = field(default_factory=list)
+    statements: list[Mention] = field(default_factory=list)
     failed: str | None = None
     empty_because: str | None = None
 
     @property
     def facts(self) -> tuple[list[Mention], ...]:
         """The lists of facts: all but the names."""
-        return self.triples, self.descriptions, self.aspects, self.aliases
+        return self.triples, self.descriptions, self.aspects, self.aliases, self.statements
 
     def place_in(self, excerpt: Excerpt) -> None:
         """Count the characters of all spans, which are those of an excerpt, in its source."""

@@ -34,7 +34,7 @@ from tasks.graphs.linking.name_index import build_name_index, open_table
 from tasks.graphs.name_keys import each_once
 from tasks.version import code_version
 from warehouse import durable
-from warehouse.derivation import read_single_valued
+from warehouse.derivation import read_single_valued, read_sql
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 
@@ -55,17 +55,17 @@ create or replace temp table nodes as
 select row_number() over (order by id nulls last, label) - 1 as node, id, label from (
     select entity_id as id, name as label from entities where graph = $graph
     union all
-    select distinct null, tail from triples where graph = $graph and tail_id is null
+    select distinct null, tail from asserted_triples where graph = $graph and tail_id is null
 )
 """
 _RELATIONS = """
 create or replace temp table numbered as
 select row_number() over (order by relation) - 1 as number, relation
-from (select distinct relation from triples where graph = $graph)
+from (select distinct relation from asserted_triples where graph = $graph)
 """
 _EDGES = """
 select h.node as head, r.number as relation, coalesce(t.node, v.node) as tail
-from triples f
+from asserted_triples f
 join nodes h on h.id = f.head_id
 join numbered r using (relation)
 left join nodes t on t.id = f.tail_id
@@ -142,6 +142,7 @@ class GraphFolders:
         with duckdb.connect(":memory:", config=config) as con:
             for row in TABLES:
                 con.read_parquet(str(self._edition / f"{row.table}.parquet")).create_view(row.table)
+            con.execute(read_sql("asserted_triples"))
             if con.execute(_ANY, OF_CORPUS).fetchone():
                 _lay_out_corpus(con, self._folder(0))
                 self._index(self._folder(0))

@@ -133,6 +133,8 @@ def _triples(graph: ImportedGraph) -> Iterator[pa.Table]:
             value_type=VALUE_TYPES.take(type_),
             number=numbers.take(tails),
             date=pc.if_else(pa.array(type_ >= DATE), written.take(tails), None),
+            polarity="positive",
+            modality="asserted",
             support=1,
             mentions=1,
             confidence=pa.array(graph.weights[part], mask=np.isnan(graph.weights[part])).fill_null(

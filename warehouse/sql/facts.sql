@@ -8,7 +8,8 @@ select s.*, h.entity_id as head_id, t.entity_id as tail_id,
                 when s.value_type in ('date', 'year') and s.date is not null then s.date
                 when s.value_type in ('number', 'quantity') and s.number is not null
                     then s.number || ' ' || coalesce(s.unit, '')
-                else lower(trim(s.tail)) end)), 1, 32) as triple_id
+                else lower(trim(s.tail)) end,
+           nullif(s.polarity, 'positive'), nullif(s.modality, 'asserted'))), 1, 32) as triple_id
 from triple_statements s
 join assignment h on h.document_id = s.document_id and h.name = s.head
 left join assignment t
@@ -19,7 +20,7 @@ where h.entity_id is distinct from t.entity_id;
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
        coalesce(t.name, r.tail) as tail, r.value_type, r.number, r.unit, r.date,
-       r.valid_from, r.valid_to, c.support, c.mentions, r.confidence,
+       r.valid_from, r.valid_to, r.polarity, r.modality, c.support, c.mentions, r.confidence,
        r.document_id, r.passage_id, r.doc_start as span_start, r.doc_end as span_end,
        c.sensitivity
 from (
@@ -38,6 +39,16 @@ join (
 join resolved_entities h on h.entity_id = r.head_id
 left join resolved_entities t on t.entity_id = r.tail_id
 where r.triple_id not in (select fact_id from rejected);
+
+create table statement_facts as
+select substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate, object,
+           array_to_string(arguments, chr(30)))), 1, 32) as statement_id,
+       subject, subject_name, predicate, object, arguments, "time", place, polarity, modality,
+       attribution, confidence, document_id, passage_id, doc_start as span_start, doc_end as span_end,
+       sensitivity
+from clause_statements
+where statement_id not in (select fact_id from rejected)
+qualify row_number() over (partition by statement_id order by confidence desc, ordinal) = 1;
 
 create table resolved_descriptions as
 select s.*, a.entity_id, substring(sha256(concat_ws(chr(31), a.entity_id, s.text)), 1, 32) as description_id

@@ -20,9 +20,15 @@ select p.*, m.name, m.kind, p.passage_start + m.span_start as doc_start
 from j_name_mentions m join places p using (passage_id, engine, prompt_sha, commit);
 
 create table triple_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality),
+       coalesce(m.polarity, 'positive') as polarity, coalesce(m.modality, 'asserted') as modality,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+
+create table clause_statements as
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+       p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
+from j_statement_mentions m join places p using (passage_id, engine, prompt_sha, commit);
 
 create table description_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),

@@ -1,3 +1,6 @@
+create view asserted_statements as
+select * from statements where polarity = 'positive' and modality = 'asserted';
+
 -- Triples of one head and relation that cannot all be true at once.
 create view conflicts as
 with candidates as (
@@ -6,7 +9,7 @@ with candidates as (
            case when t.tail_id is not null then 'entity'
                 when t.date is not null then 'time'
                 when t.number is not null then 'measure' end as value_kind
-    from triples t join relations r using (relation, graph)
+    from asserted_triples t join relations r using (relation, graph)
     where r.single_valued
 ),
 disagreeing as (
@@ -27,7 +30,7 @@ disagreeing as (
           or coalesce(contains(d.text, concat(a.tail, ' in ', b.tail)), false)
           or coalesce(contains(d.text, concat(b.tail, ' in ', a.tail)), false)
           or exists (
-              from triples p where p.relation similar to '(.* )?(in|of|at|on)|capital|位于|首都|省会|组成部分'
+              from asserted_triples p where p.relation similar to '(.* )?(in|of|at|on)|capital|位于|首都|省会|组成部分'
               and ((p.head_id = a.tail_id and p.tail_id = b.tail_id)
                   or (p.head_id = b.tail_id and p.tail_id = a.tail_id)))))
       -- 1934 and 1934-07-04 agree; so do two roundings of one number.

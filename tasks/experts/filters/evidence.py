@@ -19,9 +19,9 @@ LONGEST_PASSAGE = 2_000  # characters
 _TRIPLES = """
 with asked as (select unnest($entities) as id),
 around as (
-    (select t.* from triples t join asked on t.head_id = asked.id limit $most)
+    (select t.* from asserted_triples t join asked on t.head_id = asked.id limit $most)
     union all
-    (select t.* from triples t join asked on t.tail_id = asked.id limit $most)
+    (select t.* from asserted_triples t join asked on t.tail_id = asked.id limit $most)
 )
 select distinct triple_id, head, relation, tail, valid_from, valid_to from around
 where list_contains($graphs, graph)

@@ -32,6 +32,7 @@ from tasks.graphs.graph import Graph, open_graph
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese
+from warehouse.derivation import read_sql
 from warehouse.editions import Edition
 
 Method = Literal["entity_wiki", "evidence", "knowledge_walk", "question", "passage"]
@@ -70,7 +71,7 @@ class Options:
 _TRIPLES = """
 select t.triple_id, t.head_id, t.head, t.relation, t.tail, e.language,
     k.kind is not null and k.kind = 'person' as person
-from triples t
+from asserted_triples t
 join entities e on e.entity_id = t.head_id
 left join entities k on k.entity_id = t.tail_id
 where t.graph = $graph and t.sensitivity is distinct from 'sensitive'
@@ -81,7 +82,7 @@ select t.triple_id, t.head_id, t.head, t.relation, t.tail, e.language,
     coalesce(d.description, substr(p.text, t.span_start - p.span_start + 1,
         t.span_end - t.span_start)) as evidence
 from (
-    select * from triples where graph = $graph and sensitivity is distinct from 'sensitive'
+    select * from asserted_triples where graph = $graph and sensitivity is distinct from 'sensitive'
     order by md5(triple_id || $seed) limit $evidence
 ) t
 join entities e on e.entity_id = t.head_id
@@ -94,7 +95,7 @@ order by t.triple_id
 """
 _NAMED = """
 select t.head || ' ' || t.tail || ' ' || coalesce(e.description, '')
-from triples t
+from asserted_triples t
 left join entities e on e.entity_id = t.head_id and e.sensitivity is distinct from 'sensitive'
 where t.graph = $graph and t.sensitivity is distinct from 'sensitive'
 order by md5(t.triple_id || $seed) limit 2000
@@ -105,7 +106,7 @@ where p.sensitivity is distinct from 'sensitive' order by p.document_id, p.span_
 """
 _WALKED = """
 select w.place, t.triple_id from walked w
-join triples t on t.graph = $graph and t.head_id = w.head_id and t.relation = w.relation
+join asserted_triples t on t.graph = $graph and t.head_id = w.head_id and t.relation = w.relation
     and t.tail = w.tail and t.tail_id is not distinct from w.tail_id
     and t.sensitivity is distinct from 'sensitive'
 """
@@ -134,6 +135,7 @@ class Verbalizer:
         self._con = duckdb.connect(":memory:", config={"memory_limit": "1GB", "threads": "2"})
         for row in (schemas.Triple, schemas.Entity, schemas.Passage):
             self._con.read_parquet(str(edition.parquet(row))).create_view(row.table)
+        self._con.execute(read_sql("asserted_triples"))
 
     def __enter__(self) -> "Verbalizer":
         """Return itself."""
@@ -172,7 +174,7 @@ class Verbalizer:
 
     def _entity_wiki(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield what is known about each head, tails of one relation in one sentence."""
-        triples = self._value("select count(*) from triples where graph = $graph")
+        triples = self._value("select count(*) from asserted_triples where graph = $graph")
         rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
         for (head_id, head), facts in groupby(rows, itemgetter("head_id", "head")):
             sentences: list[str] = []
@@ -192,7 +194,7 @@ class Verbalizer:
 
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield single triples, begun from either end, with what describes or states them."""
-        triples = self._value("select count(*) from triples where graph = $graph")
+        triples = self._value("select count(*) from asserted_triples where graph = $graph")
         options = self._options
         rows = self._rows(
             _EVIDENCE,
@@ -265,7 +267,7 @@ class Verbalizer:
 
     def _questions(self, report: Callable[[int, int], None]) -> Iterator[Text]:
         """Yield questions for each relation of a head, with all tails as their answer."""
-        triples = self._value("select count(*) from triples where graph = $graph")
+        triples = self._value("select count(*) from asserted_triples where graph = $graph")
         rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
         for (head_id, head, relation), facts in groupby(
             rows, itemgetter("head_id", "head", "relation")
@@ -350,7 +352,8 @@ class Verbalizer:
     @cached_property
     def _phrasings(self) -> Phrasings:
         rows = self._con.execute(
-            "select distinct relation from triples where graph = $graph", {"graph": self._graph}
+            "select distinct relation from asserted_triples where graph = $graph",
+            {"graph": self._graph},
         ).fetchall()
         return Phrasings(relation for [relation] in rows)
 

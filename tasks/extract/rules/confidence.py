@@ -15,6 +15,7 @@ from tasks.extract.rules.tree import Tree
 # No judged data tells how often a pronoun is resolved wrongly; one in ten is assumed.
 RESOLVED = 0.9
 WEIGHTS = Path(__file__).with_name("confidence.json")
+STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 
 
 def features(
@@ -69,14 +70,16 @@ def _depth(tree: Tree, token: int) -> int:
     return depth
 
 
-@lru_cache(maxsize=1)
-def _weights() -> dict[str, float]:
-    return json.loads(WEIGHTS.read_text(encoding="utf-8"))["weights"]
+@lru_cache(maxsize=2)
+def _weights(path: Path) -> dict[str, float]:
+    return json.loads(path.read_text(encoding="utf-8"))["weights"]
 
 
-def probability(values: dict[str, float], *, resolved: bool = False) -> float:
+def probability(
+    values: dict[str, float], fitted: Path = WEIGHTS, *, resolved: bool = False
+) -> float:
     """Return the probability that a fact with these features is right, to three decimals."""
-    weights = _weights()
+    weights = _weights(fitted)
     total = weights["constant"]
     for name, value in values.items():
         total += weights.get(name, 0.0) * value

@@ -19,6 +19,7 @@ from tasks.extract.rules.noun_phrases import conjuncts
 from tasks.extract.rules.noun_triples import of_copula, of_phrases
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import repair
+from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_of, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
@@ -29,13 +30,20 @@ PassageRow = dict[str, Any]
 
 def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Extracted]:
     """Yield what each passage says, in order; only running text is parsed."""
+    for row, layout, prose, doc in parsed(rows, pipeline):
+        yield or_failed(row["passage_id"], partial(_read_passage, row, layout, prose, doc))
+
+
+def parsed(
+    rows: list[PassageRow], pipeline: str | None
+) -> Iterator[tuple[PassageRow, Layout, Reduced, Any]]:
+    """Yield each passage with its layout, its prose, and the parse of that, None of no prose."""
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
     prose = [Reduced(_sentences_of(row, layout)) for row, layout in zip(rows, layouts, strict=True)]
     docs = parse(nlp, (text.text for text in prose if text.text.strip()))
     for row, layout, text in zip(rows, layouts, prose, strict=True):
-        doc = next(docs) if text.text.strip() else None
-        yield or_failed(row["passage_id"], partial(_read_passage, row, layout, text, doc))
+        yield row, layout, text, next(docs) if text.text.strip() else None
 
 
 def _sentences_of(row: PassageRow, layout: Layout) -> str:
@@ -60,12 +68,18 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
     return extracted
 
 
-def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
-    """Add everything that a parsed passage says."""
+def understand(row: PassageRow, tree: Tree) -> ParsedPassage:
+    """Return a parsed passage with its names, their kinds, and who is meant by a word."""
     repair(tree)
     passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
     learn_kinds(passage)
     resolve_references(passage)
+    return passage
+
+
+def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
+    """Add everything that a parsed passage says."""
+    passage = understand(row, tree)
     clauses = find_clauses(tree)
     extracted.names = [
         {"name": n.name, "kind": passage.kind(n.name), "span_start": n.start, "span_end": n.end}
@@ -82,6 +96,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     extracted.descriptions = find_descriptions(passage, clauses)
     extracted.aspects = find_notes(passage, _stated_words(extracted))
     extracted.aliases = find_aliases(passage)
+    extracted.statements = statement_rows(passage, clauses)
 
 
 def _stated_words(extracted: Extracted) -> set[str]:

@@ -13,11 +13,15 @@ def _listed(name: str) -> frozenset[str]:
 
 
 OPENERS = _listed("openers")
-SUPPOSING = _listed("supposing")
+NEGATING = _listed("negating")
 VERB_GROUPS = [group.split() for group in _WORDS["irregular_verbs"].split(";")]
 SAME_IN_PAST = _listed("same_in_past")
 STEMS_WITH_E = _listed("stems_with_e")
 STEMS_WITHOUT_E = _listed("stems_without_e")
+MODALITY_OF_WORD = {
+    word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
+}
+SUPPOSING = {word for word, m in MODALITY_OF_WORD.items() if m in ("supposed", "intended")}
 KIND_OF_NOUN = {noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()}
 # A word of several aspects speaks for the first of them.
 ASPECT_OF_WORD = {

@@ -111,6 +111,10 @@ class Tree:
             last = token
         return "".join(parts)
 
+    def phrase(self, tokens: list[int]) -> str:
+        """Return the tokens' words on one line."""
+        return " ".join(self.join(tokens).split())
+
 
 def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
     """Return a parsed document as a tree; one of a reduced text gets the whole text's offsets."""

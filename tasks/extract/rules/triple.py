@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import Clause, Complement
 from tasks.extract.rules.confidence import features, probability
+from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import (
     Called,
     call,
@@ -41,6 +42,7 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
     length, arguments = len(triple.relation.split()), [head.tokens, tail.tokens]
     values = features(passage.tree, triple.clause, triple.rule, length, arguments)
     confidence = probability(values, resolved=head.resolved or tail.resolved)
+    standing = standing_of(passage, triple.clause)
     return {
         "head": head.name,
         "head_kind": head.kind,
@@ -50,6 +52,8 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
         **value_columns(value, named=tail.named),
         "valid_from": triple.valid_from or value.valid_from,
         "valid_to": triple.valid_to or value.valid_to,
+        "polarity": standing.polarity,
+        "modality": standing.modality,
         **evidence_columns(passage.tree.span(triple.tokens), confidence),
     }
 

@@ -26,9 +26,9 @@ SURE = 1.0  # score of the only node with exactly this name
 _TRIPLES = """
 with wanted as (select unnest($entities) as id),
 around as (
-    select wanted.id, t.* from triples t join wanted on t.head_id = wanted.id
+    select wanted.id, t.* from asserted_triples t join wanted on t.head_id = wanted.id
     union all
-    select wanted.id, t.* from triples t join wanted on t.tail_id = wanted.id
+    select wanted.id, t.* from asserted_triples t join wanted on t.tail_id = wanted.id
     where t.head_id is distinct from wanted.id
 )
 select t.id, t.triple_id, t.head_id, t.head, t.relation, t.tail_id, t.tail, t.confidence,

@@ -1,0 +1,59 @@
+"""Statements: what clauses say, in their own words, and how they are meant."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.row import Row
+
+SUBJECT = Field(description="The subject as written.")
+SUBJECT_NAME = Field(
+    description="The name that the subject is or stands for (a pronoun's too), else empty."
+)
+PREDICATE = Field(description="The verb with its auxiliaries, as written.")
+OBJECT = Field(description="The main complement as written, empty if there is none.")
+ARGUMENTS = Field(description="Further complements with their prepositions, in order.")
+TIME = Field(description="The phrase that tells when, else empty; it may be the object.")
+PLACE = Field(description="The phrase that tells where, else empty; it may be the object.")
+POLARITY = Field(description="positive or negative (not, no, failed to).")
+MODALITY = Field(
+    description="asserted, possible (may, allowed to), required (must), intended (plan to, in "
+    "order to), future (will), supposed (would, expected to, if …, believed that), conditional "
+    "(holds if something else does), reported (said that, according to) or asked."
+)
+ATTRIBUTION = Field(description="Who says so if not the text itself, else empty.")
+
+
+class Statement(Row):
+    """A clause with one subject, in the words of its sentence; one row per place in a document.
+
+    Only the English rules read statements; Chinese texts and passages that a language model read
+    have none.
+    """
+
+    table: ClassVar[str] = "statements"
+    key: ClassVar[tuple[str, ...]] = ("statement_id",)
+
+    statement_id: str = Field(description="Made from its words, its document and its place there.")
+    subject: str = SUBJECT
+    subject_name: str = SUBJECT_NAME
+    predicate: str = PREDICATE
+    object: str = OBJECT
+    arguments: list[str] = ARGUMENTS
+    time: str = TIME
+    place: str = PLACE
+    polarity: str = POLARITY
+    modality: str = MODALITY
+    attribution: str = ATTRIBUTION
+    confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    document_id: str = Field(description="The document that states it.")
+    passage_id: str = Field(description="The passage within it.")
+    span_start: int = Field(description="First character in the document's text.")
+    span_end: int = Field(description="One past the last character.")
+    sensitivity: str = Field(description="normal, or sensitive if its passage is.")
+
+
+class AssertedStatement(Statement):
+    """The statements that are plainly asserted and not denied."""
+
+    table: ClassVar[str] = "asserted_statements"

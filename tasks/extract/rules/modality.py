@@ -1,0 +1,159 @@
+"""Whether a clause is asserted: its polarity, its modality, and who says it.
+
+A clause is judged by its own verb group ("may sell", "failed to sell"), then by the clauses around
+it ("if they sell", "X believed that they sell"). The first that is not plain decides the modality;
+who says it is kept apart.
+"""
+
+from dataclasses import dataclass
+
+from tasks.extract.rules.clauses import NEGATIONS, Clause
+from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
+from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
+from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.tree import Tree
+from tasks.text.languages import word_set
+
+MODALITY_OF_MODAL = {
+    **dict.fromkeys(["can", "ca", "could", "may", "might"], "possible"),
+    **dict.fromkeys(["must", "shall", "should", "ought", "need"], "required"),
+    **dict.fromkeys(["will", "wo", "'ll", "’ll"], "future"),
+    **dict.fromkeys(["would", "'d", "’d"], "supposed"),
+}
+CONDITIONS = word_set("if unless whether")
+NOBODY = word_set("nobody none nothing neither no-one")
+NO = word_set("no neither nor")
+CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
+DEEPEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a clause is meant; `attribution` is who says so, empty if it is the text itself."""
+
+    polarity: str
+    modality: str
+    attribution: str
+
+
+PLAIN = Standing("positive", "asserted", "")
+
+
+def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
+    """Return polarity, modality and attribution of a clause."""
+    tree = passage.tree
+    modality = _own_modality(tree, clause)
+    source: int | None = None
+    token = clause.predicate
+    for depth in range(DEEPEST):
+        label, above = tree.dep[token], tree.head[token]
+        around, speaker = _around(tree, token, conditional=depth == 0)
+        if label == "ccomp" or (depth and label == "xcomp"):
+            meant = modality_of(tree.lemma[above])
+            around = around or meant
+            if label == "ccomp" and meant and speaker is None:
+                speaker = _speaker(tree, above)
+        if modality == "asserted" and around:
+            modality = around
+        source = speaker if source is None else source
+        if above == token or label not in CLAUSES:
+            break
+        token = above
+    if modality == "asserted" and _is_question(passage, clause):
+        modality = "asked"
+    return Standing(_polarity(tree, clause), modality, _name(passage, source))
+
+
+def modality_of(lemma: str) -> str:
+    """Return the modality that a word gives to the clause that hangs on it, empty if none."""
+    return MODALITY_OF_WORD.get(lemma.lower(), "")
+
+
+def _governors(tree: Tree, clause: Clause) -> list[int]:
+    """Return what the clause's verb is chained to: "planned" of "planned to sell"."""
+    predicate = clause.predicate
+    links = [t if t == predicate or tree.dep[t] == "xcomp" else tree.head[t] for t in clause.verb]
+    to_noun = tree.dep[predicate] == "acl" and _has_to(tree, predicate)
+    return [tree.head[t] for t in links if tree.dep[t] == "xcomp" or (to_noun and t == predicate)]
+
+
+def _has_to(tree: Tree, token: int) -> bool:
+    return any(tree.dep[c] == "mark" and tree.lower[c] == "to" for c in tree.children[token])
+
+
+def _own_modality(tree: Tree, clause: Clause) -> str:
+    for token in clause.verb:
+        modality = MODALITY_OF_MODAL.get(tree.lower[token])
+        if modality and tree.tag[token] == "MD":
+            return modality
+    for governor in _governors(tree, clause):
+        modality = modality_of(tree.lemma[governor])
+        if modality:
+            return modality
+    purpose = tree.dep[clause.predicate] == "advcl" and _has_to(tree, clause.predicate)
+    return "intended" if purpose else "asserted"
+
+
+def _around(tree: Tree, token: int, *, conditional: bool) -> tuple[str, int | None]:
+    """Return the modality that a predicate's dependents give it, and who they say says so."""
+    modality, speaker = "", None
+    for child in tree.children[token]:
+        label, lower = tree.dep[child], tree.lower[child]
+        if label == "mark" and lower in CONDITIONS:
+            modality = "supposed"
+        elif label == "advmod":
+            modality = modality or modality_of(lower)
+        elif label == "advcl" and conditional and _marks(tree, child) & CONDITIONS:
+            modality = modality or "conditional"
+        elif label == "parataxis" and modality_of(tree.lemma[child]) == "reported":
+            modality, speaker = modality or "reported", _speaker(tree, child)
+        elif label.startswith("obl") and "according" in _marks(tree, child):
+            modality, speaker = modality or "reported", child
+    return modality, speaker
+
+
+def _marks(tree: Tree, token: int) -> set[str]:
+    return {tree.lower[c] for c in tree.children[token] if tree.dep[c] in ("mark", "case")}
+
+
+def _speaker(tree: Tree, verb: int) -> int | None:
+    """Return who says something: the subject of "say", or what follows "by"."""
+    for _ in range(DEEPEST):
+        speaker = tree.child(verb, "nsubj", "obl:agent")
+        if speaker is not None:
+            return tree.head[verb] if tree.tag[speaker] in ("WP", "WDT") else speaker
+        if tree.dep[verb] not in ("conj", "xcomp"):
+            return None
+        verb = tree.head[verb]
+    return None
+
+
+def _name(passage: ParsedPassage, source: int | None) -> str:
+    if source is None:
+        return ""
+    if source in passage.referents:
+        return passage.referents[source]
+    words = phrase_without(passage.tree, source, OUTSIDE | SIDE_REMARKS)
+    return passage.tree.phrase(words)
+
+
+def _polarity(tree: Tree, clause: Clause) -> str:
+    phrases = [c.head for c in clause.complements if c.role not in ("clause", "adverbial")]
+    denied = (
+        any(tree.lower[t] in NEGATIONS and tree.lower[t + 1] != "only" for t in clause.verb)
+        or any(_is_none(tree, token) for token in (clause.subject, *phrases))
+        or any(tree.lower[c] in NO for c in tree.children[clause.predicate])
+    )
+    failed = any(tree.lemma[g].lower() in NEGATING for g in _governors(tree, clause))
+    return "negative" if denied != failed else "positive"
+
+
+def _is_none(tree: Tree, head: int) -> bool:
+    """Whether a phrase is "nobody", "no books" or "no longer"."""
+    own = (c for c in tree.children[head] if tree.dep[c] in ("det", "advmod", "cc:preconj"))
+    return tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
+
+
+def _is_question(passage: ParsedPassage, clause: Clause) -> bool:
+    first, last = passage.sentence_of(clause.predicate)
+    return "?" in passage.tree.words[max(first, last - 2) : last]

@@ -1,0 +1,241 @@
+"""Statements: clauses in the words of their sentence, with time, place, and how they are meant.
+
+A clause gives one statement: subject, predicate, and all its complements, the main one as the
+object. Without an object or predicate noun the first preposition goes into the predicate ("was born
+in"). What is left out of the wording stands beside it: whom a pronoun means, and who says so.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.clauses import Clause, Complement
+from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.modality import standing_of
+from tasks.extract.rules.noun_phrases import (
+    OUTSIDE,
+    SIDE_REMARKS,
+    argument_phrase,
+    phrase_without,
+)
+from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.repairs import CALENDAR_NOUNS
+from tasks.extract.rules.tree import Tree
+from tasks.extract.rules.triple import head_of, tells_when
+from tasks.text.languages import word_set
+from tasks.text.values import find_values
+
+ASIDE = frozenset(["oblique", "agent", "time"])
+TIMES = CALENDAR_NOUNS | word_set(
+    "today yesterday tomorrow tonight now then later afterwards recently soon currently annually "
+    "monthly weekly daily monday tuesday wednesday thursday friday saturday sunday january "
+    "february march april may june july august september october november december spring autumn "
+    "fall weekend morning afternoon evening night hour minute moment era period"
+)
+WHEN = word_set("when while before after until till since once as during")
+PLACES = word_set("here there abroad worldwide nationwide overseas home")
+WHERE = word_set(
+    "in at on near from to into onto across through throughout around outside inside within over "
+    "under between along beside behind off toward towards"
+)
+LONGEST_TIME = 100
+
+
+@dataclass(slots=True)
+class Statement:
+    """A clause as tokens: `arguments` are subject, object and further phrases.
+
+    `implied` is a word that the sentence leaves out; `time` and `place` are among the arguments, or
+    adverbs.
+    """
+
+    rule: str
+    clause: Clause
+    predicate: list[int]
+    arguments: list[list[int]]
+    implied: str = ""
+    time: list[int] = field(default_factory=list)
+    place: list[int] = field(default_factory=list)
+
+
+def statement_rows(passage: ParsedPassage, clauses: list[Clause]) -> list[Mention]:
+    """Return the passage's statements as rows of StatementMention, without their ordinals."""
+    return [statement_row(passage, statement) for statement in find_statements(passage, clauses)]
+
+
+def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Statement]:
+    """Yield the statements of a passage: its clauses, then its appositions."""
+    tree = passage.tree
+    for clause in clauses:
+        if clause.kind != "existential" and not _is_gerund_after_noun(tree, clause):
+            subject = phrase_without(tree, clause.subject, OUTSIDE | SIDE_REMARKS)
+            statement = _of_clause(passage, clause, subject)
+            if subject and (statement.predicate or statement.implied):
+                yield statement
+    for token, label in enumerate(tree.dep):
+        if label == "appos":
+            yield _of_apposition(tree, tree.head[token], token)
+
+
+def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
+    """Return what speaks for a statement and against it."""
+    length = len(statement.predicate)
+    return features(tree, statement.clause, statement.rule, length, statement.arguments)
+
+
+def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
+    """Return a statement as a row of StatementMention, without its ordinal."""
+    tree = passage.tree
+    subject, *others = statement.arguments
+    named = head_of(passage, statement.clause.subject)
+    standing = standing_of(passage, statement.clause)
+    aside = (statement.time, statement.place)
+    tokens = sorted({*statement.predicate, *(t for a in statement.arguments for t in a)})
+    return {
+        "subject": tree.phrase(subject),
+        "subject_name": " ".join(named.name.split()) if named else "",
+        "predicate": f"{statement.implied} {tree.phrase(statement.predicate)}".strip(),
+        "object": tree.phrase(others[0]) if others else "",
+        "arguments": [tree.phrase(a) for a in others[1:] if a not in aside],
+        "time": tree.phrase(statement.time),
+        "place": tree.phrase(statement.place),
+        "polarity": standing.polarity,
+        "modality": standing.modality,
+        "attribution": standing.attribution,
+        **evidence_columns(
+            tree.span(tokens), probability(statement_features(tree, statement), STATEMENT_WEIGHTS)
+        ),
+    }
+
+
+def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
+    """Return whether it is "the risk of losing" or "the ability to see", without a subject."""
+    if clause.subject_from != "participle":
+        return False
+    return tree.child(clause.predicate, "mark", "case") is not None
+
+
+def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> Statement:
+    tree = passage.tree
+    mains = [c for c in clause.complements if c.role in ("object", "predicative")]
+    clausal = [c for c in clause.complements if c.role == "clause"]
+    if not mains:
+        mains, clausal = clausal[:1], clausal[1:]
+    extra = [c for c in clause.complements if c.role == "indirect"] + clausal
+    aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
+    implied = "is" if clause.subject_from == "participle" and clause.passive else ""
+    verb = _with_adverbs(tree, clause)
+    if mains:
+        marks, phrase = mains[0].marks, _phrase(tree, mains[0])[len(mains[0].marks) :]
+        rule, predicate = mains[0].role, verb + marks
+        arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside)]
+    elif aside:
+        first = _first_step(clause, aside)
+        others = [_phrase(tree, c) for c in aside if c is not first]
+        rule, predicate = "oblique", verb + first.marks
+        arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others]
+    else:
+        adverbs = [
+            c
+            for c in clause.complements
+            if c.role in ("adverb", "adverbial") and c.head not in verb
+        ]
+        rule, predicate = "bare", verb
+        arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else []]
+    around = [c for c in clause.complements if c not in mains]
+    return Statement(
+        rule,
+        clause,
+        predicate,
+        arguments,
+        implied,
+        time=next((_phrase(tree, c) for c in around if tells_time(passage, c)), []),
+        place=next((_phrase(tree, c) for c in around if tells_place(passage, c)), []),
+    )
+
+
+def tells_time(passage: ParsedPassage, complement: Complement) -> bool:
+    """Whether a complement tells when: "in 1999", "last week", "after they left", "today"."""
+    tree = passage.tree
+    first = tree.lower[complement.marks[0]] if complement.marks else ""
+    if complement.role == "adverbial":
+        adverbs = (c for c in tree.children[complement.head] if tree.dep[c] == "advmod")
+        return first in WHEN or any(tree.lower[c] in WHEN for c in adverbs)
+    if complement.role not in ("oblique", "time", "adverb"):
+        return False
+    if tree.lemma[complement.head].lower() in TIMES or tells_when(passage, complement):
+        return complement.head not in passage.entities or not complement.marks
+    if complement.role == "adverb" or not any(
+        tree.words[t][0].isdigit() for t in tree.subtree(complement.head)
+    ):
+        return False
+    phrase = tree.phrase(tree.subtree(complement.head))[:LONGEST_TIME]
+    return any(value.is_date for _, _, value in find_values(phrase, "en"))
+
+
+def tells_place(passage: ParsedPassage, complement: Complement) -> bool:
+    """Whether a complement tells where: "in Paris", "at the station", "abroad"."""
+    tree, head = passage.tree, complement.head
+    if complement.role == "adverb":
+        return tree.lower[head] in PLACES
+    if complement.role != "oblique" or tree.lower[complement.marks[0]] not in WHERE:
+        return False
+    name = passage.entities.get(head)
+    kind = passage.kind(name.name) if name else kind_of_noun(tree.lemma[head].lower())
+    return kind == "place"
+
+
+def _with_adverbs(tree: Tree, clause: Clause) -> list[int]:
+    """Return the verb group with single adverbs inside it or right before it."""
+    verb = clause.verb
+    if not verb:
+        return verb
+    adverbs = [
+        child
+        for child in tree.children[clause.predicate]
+        if tree.dep[child] == "advmod"
+        and not tree.children[child]
+        and (verb[0] < child < verb[-1] or (child == verb[0] - 1 and tree.tag[child] == "RB"))
+    ]
+    return sorted({*verb, *adverbs})
+
+
+def _is_aside(clause: Clause, complement: Complement) -> bool:
+    if complement.role == "adverbial":
+        return complement.head > clause.predicate and bool(complement.marks)
+    return complement.role in ASIDE
+
+
+def _first_step(clause: Clause, aside: list[Complement]) -> Complement:
+    """Return the first prepositional phrase after the verb, else any, else a bare time."""
+    after = [c for c in aside if c.marks and c.head > clause.predicate]
+    return (after or [c for c in aside if c.marks] or aside)[0]
+
+
+def _phrase(tree: Tree, complement: Complement) -> list[int]:
+    if complement.role in ("clause", "adverbial"):
+        marks = set(complement.marks)
+        rest = [t for t in tree.subtree(complement.head) if t not in marks]
+        return complement.marks + rest
+    if complement.role == "predicative":
+        phrase = _predicate_phrase(tree, complement.head)
+        return complement.marks + [t for t in phrase if t not in complement.marks]
+    return complement.marks + argument_phrase(tree, complement.head)
+
+
+def _predicate_phrase(tree: Tree, head: int) -> list[int]:
+    """Return the noun or adjective phrase that a subject is said to be, and no more."""
+    remarks = SIDE_REMARKS - {"acl:relcl"} | {"obl", "obl:agent", "obl:unmarked"}
+    copula = tree.child(head, "cop")
+    after = copula if copula is not None and copula < head else -1
+    return phrase_without(tree, head, OUTSIDE | remarks, after)
+
+
+def _of_apposition(tree: Tree, first: int, second: int) -> Statement:
+    clause = Clause("apposition", second, first, "own", [], [], passive=False, negated=False)
+    arguments = [
+        phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"}),
+        argument_phrase(tree, second),
+    ]
+    return Statement("apposition", clause, [], arguments, implied="is")

@@ -1,0 +1,153 @@
+"""Statements: clauses in their own words, when and where, how they are meant, and who says so."""
+
+from typing import Any
+
+import duckdb
+import pytest
+
+import schemas
+from schemas.observations import Extraction, StatementMention, TripleMention
+from tasks.extract.batches import journal_rows
+from tasks.extract.rules import RulesEngine
+from warehouse.derivation import read_sql
+
+ENGINE = RulesEngine()
+
+
+def statements(text: str, title: str = "") -> list[dict[str, Any]]:
+    row = {
+        "passage_id": "p",
+        "text": text,
+        "title": title,
+        "subject": title,
+        "headings": "",
+        "language": "en",
+    }
+    return next(ENGINE.extract([row])).statements
+
+
+def of(text: str, predicate: str) -> dict[str, Any]:
+    return next(s for s in statements(text) if s["predicate"] == predicate)
+
+
+def test_a_clause_becomes_a_statement_with_time_and_place():
+    (found,) = statements("Jane Smith met Bob Jones in Paris on 3 May 1990.")
+    assert found["subject"] == found["subject_name"] == "Jane Smith"
+    assert (found["predicate"], found["object"], found["arguments"]) == ("met", "Bob Jones", [])
+    assert (found["time"], found["place"]) == ("on 3 May 1990", "in Paris")
+
+
+def test_what_is_neither_time_nor_place_is_an_argument():
+    (found,) = statements("Jane Smith worked as a nurse with Bob Jones in 1990.")
+    assert (found["predicate"], found["object"]) == ("worked as", "a nurse")
+    assert (found["arguments"], found["time"]) == (["with Bob Jones"], "in 1990")
+
+
+def test_what_the_predicate_ends_with_may_be_the_place():
+    (found,) = statements("Jane Smith was born in Paris.")
+    assert (found["predicate"], found["object"], found["place"]) == (
+        "was born in",
+        "Paris",
+        "in Paris",
+    )
+    assert found["arguments"] == []
+
+
+def test_the_wording_stays_and_the_name_stands_beside_it():
+    first, second = statements("Jane Smith moved to Rome. She founded a school.")
+    assert (first["subject"], second["subject"]) == ("Jane Smith", "She")
+    assert second["subject_name"] == "Jane Smith"
+
+
+MEANT = [
+    ("The firm bought a ship.", "bought", "positive", "asserted"),
+    ("The firm did not buy a ship.", "did not buy", "negative", "asserted"),
+    ("No employee bought shares.", "bought", "negative", "asserted"),
+    ("The firm failed to pay its debts.", "failed to pay", "negative", "asserted"),
+    ("The firm filed to sell its shares.", "filed to sell", "positive", "intended"),
+    ("The firm planned to sell its shares.", "planned to sell", "positive", "intended"),
+    ("The firm was expected to win.", "was expected to win", "positive", "supposed"),
+    ("The firm would develop a phone.", "would develop", "positive", "supposed"),
+    ("The drug may cause headaches.", "may cause", "positive", "possible"),
+    ("Employees must wear a badge.", "must wear", "positive", "required"),
+    ("Employees must not wear a badge.", "must not wear", "negative", "required"),
+    ("The firm has to pay taxes.", "has to pay", "positive", "required"),
+    ("The firm will open a shop.", "will open", "positive", "future"),
+    ("Smith believes that the firm sells cars.", "sells", "positive", "supposed"),
+    ("If the firm sells cars, customers pay taxes.", "sells", "positive", "supposed"),
+    ("Customers pay taxes if the firm sells cars.", "pay", "positive", "conditional"),
+    ("Does the firm sell cars?", "Does sell", "positive", "asked"),
+    ("Smith said that the firm sold cars.", "said", "positive", "asserted"),
+    ("Smith said that the firm sold cars.", "sold", "positive", "reported"),
+    ("The firm began to sell cars.", "began to sell", "positive", "asserted"),
+]
+
+
+@pytest.mark.parametrize(("text", "predicate", "polarity", "modality"), MEANT)
+def test_what_is_not_plainly_asserted_is_told_apart(
+    text: str, predicate: str, polarity: str, modality: str
+):
+    found = of(text, predicate)
+    assert (found["polarity"], found["modality"]) == (polarity, modality)
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("Jane Smith said that the firm sold cars.", "Jane Smith"),
+        ("According to the mayor, the firm sold cars.", "the mayor"),
+        ("The firm sold cars, said Jane Smith.", "Jane Smith"),
+        ("The firm sold cars.", ""),
+    ],
+)
+def test_who_says_so_is_kept_apart(text: str, source: str):
+    assert of(text, "sold")["attribution"] == source
+
+
+def test_a_pronoun_is_attributed_to_the_name_it_stands_for():
+    found = statements("Jane Smith left. She said that the firm sold cars.")
+    assert [s["attribution"] for s in found if s["predicate"] == "sold"] == ["Jane Smith"]
+
+
+def test_a_statement_is_found_where_its_span_says():
+    text = "It rained.\n\nThe firm (founded in 1990) bought\na ship."
+    found = of(text, "bought")
+    assert text[found["span_start"] : found["span_end"]].startswith("The firm")
+    assert text[found["span_start"] : found["span_end"]].endswith("a ship")
+    assert found["object"] == "a ship"
+
+
+def test_statements_and_how_triples_are_meant_are_journalled():
+    row = {
+        "passage_id": "p",
+        "text": "Aspirin may cause headaches. Ada Lovelace met Charles Babbage.",
+        "title": "",
+        "subject": "",
+        "headings": "",
+        "language": "en",
+    }
+    rows = journal_rows(ENGINE.extract([row]), "rules", "v", "run")
+    assert rows[StatementMention]["ordinal"].to_pylist() == [0, 1]
+    assert rows[Extraction]["statements"].to_pylist() == [2]
+    meant = {t["head"]: (t["polarity"], t["modality"]) for t in rows[TripleMention].to_pylist()}
+    assert meant == {"Aspirin": ("positive", "possible"), "Ada Lovelace": ("positive", "asserted")}
+
+
+def test_only_plain_triples_are_asserted():
+    with duckdb.connect() as con:
+        values = {"triple_id": ["a", "b", "c"], "head": ["X", "X", "X"]}
+        standing = {
+            "polarity": ["positive", "negative", "positive"],
+            "modality": ["asserted", "asserted", "intended"],
+        }
+        schema = schemas.Triple.arrow_schema()
+        rows = [
+            {**dict.fromkeys(schema.names), **dict(zip((*values, *standing), row, strict=True))}
+            for row in zip(*values.values(), *standing.values(), strict=True)
+        ]
+        con.register("triples", schemas.Triple.to_table(rows))
+        con.execute("create table plain as select * from triples")
+        con.unregister("triples")
+        con.execute("alter table plain rename to triples")
+        con.execute(read_sql("asserted_triples"))
+        assert con.sql("select triple_id from asserted_triples").fetchall() == [("a",)]
