@@ -15,6 +15,7 @@ LABELS = sorted(ALIAS_RELATIONS, key=len, reverse=True)
 
 
 BREAKS = frozenset("，,；;：:")
+EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
@@ -51,7 +52,7 @@ def read_asides(passage: PassageReading, asides: list[Aside], sentence: Segmente
     """Read the parentheses of a sentence, each about the name before it."""
     for aside in asides:
         named = _named(aside.before)
-        if not named or not aside.tokens:
+        if not named or not aside.tokens or aside.tokens[0].text in EXAMPLES:
             continue
         name = passage.name_phrase(named)
         span = (sentence.start, aside.tokens[-1].end)
@@ -70,6 +71,8 @@ def _named(before: list[Token]) -> list[Token]:
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
     run = before[start:]
+    if run and run[0].tag in ("m", "q"):
+        return []
     return run if len(run) > 1 or (run and is_name(run)) else []
 
 

@@ -33,6 +33,7 @@ from tasks.extract.rules.chinese.whole import (
 )
 
 NOBODY = TypedName("", "unknown")  # makes no facts
+REASONS = frozenset(["由于", "因", "因为", "因应"])
 SAYING = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
@@ -80,7 +81,7 @@ def _read_tokens(
         if not first and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    if is_hedged(tokens):
+    if is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects = [NOBODY]
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))

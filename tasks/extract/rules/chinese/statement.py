@@ -59,7 +59,8 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
         counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
         cut = next(counted, len(parts[-1]))
-        if cut < len(parts[-1]) and parts[-1][0].tag in ("n", "vn", "v"):
+        follow = len(parts[-1]) - cut
+        if follow and (follow > 2 or parts[-1][0].tag in ("n", "vn", "v")):
             return [tokens]
         parts[-1] = parts[-1][:cut]
     if len(parts) > 1 and not all(p[-1].nominal or p[-1].tag == "time" for p in parts):

@@ -17,6 +17,8 @@ from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import tag_of
 
+FAMILIES = frozenset(["客家", "国家", "大家", "人家", "专家"])
+
 
 def resolve_subject(
     passage: PassageReading, clause: Clause, carried: list[TypedName]
@@ -141,7 +143,11 @@ def _described_name(
     tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
     person = last.tag == "name" or (tagged and looks_like_person(last.text))
     # A pen name that the dictionary takes for a noun: 作家|老舍.
-    titled = len(before) == 1 and described.endswith(("家", "诗人", "教授", "学者", "院士"))
+    titled = (
+        len(before) == 1
+        and described not in FAMILIES
+        and described.endswith(("家", "诗人", "教授", "学者", "院士"))
+    )
     person = person or (last.tag in ("n", "nz", "a") and len(last.text) in (2, 3) and titled)
     if last.tag != "work" and not (person and role):
         return None

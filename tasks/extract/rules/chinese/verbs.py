@@ -44,7 +44,12 @@ def state_passive(statement: Statement) -> None:
             statement.add("passive_result", f"被{verb}", tail, when=statement.when)
     moved = stem.startswith("迁") and preposition.word == "由"
     # 被授予 has no agent: the phrase is empty and the verb follows at once.
-    if preposition.phrase and stem not in EMPTY_VERBS and not moved:
+    if (
+        preposition.phrase
+        and stem == verb.removesuffix("于")
+        and stem not in EMPTY_VERBS
+        and not moved
+    ):
         for part in split_coordination(without_indefinite(preposition.phrase)):
             if not is_term(part, statement.passage.title):
                 continue

@@ -10,6 +10,7 @@ from tasks.extract.rules.chinese.lexicon import (
     CONDITIONS,
     COPULAS,
     HEDGES,
+    PERSON_ENDINGS,
     PRONOUNS,
     RELATIVE_WORDS,
     SHORT_VERBS,
@@ -28,6 +29,7 @@ MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
 QUOTES = frozenset("“”「」『』")
 NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
 HANDLING = frozenset("将把被")
+NAMES = frozenset(["ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
 ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
 
 
@@ -61,7 +63,11 @@ def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
     counts = first.tag in ("m", "number") and last.tag in ("m", "q")
     if not (counts or last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an")):
         return last.text == "之一"
-    if first.tag == "f" or (first.tag == "vn" and len(phrase) > 2 and not defines):
+    if (
+        first.tag == "f"
+        or first.text == "的"
+        or (first.tag == "vn" and len(phrase) > 2 and not defines)
+    ):
         return False
     return all(_fits(phrase, position, defines=defines) for position in range(len(phrase)))
 
@@ -91,20 +97,24 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
     text = text_of(phrase)
     if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
         return False
-    if text == title.text or is_name(phrase) or phrase[0].text in PRONOUNS:
+    if text == title.text or phrase[0].text in PRONOUNS:
+        return True
+    if is_name(phrase) and all(token.tag not in ("f", "t") for token in phrase):
         return True
     first, last = phrase[0], phrase[-1]
     if not is_whole(phrase) or len(text) > LONGEST_SUBJECT or last.text in VAGUE or text in VAGUE:
         return False
     if (
-        last.tag in ("l", "i")
+        last.tag in ("l", "i", "t")
         or first.tag in ("number", "m", "q", "v", "time", "f")
         or last.tag in ("m", "q", "f", "number")
     ):
         return False
-    if any(token.tag in MARKED for token in phrase):
+    if any(token.tag in MARKED or token.tag in NAMES for token in phrase):
         return True
-    return len(text) > 2 and bool(HAN_OR_ZERO.match(text))
+    # Beside a subject of a known kind, a noun without a name is about that: 主体工程.
+    leans = title.kind in NAMED_KINDS - {"thing"} and not first.text.endswith(PERSON_ENDINGS)
+    return len(text) > 2 and not leans and bool(HAN_OR_ZERO.match(text))
 
 
 def is_person(name: TypedName) -> bool:
@@ -157,7 +167,9 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
     if clause.unread or _has_purpose(clause.tokens) or not _is_simple(clause.rest):
         return False
     verb = clause.verb
-    if verb == "表示" and any(is_known(head) for head in heads):
+    if verb == "表示" and (clause.times or clause.prepositions or any(map(is_known, heads))):
+        return False
+    if clause.temporal and not clause.times:
         return False
     if not verb or verb in STATING or verb.removesuffix("于") in STATING:
         return True
