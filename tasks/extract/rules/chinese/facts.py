@@ -7,6 +7,7 @@ from tasks.extract.rules.chinese.clauses import Clause, parse_clause
 from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
+    AND,
     COPULAS,
     CREATION,
     EMPTY_VERBS,
@@ -81,7 +82,7 @@ def _read_tokens(
         if not first and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    if is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
+    if tokens[0].text in AND or is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects = [NOBODY]
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))

@@ -139,6 +139,8 @@ class PassageReading:
             **value_columns(value, named=isinstance(tail, TypedName)),
             "valid_from": value.valid_from or (when.valid_from or when.date if when else None),
             "valid_to": value.valid_to or (when.valid_to if when else None),
+            "polarity": None,
+            "modality": None,
         }
         chance = confidence(pattern, carried=carried, length=len(tail_text))
         _append(self.extracted.triples, row, span, chance)

@@ -55,6 +55,8 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
         else:
             parts[-1].append(token)
     parts = [part for part in parts if part]
+    if len(parts) > 1 and parts[0][0].tag == "m":  # 多个本科及专科学位
+        return [tokens]
     # A、B两种元素, A和B九个省区: what counts the members is none.
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
         counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))

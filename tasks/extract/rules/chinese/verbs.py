@@ -21,7 +21,7 @@ from tasks.extract.rules.chinese.statement import (
 )
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
-from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
+from tasks.extract.rules.chinese.whole import is_known, is_person, is_term, is_whole
 
 LONGEST_ACTION = 8  # characters of what was done
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
@@ -103,7 +103,8 @@ def state_verb(statement: Statement) -> None:
         state_time_and_place(statement, verb, objects)
     if serial:
         actors = [pick_name(passage, part) for part in split_coordination(objects)]
-        state_serial(statement, actors if verb in PIVOTS else heads, serial, objects)
+        acts = verb in PIVOTS or serial[0].text == "为"
+        state_serial(statement, actors if acts else heads, serial, objects)
 
 
 def _acts_on(statement: Statement, serial: list[Token]) -> bool:
@@ -184,6 +185,8 @@ def state_birth(statement: Statement, event: str) -> None:
     if clause.temporal or any(token.tag == "v" for token in place):
         place = []
     for head in statement.heads:
+        if is_known(head) and not is_person(head):
+            continue
         for date in dates:
             statement.add("birth", f"{event}日期", date.text, heads=[head], value=date.value)
         if place:

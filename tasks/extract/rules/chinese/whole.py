@@ -130,6 +130,8 @@ def is_known(name: TypedName) -> bool:
 def _has_purpose(tokens: list[Token]) -> bool:
     """Whether a clause says what something is done for: 为了回应…, 为保证…."""
     tokens = [token for token in tokens if token.tag != "d"]
+    if len(tokens) > 1 and tokens[0].text == "以" and tokens[1].tag == "v":
+        return True
     pairs = zip(tokens, tokens[1:], strict=False)
     return any(
         word.text == "为了" or (word.text == "为" and after.tag == "v" and word.tag == "p")
