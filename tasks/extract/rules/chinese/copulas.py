@@ -48,7 +48,7 @@ def state_measure(statement: Statement) -> bool:
 def state_copula(statement: Statement) -> None:
     """X是Y, X是A的首都, X成为Y."""
     clause = statement.clause
-    if clause.preposition("以", "把", "将") or (clause.verb == "作为" and not clause.subject):
+    if clause.preposition("以", "把", "将") or clause.verb == "作为":
         return
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
