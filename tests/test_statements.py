@@ -117,6 +117,12 @@ def test_a_statement_is_found_where_its_span_says():
     assert found["object"] == "a ship"
 
 
+@pytest.mark.parametrize("text", ["* - , a\n: - b,", "- , - a , b .", "\"\" , ' a' : , not", "Not"])
+def test_scraps_are_read_without_a_fault(text: str):
+    row = {"passage_id": "p", "text": text, "title": "", "subject": "", "headings": ""}
+    assert next(ENGINE.extract([{**row, "language": "en"}])).failed is None
+
+
 def test_statements_and_how_triples_are_meant_are_journalled():
     row = {
         "passage_id": "p",

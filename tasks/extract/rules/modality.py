@@ -78,7 +78,8 @@ def _governors(tree: Tree, clause: Clause) -> list[int]:
 
 
 def _has_to(tree: Tree, token: int) -> bool:
-    return any(tree.dep[c] == "mark" and tree.lower[c] == "to" for c in tree.children[token])
+    marks = (tree.lower[c] for c in tree.children[token] if tree.dep[c] == "mark")
+    return tree.tag[token] == "VB" and "to" in marks
 
 
 def _own_modality(tree: Tree, clause: Clause) -> str:
@@ -140,7 +141,10 @@ def _name(passage: ParsedPassage, source: int | None) -> str:
 def _polarity(tree: Tree, clause: Clause) -> str:
     phrases = [c.head for c in clause.complements if c.role not in ("clause", "adverbial")]
     denied = (
-        any(tree.lower[t] in NEGATIONS and tree.lower[t + 1] != "only" for t in clause.verb)
+        any(
+            tree.lower[t] in NEGATIONS and tree.lower[t + 1 : t + 2] != ["only"]
+            for t in clause.verb
+        )
         or any(_is_none(tree, token) for token in (clause.subject, *phrases))
         or any(tree.lower[c] in NO for c in tree.children[clause.predicate])
     )

@@ -33,7 +33,7 @@ TIMES = CALENDAR_NOUNS | word_set(
     "february march april may june july august september october november december spring autumn "
     "fall weekend morning afternoon evening night hour minute moment era period"
 )
-WHEN = word_set("when while before after until till since once as during")
+WHEN = word_set("when while before after until till since once during")
 PLACES = word_set("here there abroad worldwide nationwide overseas home")
 WHERE = word_set(
     "in at on near from to into onto across through throughout around outside inside within over "
@@ -75,7 +75,9 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
                 yield statement
     for token, label in enumerate(tree.dep):
         if label == "appos":
-            yield _of_apposition(tree, tree.head[token], token)
+            statement = _of_apposition(tree, tree.head[token], token)
+            if all(statement.arguments):
+                yield statement
 
 
 def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
@@ -97,7 +99,7 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
         "subject_name": " ".join(named.name.split()) if named else "",
         "predicate": f"{statement.implied} {tree.phrase(statement.predicate)}".strip(),
         "object": tree.phrase(others[0]) if others else "",
-        "arguments": [tree.phrase(a) for a in others[1:] if a not in aside],
+        "arguments": [tree.phrase(a) for a in others[1:] if a and a not in aside],
         "time": tree.phrase(statement.time),
         "place": tree.phrase(statement.place),
         "polarity": standing.polarity,
