@@ -316,6 +316,20 @@ def test_overrides_hold_in_every_later_edition(again):
     assert wrong in {t["triple_id"] for t in rows(home, schemas.Triple)}
 
 
+def test_a_rejected_statement_is_left_out(again):
+    home, source = again
+    texts = {d["document_id"]: d["text"] for d in rows(home, schemas.Document)}
+    known = rows(home, schemas.Statement)
+    for row in known:
+        text = texts[row["document_id"]][row["span_start"] : row["span_end"]]
+        assert row["subject"].split()[0] in text
+    wrong = known[0]["statement_id"]
+    make_override(home, home.editions.current(), "reject", wrong, reason="not so")
+    refresh(home, [str(source)], SETTINGS)
+    left = {row["statement_id"] for row in rows(home, schemas.Statement)}
+    assert left == {row["statement_id"] for row in known} - {wrong}
+
+
 def test_an_excluded_run_is_as_if_it_had_not_been(again):
     home, source = again
     good = triples(home)

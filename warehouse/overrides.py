@@ -12,11 +12,13 @@ from schemas.knowledge import Aspect, Description, Entity, EntityRedirect, Tripl
 from schemas.observations import Override
 from schemas.operations import Run
 from schemas.row import Row
+from schemas.statements import Statement
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 FACTS: tuple[tuple[type[Row], str], ...] = (
     (Triple, "triple_id"),
+    (Statement, "statement_id"),
     (Description, "description_id"),
     (Aspect, "aspect_id"),
 )
@@ -104,7 +106,7 @@ def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
     """Raise UsageError if the subject of the correction does not exist."""
     if action == "reject" and not any(_has(edition, row, key, subject) for row, key in FACTS):
         raise UsageError(
-            f"No triple, description or aspect of the edition has the id {subject!r}. "
+            f"No triple, statement, description or aspect of the edition has the id {subject!r}. "
             "`almanac sql` finds the ids."
         )
     if action == "exclude" and not _has(edition, Document, "document_id", subject):
@@ -118,4 +120,5 @@ def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
 
 
 def _has(edition: Edition, row: type[Row], key: str, value: str) -> bool:
-    return bool(pc.any(pc.equal(edition.table(row)[key], value)).as_py())
+    known = edition.rows(row) and pc.any(pc.equal(edition.table(row)[key], value)).as_py()
+    return bool(known)

@@ -141,15 +141,16 @@ def _name(passage: ParsedPassage, source: int | None) -> str:
 def _polarity(tree: Tree, clause: Clause) -> str:
     phrases = [c.head for c in clause.complements if c.role not in ("clause", "adverbial")]
     denied = (
-        any(
-            tree.lower[t] in NEGATIONS and tree.lower[t + 1 : t + 2] != ["only"]
-            for t in clause.verb
-        )
+        any(_denies(tree, token) for token in clause.verb)
         or any(_is_none(tree, token) for token in (clause.subject, *phrases))
         or any(tree.lower[c] in NO for c in tree.children[clause.predicate])
     )
     failed = any(tree.lemma[g].lower() in NEGATING for g in _governors(tree, clause))
     return "negative" if denied != failed else "positive"
+
+
+def _denies(tree: Tree, token: int) -> bool:
+    return tree.lower[token] in NEGATIONS and tree.lower[token + 1 : token + 2] != ["only"]
 
 
 def _is_none(tree: Tree, head: int) -> bool:

@@ -128,8 +128,12 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
     aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
     implied = "is" if clause.subject_from == "participle" and clause.passive else ""
     verb = _with_adverbs(tree, clause)
+    if mains and mains[0].role == "predicative" and verb[-1:] > [mains[0].head]:
+        verb, mains = sorted({*verb, *_phrase(tree, mains[0])}), mains[1:]  # "is able to sell"
     if mains:
         marks, phrase = mains[0].marks, _phrase(tree, mains[0])[len(mains[0].marks) :]
+        if mains[0].role == "predicative":
+            marks = [m for m in marks if tree.dep[m] != "mark"]
         rule, predicate = mains[0].role, verb + marks
         arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside)]
     elif aside:
