@@ -40,6 +40,22 @@ def test_a_clause_becomes_a_statement_with_time_and_place():
     assert (found["time"], found["place"]) == ("on 3 May 1990", "in Paris")
 
 
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("The firm sold cars from 1982 to 1984.", "from 1982 to 1984"),
+        ("The firm sold cars every year.", "every year"),
+        ("The firm sold cars after it left Rome.", "after it left Rome"),
+        ("The firm sold cars three times.", ""),
+        ("The firm sold cars in the 2013 campaign.", ""),
+        ("The firm sold 300 cars.", ""),
+    ],
+)
+def test_times_are_told_from_other_complements(text: str, time: str):
+    (found,) = [s for s in statements(text) if s["predicate"] == "sold"]
+    assert found["time"] == time
+
+
 def test_what_is_neither_time_nor_place_is_an_argument():
     (found,) = statements("Jane Smith travelled from Rome to Paris in 1990.")
     assert (found["predicate"], found["object"]) == ("travelled from", "Rome")

@@ -33,7 +33,7 @@ TIMES = CALENDAR_NOUNS | word_set(
     "february march april may june july august september october november december spring autumn "
     "fall weekend morning afternoon evening night hour minute moment era period"
 )
-WHEN = word_set("when while before after until till since once during")
+WHEN = word_set("when before after until till since once during")
 PLACES = word_set("here there abroad worldwide nationwide overseas home")
 WHERE = word_set(
     "in at on near from to into onto across through throughout around outside inside within over "
@@ -170,14 +170,19 @@ def tells_time(passage: ParsedPassage, complement: Complement) -> bool:
         return first in WHEN or any(tree.lower[c] in WHEN for c in adverbs)
     if complement.role not in ("oblique", "time", "adverb"):
         return False
-    if tree.lemma[complement.head].lower() in TIMES or tells_when(passage, complement):
-        return complement.head not in passage.entities or not complement.marks
-    if complement.role == "adverb" or not any(
-        tree.words[t][0].isdigit() for t in tree.subtree(complement.head)
-    ):
-        return False
-    phrase = tree.phrase(tree.subtree(complement.head))[:LONGEST_TIME]
-    return any(value.is_date for _, _, value in find_values(phrase, "en"))
+    head = complement.head
+    number = tree.words[head][0].isdigit()
+    timely = tree.lemma[head].lower() in TIMES and tree.lower[head] != "times"
+    if tells_when(passage, complement) and (first in WHEN or number or timely):
+        return head not in passage.entities
+    if timely:
+        return head not in passage.entities or tree.tag[head] != "NNP" or _is_date(tree, head)
+    return number and _is_date(tree, head)
+
+
+def _is_date(tree: Tree, head: int) -> bool:
+    phrase = tree.phrase(tree.subtree(head))[:LONGEST_TIME]
+    return any(value is not None and value.is_date for _, _, value in find_values(phrase, "en"))
 
 
 def tells_place(passage: ParsedPassage, complement: Complement) -> bool:
