@@ -187,6 +187,12 @@ class ExpertSettings(_Settings):
 class PublishSettings(_Settings):
     """When an edition may be published and how long it is kept."""
 
+    min_confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Triples of the corpus with less stay in the journal, out of the tables.",
+    )
     max_delete: float = Field(
         0.2, ge=0, le=1, description="Share of documents that a refresh may delete."
     )

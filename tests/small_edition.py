@@ -35,7 +35,9 @@ def make_edition(
                 "span_start": 0,
                 "span_end": len(text),
                 "text": text,
+                "subject": "",
                 "headings": "",
+                "blocks": [],
             }
         )
     for name, (kind, others) in entities.items():

@@ -15,7 +15,7 @@ from tasks.publish.build import Recipe, build
 from warehouse.home import Home
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-RECIPE = Recipe(engine="rules", prompt_sha="p1", splitter="s", encoder=None)
+RECIPE = Recipe(engine="rules", prompt_sha="p1", splitter="s", encoder=None, min_confidence=0.0)
 Stated = tuple[str, str, str, dict[str, Any]]
 
 
@@ -84,7 +84,9 @@ def state(
         "span_end": len(text),
         "text": text,
         "title": title,
+        "subject": "",
         "headings": "",
+        "blocks": [],
         "language": "en",
         "subject": "",
         "blocks": [],

@@ -178,12 +178,10 @@ class _Reader:
         lead = self._leads[-1] if kind is BlockKind.ITEM and self._leads else ""
         if "dd" in self._open and kind is BlockKind.PROSE:
             kind, lead = BlockKind.PAIR, self._term
-        pairs = list(self._pairs(token, kind))
-        if kind in (BlockKind.PROSE, BlockKind.ITEM) and pairs:
-            yield from pairs
-        else:
-            yield Block(kind, start, end, lead)
-        self._before[-1] = words if kind in (BlockKind.PROSE, BlockKind.ITEM) else ""
+        is_read = kind in (BlockKind.PROSE, BlockKind.ITEM)
+        pairs = list(self._pairs(token, kind)) if is_read else []
+        yield from pairs or [Block(kind, start, end, lead)]
+        self._before[-1] = words if is_read and not pairs else ""
 
     def _kind(self, words: str) -> BlockKind:
         without_images = _TAGS.sub("", _IMAGE.sub("", words))

@@ -5,11 +5,13 @@ import re
 from tasks.text.excerpt import Excerpt
 
 _TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
-_INLINE = re.compile(
+_LINKS = re.compile(
     rf"!\[[^\]\n]{{0,500}}\](?:{_TARGET})"  # an image
-    rf"|\[\^[^\]\s]{{1,40}}\]:?"  # a footnote's number
+    r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
     rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{_TARGET})"
-    r"|<(?:https?|mailto):[^<>\s]{1,1000}>|\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
+)
+_INLINE = re.compile(
+    r"<(?:https?|mailto):[^<>\s]{1,1000}>|\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
     r"|(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|</?[A-Za-z][^<>]{0,500}>|<!--.{0,2000}?-->|\{%[^\n]{0,500}?%\}|\{\{[^\n]{0,500}?\}\}"
     r"|\{:?[.#][^{}\n]{0,100}\}"  # classes of a block
@@ -19,7 +21,7 @@ _INLINE = re.compile(
     r"|^[ \t]*>[ \t]?",  # of a quotation's further lines
     re.DOTALL | re.MULTILINE,
 )
-_DEEPEST = 3  # marks inside the label of a link
+_DEEPEST = 3  # links in the labels of links, such as pictures
 
 
 def words_of(block: str) -> Excerpt:
@@ -29,12 +31,12 @@ def words_of(block: str) -> Excerpt:
     """
     excerpt = Excerpt.whole(block)
     for _ in range(_DEEPEST):
-        plainer = excerpt.replaced(_INLINE, _kept)
-        if plainer.text == excerpt.text:
-            break
-        excerpt = plainer
-    return excerpt
+        if "[" in excerpt.text:
+            excerpt = excerpt.replaced(_LINKS, _kept)
+    return excerpt.replaced(_INLINE, _kept)
 
 
 def _kept(match: re.Match[str]) -> list[tuple[int, int]]:
-    return [match.span(name) for name in ("label", "code", "escaped") if match[name] is not None]
+    return [
+        match.span(name) for name, words in match.groupdict().items() if words and name != "tick"
+    ]

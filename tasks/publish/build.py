@@ -58,6 +58,7 @@ class Recipe:
     prompt_sha: str
     splitter: str
     encoder: str | None
+    min_confidence: float
 
     def facts(self) -> dict[str, Any]:
         """Return the recipe's entries for the manifest."""
@@ -66,6 +67,7 @@ class Recipe:
             "prompt_sha": self.prompt_sha,
             "splitter": self.splitter,
             "encoder": self.encoder,
+            "min_confidence": self.min_confidence,
             "code_version": code_version(),
         }
 
@@ -138,6 +140,7 @@ def _derive(
         engine=recipe.engine,
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,
+        min_confidence=recipe.min_confidence,
         overrides_changed=bool(parent and parent.manifest["overrides"] != _overrides_hash(home)),
         code_changed=bool(parent and parent.manifest["code_version"] != code_version()),
     )

@@ -91,4 +91,10 @@ def _objections(work: Work, candidate: Edition) -> list[str]:
 def recipe(settings: Settings, encoder: str | None) -> Recipe:
     """Return the recipe of an edition under these settings."""
     engine, prompt_sha = identity(settings.engine)
-    return Recipe(engine, prompt_sha, splitter_version(settings.read.passage_tokens), encoder)
+    return Recipe(
+        engine,
+        prompt_sha,
+        splitter_version(settings.read.passage_tokens),
+        encoder,
+        settings.publish.min_confidence,
+    )

@@ -23,7 +23,8 @@ create table triple_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality),
        coalesce(m.polarity, 'positive') as polarity, coalesce(m.modality, 'asserted') as modality,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+where m.confidence >= (select min_confidence from build_settings);
 
 create table clause_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),

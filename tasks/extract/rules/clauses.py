@@ -176,14 +176,18 @@ class _Finder:
         return self.tree.pos[token] == "VERB" or self.tree.child(token, "cop") is not None
 
     def _shared_auxiliaries(self, token: int) -> list[int]:
-        """Return the first verb's auxiliaries for "was born and raised"."""
+        """Return the first verb's auxiliaries and "not" for "was born and raised"."""
         tree = self.tree
         above = tree.head[token]
         if tree.dep[token] != "conj" or tree.child(token, *SUBJECTS, "cop") is not None:
             return []
         if tree.tag[token] not in ("VBN", "VBG", "VB") or tree.tag[above] != tree.tag[token]:
             return []
-        return [c for c in tree.children[above] if tree.dep[c] in ("aux", "aux:pass") and c < token]
+        return [
+            c
+            for c in tree.children[above]
+            if c < token and (tree.dep[c] in ("aux", "aux:pass") or tree.lower[c] in NEGATIONS)
+        ]
 
     def complements(self, token: int, subject: int) -> list[Complement]:
         """Return objects, obliques and clauses of a predicate and of the verbs chained to it."""
@@ -244,11 +248,27 @@ class _Finder:
 
 
 CONDITIONS = word_set("if unless whether")
+# With these a clause says less than without them.
+DOUBTS = word_set(
+    "rarely seldom hardly scarcely barely nearly almost probably possibly perhaps maybe likely "
+    "allegedly reportedly supposedly apparently hopefully only"
+)
+FINITE = word_set("VBD VBZ VBP MD")
 
 
-def is_asserted(tree: Tree, predicate: int) -> bool:
-    """Return False inside "X believed that ..." and "if ...", at any depth of clauses."""
-    token = predicate
+def is_asserted(tree: Tree, clause: Clause) -> bool:
+    """Whether a clause says by itself that something is so.
+
+    It does not inside "X believed that ..." and "if ...", at any depth, in a question, in a
+    sentence without a finite verb, nor where it only says what for, or while, something is done.
+    """
+    token = clause.predicate
+    if not _in_statement(tree, token):
+        return False
+    if clause.subject_from == "controlled" and not _goes_with_it(tree, token):
+        return False
+    if any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod"):
+        return False
     for _ in range(12):
         label, above = tree.dep[token], tree.head[token]
         if any(tree.dep[c] == "mark" and tree.lower[c] in CONDITIONS for c in tree.children[token]):
@@ -259,3 +279,16 @@ def is_asserted(tree: Tree, predicate: int) -> bool:
             return True
         token = above
     return True
+
+
+def _goes_with_it(tree: Tree, token: int) -> bool:
+    """Whether a participle behind a comma says what happened as well: "..., leaving Vienna"."""
+    return tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
+
+
+def _in_statement(tree: Tree, token: int) -> bool:
+    """Whether a token stands in a sentence with a finite verb that asks nothing."""
+    for first, last in tree.sentences:
+        if first <= token < last:
+            return not FINITE.isdisjoint(tree.tag[first:last]) and "?" not in tree.words[first:last]
+    return False

@@ -6,14 +6,22 @@ feature is 0 or 1, a count or a logarithm, so that a reader can see what speaks 
 
 import json
 import math
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from tasks.extract.rules.clauses import Clause
+from tasks.extract.rules.noun_phrases import Called
+from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.languages import word_set
 
-# No judged data tells how often a pronoun is resolved wrongly; one in ten is assumed.
-RESOLVED = 0.9
+CONTENT = ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV")
+FINITE = ("VBD", "VBZ", "VBP", "MD")
+FIRST_PERSON = word_set("i we me us my our ours mine")
+SECOND_PERSON = word_set("you your yours")
+SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
+COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
 STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 
@@ -54,6 +62,95 @@ def features(
     }
 
 
+def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float]:
+    """Return the features of the sentence that a clause stands in."""
+    tree = passage.tree
+    first, last = passage.sentence_of(clause.predicate)
+    words = set(tree.lower[first:last])
+    verb = tree.lemma[clause.predicate]
+    return {
+        f"verb {verb}": 1.0,
+        **{f"modal {tree.lower[token]}": 1.0 for token in clause.verb if tree.tag[token] == "MD"},
+        "verb is finite": float(
+            any(tree.tag[t] in FINITE for t in (*clause.verb, clause.predicate))
+        ),
+        "sentence asks": float("?" in words),
+        "sentence supposes": float(not words.isdisjoint(SUPPOSED)),
+        "sentence has a first person": float(not words.isdisjoint(FIRST_PERSON)),
+        "sentence has a second person": float(not words.isdisjoint(SECOND_PERSON)),
+        "sentence has no end": float(tree.words[last - 1] not in (".", "!", "?", "”", '"', ")")),
+        "sentence length": math.log1p(last - first),
+    }
+
+
+def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[str, float]:
+    """Return what a fact leaves out of its sentence and its clause; `tokens` are the fact's."""
+    tree = passage.tree
+    said = set(tokens)
+    first, last = passage.sentence_of(clause.predicate)
+    sentence = [t for t in range(first, last) if tree.pos[t] in CONTENT]
+    around = [t for t in tree.subtree(clause.predicate) if tree.pos[t] in CONTENT]
+    dropped = [c for c in clause.complements if said.isdisjoint(tree.subtree(c.head))]
+    ends = [c for t in tokens for c in tree.children[t] if c not in said]
+    return {
+        "share of the sentence": sum(t in said for t in sentence) / max(len(sentence), 1),
+        "share of the clause": sum(t in said for t in around) / max(len(around), 1),
+        "content left in the sentence": math.log1p(sum(t not in said for t in sentence)),
+        "content left in the clause": math.log1p(sum(t not in said for t in around)),
+        **{f"leaves out {c.role}": 1.0 for c in dropped},
+        **{f"leaves off {tree.dep[c]}": 1.0 for c in ends if tree.pos[c] != "PUNCT"},
+    }
+
+
+def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, float]:
+    """Return the features of a triple's head or tail."""
+    tree = passage.tree
+    tags = {tree.tag[token] for token in end.tokens}
+    first = end.tokens[0] if end.tokens else 0
+    opens = passage.sentence_of(first)[0] == first
+    times = passage.tree.text.count(end.name)
+    owned = first > 0 and tree.tag[first - 1] in ("PRP$", "DT") and tree.lower[first - 1] != "a"
+    return {
+        f"{side} is {'a ' + end.kind if end.named else 'no name'}": 1.0,
+        f"{side} tag {tree.tag[end.tokens[-1]] if end.tokens else ''}": 1.0,
+        f"{side} is the subject": float(bool(passage.title) and end.name == passage.title),
+        f"{side} was resolved": float(end.resolved),
+        f"{side} is a word that opens the sentence": float(opens and len(end.tokens) == 1),
+        f"{side} words": math.log1p(len(end.name.split())),
+        f"{side} is lower case": float(end.name.islower()),
+        f"{side} is upper case": float(end.name.isupper()),
+        f"{side} has a digit": float(any(map(str.isdigit, end.name))),
+        f"{side} has a pronoun": float(not tags.isdisjoint(("PRP", "PRP$", "WP", "WDT"))),
+        f"{side} has an adjective": float(not tags.isdisjoint(("JJ", "JJR", "JJS"))),
+        f"{side} has a verb": float(any(tag.startswith("VB") for tag in tags)),
+        f"{side} stands after a determiner": float(owned),
+        f"{side} stands elsewhere": math.log1p(max(times - 1, 0)),
+    }
+
+
+@lru_cache(maxsize=1)
+def _ranks() -> dict[str, float]:
+    words = COMMON_WORDS.read_text(encoding="utf-8").split()
+    return {word: math.log1p(place) for place, word in enumerate(words)}
+
+
+def _rarities(text: str) -> list[float]:
+    """Return how rare the words of a text are: the logarithm of their rank among common words."""
+    ranks = _ranks()
+    rarest = math.log1p(len(ranks))
+    return [ranks.get(word, rarest) for word in re.findall(r"[^\W_]+", text.lower())] or [0.0]
+
+
+def word_features(head: str, relation: str, tail: str) -> dict[str, float]:
+    """Return how rare the words of a triple are: common ones alone name nothing."""
+    values: dict[str, float] = {}
+    for part, text in (("head", head), ("relation", relation), ("tail", tail)):
+        rarities = _rarities(text)
+        values[f"{part}'s rarest word"] = max(rarities) - 6.0
+        values[f"{part}'s words, mean"] = sum(rarities) / len(rarities) - 6.0
+    return values
+
+
 def _mark(tree: Tree, predicate: int) -> str:
     for child in tree.children[predicate]:
         if tree.dep[child] in ("mark", "case"):
@@ -75,13 +172,10 @@ def _weights(path: Path) -> dict[str, float]:
     return json.loads(path.read_text(encoding="utf-8"))["weights"]
 
 
-def probability(
-    values: dict[str, float], fitted: Path = WEIGHTS, *, resolved: bool = False
-) -> float:
+def probability(values: dict[str, float], fitted: Path = WEIGHTS) -> float:
     """Return the probability that a fact with these features is right, to three decimals."""
     weights = _weights(fitted)
     total = weights["constant"]
     for name, value in values.items():
         total += weights.get(name, 0.0) * value
-    right = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
-    return round(right * (RESOLVED if resolved else 1.0), 3)
+    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 3)

@@ -6,6 +6,7 @@ from tasks.text.languages import word_set
 
 PERSONAL = word_set("he she him his her hers himself herself")
 NEUTRAL = word_set("it its itself")
+EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
 
 
@@ -34,7 +35,7 @@ class _Resolver:
         word = tree.lower[token]
         if word in PERSONAL and self.person:
             passage.referents[token] = self._person_before(token) or self.person
-        elif word in NEUTRAL and self.thing and tree.dep[token] != "expl":
+        elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             if passage.kind(self.thing) != "person":
                 passage.referents[token] = self.thing
         elif (
@@ -47,6 +48,18 @@ class _Resolver:
             )
         ):
             passage.referents[token] = passage.title
+
+    def _may_stand_for_a_thing(self, token: int) -> bool:
+        """Whether "it" opens its sentence as a subject and is no mere form: "it is easy to ..."."""
+        tree = self.passage.tree
+        if tree.dep[token] == "expl":
+            return False
+        if tree.lower[token] != "it" or tree.dep[token] not in SUBJECTS:
+            return tree.lower[token] != "it"
+        start, _ = self.passage.sentence_of(token)
+        head = tree.head[token]
+        formal = tree.pos[head] == "ADJ" and tree.child(head, *EXTRAPOSED) is not None
+        return token == start and not formal
 
     def _person_before(self, token: int) -> str:
         """Return the one person named earlier in the sentence as a subject, if any."""

@@ -55,7 +55,7 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
             or clause.subject_from not in ("own", "shared")
         ):
             continue
-        if not (is_asserted(tree, clause.predicate) and _is_definition(passage, clause.predicate)):
+        if not (is_asserted(tree, clause) and _is_definition(passage, clause.predicate)):
             continue
         entity = call(passage, clause.subject)
         if entity is None or not entity.named:

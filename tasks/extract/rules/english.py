@@ -1,5 +1,6 @@
 """The English engine: parses a batch of passages and reads facts off the trees."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -21,10 +22,11 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
-from tasks.extract.rules.triple import RuleTriple, head_of, triple_row, with_period
+from tasks.extract.rules.triple import RuleTriple, head_of, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 
 LONGEST_TAIL = 200
+_WORD = re.compile(r"\w")
 PassageRow = dict[str, Any]
 
 
@@ -90,7 +92,8 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
         *(triple_row(passage, triple) for triple in find_triples(passage, clauses)),
         *(date.triple() for date in find_life_dates(passage)),
     ]:
-        if triple["head"] != triple["tail"]:
+        ends = triple["head"], triple["tail"]
+        if ends[0] != ends[1] and all(map(_WORD.search, ends)):
             triples.setdefault((triple["head"], triple["relation"], triple["tail"]), triple)
     extracted.triples = list(triples.values())
     extracted.descriptions = find_descriptions(passage, clauses)
@@ -109,10 +112,12 @@ def _stated_words(extracted: Extracted) -> set[str]:
 def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[RuleTriple]:
     """Yield the triples of a passage, clause by clause."""
     for clause in clauses:
-        if not is_asserted(passage.tree, clause.predicate):
-            continue
-        yield from with_period(passage, clause, list(_of_clause(passage, clause)))
-    yield from of_phrases(passage)
+        if is_asserted(passage.tree, clause):
+            triples = (t for t in _of_clause(passage, clause) if is_whole(passage, t))
+            yield from with_period(passage, clause, list(triples))
+    for triple in of_phrases(passage):
+        if is_asserted(passage.tree, triple.clause) and is_whole(passage, triple):
+            yield triple
 
 
 def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:

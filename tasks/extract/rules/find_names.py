@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from tasks.extract.rules.kinds import KIND_OF_LABEL
-from tasks.extract.rules.lexicon import OPENERS
+from tasks.extract.rules.lexicon import KIND_OF_NOUN, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import MONTHS
 from tasks.extract.rules.tree import Tree
@@ -16,6 +16,7 @@ NO_NAME_START = word_set("the a an 's ’s and of")
 NO_NAME_END = word_set("'s ’s and of , . ' the -")
 CALENDAR = MONTHS | word_set("monday tuesday wednesday thursday friday saturday sunday")
 LONGEST_NAME = 12
+JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
@@ -33,7 +34,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     names: list[NameSpan] = []
     taken = [False] * len(tree.words)
     for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
-        first, last = _trim(tree, first, last)
+        first, last = _whole_words(tree, *_trim(tree, first, last))
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
         taken[first:last] = [True] * (last - first)
@@ -107,12 +108,20 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             last += 1
             continue
         ahead = last
-        while ahead < end and ahead - last < 2 and tree.lower[ahead] in LINKS:
+        joins = LINKS | {"and"} if _is_office(tree, token, last) else LINKS
+        while ahead < end and ahead - last < 2 and tree.lower[ahead] in joins:
             ahead += 1
         if ahead == last or ahead >= end or not _continues(tree, ahead):
             break
         last = ahead + 1
     return last
+
+
+def _is_office(tree: Tree, first: int, last: int) -> bool:
+    """Whether a run begins like "Office of ..." or "Institute for ...", whose "and" is its own."""
+    words = tree.lower[first:last]
+    office = any(KIND_OF_NOUN.get(word) == "organisation" for word in words[:4])
+    return office and any(word in ("of", "for") for word in words)
 
 
 def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
@@ -170,6 +179,26 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
+
+
+def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
+    """Widen a name to the words that hyphens and the like join to it."""
+    if first >= last:
+        return first, last
+    while first > 1 and tree.words[first - 1] in JOINTS and _touch(tree, first - 2, first):
+        first -= 2
+    while (
+        last + 1 < len(tree.words)
+        and tree.words[last] in JOINTS
+        and _touch(tree, last - 1, last + 1)
+    ):
+        last += 2
+    return first, last
+
+
+def _touch(tree: Tree, first: int, last: int) -> bool:
+    """Whether no space parts the tokens from one to another."""
+    return all(tree.end[token] == tree.start[token + 1] for token in range(first, last))
 
 
 def _only_opens(tree: Tree, token: int) -> bool:

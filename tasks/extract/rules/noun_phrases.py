@@ -21,7 +21,9 @@ def conjuncts(tree: Tree, head: int) -> list[int]:
     """Return a head and the heads coordinated with it, in order."""
     heads = [head]
     for child in tree.children[head]:
-        if tree.dep[child] == "conj" and not tree.child(child, "nsubj", "nsubj:pass", "cop"):
+        denied = any(tree.lower[c] in ("not", "never", "rather") for c in tree.children[child])
+        is_clause = tree.child(child, "nsubj", "nsubj:pass", "cop") is not None
+        if tree.dep[child] == "conj" and not is_clause and not denied:
             heads.extend(conjuncts(tree, child))
     return heads
 

@@ -31,7 +31,8 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
     """Yield what a clause with "be" says of one of its subjects."""
     tree = passage.tree
     predicative = next(c for c in clause.complements if c.role == "predicative")
-    if clause.negated:
+    # "Is a" would say more than "can be a".
+    if clause.negated or any(tree.tag[token] == "MD" for token in clause.verb):
         return
     for noun in conjuncts(tree, predicative.head):
         # "The son of X and Y": the parser took Y for a second predicate.
@@ -153,7 +154,7 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
     """Yield "X, the capital of Y" and "the physicist X"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
-        if label == "appos":
+        if label == "appos" and _has_comma(tree, tree.head[token], token):
             yield from _of_apposition(passage, tree.head[token], token)
         elif label == "nmod:desc" and _is_class_noun(tree, token):
             head = call(passage, tree.head[token])
@@ -163,6 +164,14 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
                 tail = Called(tree.lower[token], "", [token], named=False)
                 clause = _without_verb(token, tree.head[token])
                 yield triple_of("apposition", passage, clause, head, "is a", tail)
+
+
+def _has_comma(tree: Tree, name: int, noun: int) -> bool:
+    """Whether a comma parts a noun from what it explains, not a dash or colon of a list."""
+    words = (token for token in tree.subtree(noun) if tree.pos[token] not in ("PUNCT", "SPACE"))
+    first = next(words, noun)
+    marks = {tree.words[token] for token in range(name + 1, first) if tree.pos[token] == "PUNCT"}
+    return marks == {","}
 
 
 def _is_class_noun(tree: Tree, token: int) -> bool:

@@ -1,13 +1,22 @@
 """A triple as the rules make it: what may stand at its ends, and the time for which it holds."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import Clause, Complement
-from tasks.extract.rules.confidence import features, probability
+from tasks.extract.rules.confidence import (
+    end_features,
+    features,
+    left_out,
+    probability,
+    sentence_features,
+    word_features,
+)
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import (
+    DETERMINERS,
     Called,
     call,
     core_phrase,
@@ -19,6 +28,15 @@ from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
 LONGEST_HEAD = 4
+# What follows a word without a space and goes on with it; an end of a fact is cut there.
+_JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
+_BRACKET = re.compile(r"[\[\](){}<>|]")
+COMPARED = ("JJR", "RBR")
+EMPTY = word_set("case essence fact particular general addition order terms instance example turn")
+PARTS = word_set("compound flat amod nummod")
+POINTING = word_set(
+    "following above below aforementioned same such former latter this that these those here there"
+)
 
 
 @dataclass(slots=True)
@@ -39,15 +57,13 @@ class RuleTriple:
 def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
     """Return a triple as a row of TripleMention, without its ordinal."""
     head, tail, value = triple.head, triple.tail, triple.value
-    length, arguments = len(triple.relation.split()), [head.tokens, tail.tokens]
-    values = features(passage.tree, triple.clause, triple.rule, length, arguments)
-    confidence = probability(values, resolved=head.resolved or tail.resolved)
+    confidence = probability(triple_features(passage, triple))
     standing = standing_of(passage, triple.clause)
     return {
-        "head": head.name,
+        "head": " ".join(head.name.split()),
         "head_kind": head.kind,
         "relation": triple.relation,
-        "tail": tail.name,
+        "tail": " ".join(tail.name.split()),
         "tail_kind": tail.kind if tail.named else "",
         **value_columns(value, named=tail.named),
         "valid_from": triple.valid_from or value.valid_from,
@@ -56,6 +72,47 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
         "modality": standing.modality,
         **evidence_columns(passage.tree.span(triple.tokens), confidence),
     }
+
+
+def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, float]:
+    """Return what speaks for a triple and against it."""
+    head, tail = triple.head, triple.tail
+    length, arguments = len(triple.relation.split()), [head.tokens, tail.tokens]
+    return {
+        **features(passage.tree, triple.clause, triple.rule, length, arguments),
+        **sentence_features(passage, triple.clause),
+        **left_out(passage, triple.clause, triple.tokens),
+        **word_features(head.name, triple.relation, tail.name),
+        **end_features(passage, "head", head),
+        **end_features(passage, "tail", tail),
+        f"tail value {'entity' if tail.named else triple.value.value_type}": 1.0,
+    }
+
+
+def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
+    """Whether both ends are whole words and phrases that are understood where they stand alone."""
+    return _is_whole(passage, triple.head) and _is_whole(passage, triple.tail)
+
+
+def _is_whole(passage: ParsedPassage, end: Called) -> bool:
+    tree = passage.tree
+    if end.resolved or not end.tokens:
+        return True
+    tokens, text = set(end.tokens), tree.text
+    before = text[: tree.start[end.tokens[0]]][-2:]
+    behind = text[tree.end[end.tokens[-1]] :][:2]
+    if _JOINED.fullmatch(before[::-1]) or _JOINED.fullmatch(behind):
+        return False
+    if any(tree.lower[token] in POINTING or tree.tag[token] in COMPARED for token in tokens):
+        return False
+    if not end.named and (_BRACKET.search(end.name) or end.name.lower() in EMPTY):
+        return False
+    # "Acquired X" and "Native Xs" are not X.
+    return not any(
+        tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
+        for token in tokens
+        for child in tree.children[token]
+    )
 
 
 def head_of(passage: ParsedPassage, subject: int) -> Called | None:
@@ -113,7 +170,7 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
 def _without_end(passage: ParsedPassage, called: Called) -> Called | None:
     """Drop a preposition at the end, whose noun the parser hung elsewhere."""
     tree, tokens = passage.tree, called.tokens
-    while tokens and tree.pos[tokens[-1]] in ("ADP", "DET", "CCONJ"):
+    while tokens and tree.pos[tokens[-1]] in ("ADP", "DET", "CCONJ", "SCONJ", "PRON"):
         tokens = tokens[:-1]
     return replace(called, tokens=tokens, name=tree.join(tokens)) if tokens else None
 

@@ -1,0 +1,190 @@
+"""Fit the confidence of triples to judged facts: python -m benchmarks.judged_facts.
+
+`benchmarks/judged/facts.jsonl` has triples of ten English corpora with where they were read and
+what a reader, who knew neither rules nor confidence, thought of them by docs/judging.md: useful,
+useless or wrong. Triples that today's rules do not state any more are left out. A ridge logistic
+regression learns which are useful; every figure is of corpora that the weights have not seen.
+Writes the weights to tasks/extract/rules/confidence.json and the figures to benchmarks/results.
+"""
+
+import gzip
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results_file import write_results
+from tasks.extract.english_pipeline.load import load_english
+from tasks.extract.rules.clauses import find_clauses
+from tasks.extract.rules.confidence import WEIGHTS
+from tasks.extract.rules.english import find_triples, understand
+from tasks.extract.rules.layout import lay_out
+from tasks.extract.rules.tree import Reduced, parse, tree_of
+from tasks.extract.rules.triple import triple_features, triple_row
+from tasks.ingest.formats.cleaning import clean
+from tasks.ingest.formats.names import title_of_name, title_of_text
+from tasks.ingest.split import split
+
+DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data")) / "more"
+JUDGED = Path(__file__).parent / "judged" / "facts.jsonl"
+RIDGE = 20.0
+RARE = 15
+PASSAGE_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A judged triple: its corpus, the first verdict on it, and its features today."""
+
+    corpus: str
+    verdict: str
+    features: dict[str, float]
+
+
+def judged_samples() -> list[Sample]:
+    """Return the judged triples that today's rules state."""
+    facts = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
+    rows = [_passage_of(fact) for fact in facts]
+    prose = [Reduced(lay_out(row).prose.text) for row in rows]
+    docs = parse(load_english(), (text.text for text in prose))
+    samples = []
+    for fact, row, text, doc in zip(facts, rows, prose, docs, strict=True):
+        passage = understand(row, tree_of(doc, text))
+        for triple in find_triples(passage, find_clauses(passage.tree)):
+            stated = triple_row(passage, triple)
+            if all(stated[name] == fact[name] for name in ("head", "relation", "tail")):
+                features = triple_features(passage, triple)
+                samples.append(Sample(fact["corpus"], fact["verdicts"][0], features))
+                break
+    return samples
+
+
+def _passage_of(fact: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of the passage that a fact was read from."""
+    title, text = _document(fact["document"])
+    pieces = split("", title, text, "en", PASSAGE_TOKENS)
+    return next(piece for piece in pieces if piece["span_end"] > fact["start"])
+
+
+@cache
+def _document(name: str) -> tuple[str, str]:
+    file, _, record = name.partition("#")
+    if record:
+        return _records(file)[record]
+    text = clean((DATA / file).read_text(encoding="utf-8"))
+    return title_of_text(text) or title_of_name(file), text
+
+
+@cache
+def _records(file: str) -> dict[str, tuple[str, str]]:
+    with gzip.open(DATA / file, "rt", encoding="utf-8") as lines:
+        rows = map(json.loads, lines)
+        return {row["id"]: (row.get("title") or "", row["context"]) for row in rows}
+
+
+def design(samples: list[Sample]) -> tuple[list[str], np.ndarray]:
+    """Return the names of features that occur often enough, and their matrix."""
+    counts = Counter(name for s in samples for name, value in s.features.items() if value)
+    names = ["constant", *sorted(name for name, count in counts.items() if count >= RARE)]
+    rows = [[1.0, *(s.features.get(name, 0.0) for name in names[1:])] for s in samples]
+    return names, np.array(rows)
+
+
+def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return ridge logistic weights by Newton's method; the intercept is not shrunk."""
+    weights = np.zeros(x.shape[1])
+    penalty = np.full(x.shape[1], RIDGE)
+    penalty[0] = 1e-6
+    for _ in range(30):
+        p = predict(x, weights)
+        gradient = x.T @ (y - p) - penalty * weights
+        curvature = (x.T * (p * (1 - p))) @ x + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        weights += step
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
+
+
+def predict(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the probabilities of rows under weights."""
+    return 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+
+
+def by_other_corpora(samples: list[Sample], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return each sample's probability under weights fitted without its corpus."""
+    corpora = np.array([sample.corpus for sample in samples])
+    out = np.zeros(len(samples))
+    for corpus in np.unique(corpora):
+        own = corpora == corpus
+        out[own] = predict(x[own], fit(x[~own], y[~own]))
+    return out
+
+
+def calibration_error(p: np.ndarray, y: np.ndarray, bins: int = 10) -> float:
+    """Return the expected calibration error over bins of equal width."""
+    which = np.minimum((p * bins).astype(int), bins - 1)
+    gaps = [abs(p[which == b].sum() - y[which == b].sum()) for b in range(bins)]
+    return float(sum(gaps) / len(p))
+
+
+def area(p: np.ndarray, y: np.ndarray) -> float:
+    """Return the area under the ROC curve."""
+    ranks = np.empty(len(p))
+    ranks[np.argsort(p)] = np.arange(1, len(p) + 1)
+    positive = y.sum()
+    above = ranks[y == 1].sum() - positive * (positive + 1) / 2
+    return float(above / (positive * (len(y) - positive)))
+
+
+def agreement() -> Iterator[bool]:
+    """Yield for each triple that was judged twice whether both verdicts agree."""
+    for line in JUDGED.read_text(encoding="utf-8").splitlines():
+        verdicts = json.loads(line)["verdicts"]
+        if len(verdicts) > 1:
+            yield verdicts[0] == verdicts[1]
+
+
+def main() -> None:
+    """Fit, report, and write the weights."""
+    samples = judged_samples()
+    names, x = design(samples)
+    useful = np.array([sample.verdict == "useful" for sample in samples], float)
+    wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
+    p = by_other_corpora(samples, x, useful)
+    twice = list(agreement())
+    report = {
+        "judged": len(JUDGED.read_text(encoding="utf-8").splitlines()),
+        "judged twice": len(twice),
+        "agree": round(float(np.mean(twice)), 3),
+        "stated today": len(samples),
+        "useful": round(float(useful.mean()), 3),
+        "wrong": round(float(wrong.mean()), 3),
+        "area under ROC, other corpora": round(area(p, useful), 3),
+        "calibration error, other corpora": round(calibration_error(p, useful), 3),
+        "from": {
+            str(least): {
+                "kept": round(float((p >= least).mean()), 3),
+                "useful": round(float(useful[p >= least].mean()), 3),
+                "wrong": round(float(wrong[p >= least].mean()), 3),
+                "of the useful": round(float(useful[p >= least].sum() / useful.sum()), 3),
+            }
+            for least in (0.3, 0.4, 0.5, 0.6)
+        },
+    }
+    fitted = zip(names, fit(x, useful), strict=True)
+    weights = {name: round(float(weight), 4) for name, weight in fitted}
+    text = json.dumps({"other corpora": report, "weights": weights}, indent=1)
+    WEIGHTS.write_text(text + "\n", encoding="utf-8")
+    write_results("judged-facts", "python -m benchmarks.judged_facts", report)
+    print(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main()

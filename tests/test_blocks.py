@@ -1,0 +1,187 @@
+"""The blocks of a text, the words in them, and what a passage's prose and records are."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.extract.rules.layout import lay_out
+from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.prose import words_of
+from tasks.ingest.subject import subject_of
+
+PAGE = """---
+title: Tides
+author: Ada
+---
+# Tides
+
+The tide gauge at Brest is **old**.
+
+![a gauge](gauge.png)
+
+The harbour offers:
+
+- moorings for 40 boats
+- a crane. It lifts 20 t.
+- [Prices](prices.md)
+
+Opening hours: 8 to 18
+Telephone: 02 98
+
+- **Depth**: 6 m
+- Note that fog is common here.
+
+| Port | Range |
+| ---- | ----- |
+| Brest | 7.3 m |
+| Toulon | 0.3 m |
+
+> The sea gives.
+
+Mean sea level
+: the level between tides
+
+```
+port = open()
+```
+
+    port = open_again(1)
+
+<div class="x"></div>
+
+Low tide
+--------
+[^1]: Measured in 1807.
+"""
+
+
+def kinds(text: str) -> list[tuple[str, str, str]]:
+    return [(block.kind, text[block.start : block.end], block.lead) for block in blocks_of(text)]
+
+
+def test_every_block_has_its_kind_its_words_and_what_leads_to_it() -> None:
+    assert kinds(PAGE) == [
+        ("metadata", "---\ntitle: Tides\nauthor: Ada\n---", ""),
+        ("heading", "# Tides", "Tides"),
+        ("prose", "The tide gauge at Brest is **old**.", ""),
+        ("image", "![a gauge](gauge.png)", ""),
+        ("prose", "The harbour offers:", ""),
+        ("item", "moorings for 40 boats", "The harbour offers:"),
+        ("item", "a crane. It lifts 20 t.", "The harbour offers:"),
+        ("navigation", "[Prices](prices.md)", ""),
+        ("pair", "8 to 18", "Opening hours"),
+        ("pair", "02 98", "Telephone"),
+        ("pair", "6 m", "Depth"),
+        ("item", "Note that fog is common here.", ""),
+        ("row", "| Brest | 7.3 m |", "| Port | Range |"),
+        ("row", "| Toulon | 0.3 m |", "| Port | Range |"),
+        ("quotation", "The sea gives.", ""),
+        ("pair", "the level between tides", "Mean sea level"),
+        ("code", "```\nport = open()\n```", ""),
+        ("code", "port = open_again(1)", ""),
+        ("markup", '<div class="x"></div>', ""),
+        ("heading", "Low tide\n--------", "Low tide"),
+        ("footnote", "Measured in 1807.", ""),
+    ]
+
+
+def test_levels_of_headings() -> None:
+    levels = [block.level for block in blocks_of("# A\n\n### B\n\nC\n=\n\nD\n---\n")]
+    assert levels == [1, 3, 1, 2]
+
+
+def test_indented_prose_is_prose() -> None:
+    text = "Chapter I.\n\n    It was a bright day in April, and the clocks of the town struck.\n"
+    assert [block.kind for block in blocks_of(text)] == [BlockKind.PROSE, BlockKind.PROSE]
+
+
+@given(st.text(alphabet="ab.:|-#*>` \n[]()!1", max_size=120))
+def test_blocks_of_any_text_are_in_order_and_apart(text: str) -> None:
+    end = 0
+    for block in blocks_of(text):
+        assert end <= block.start < block.end <= len(text)
+        end = block.end
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ("See the [**tide** table](a(b).md) now.", "See the tide table now."),
+        ("Set `wave_height` to 2 * 3, *not* 4.", "Set wave_height to 2 * 3, not 4."),
+        ("More at https://example.org/a. Bye.[^2]", "More at . Bye."),
+        ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
+    ],
+)
+def test_words_are_free_of_marks_and_targets(block: str, words: str) -> None:
+    assert words_of(block).text == words
+
+
+def test_words_know_their_places() -> None:
+    block = "The [**tide** table](t.md) of `Brest`."
+    words = words_of(block)
+    for name in ("The", "tide", "table", "Brest"):
+        start, end = words.in_source(words.text.index(name), words.text.index(name) + len(name))
+        assert block[start:end] == name
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "subject"),
+    [
+        ("Brest", "Brest is a port. In Brest it rains.", "Brest"),
+        ("Storage", "Storage is local. Remote storage and other storage exist.", ""),
+        ("Report 2024", "The company grew.", ""),
+        ("Mercury (planet)", "Mercury has no moon.", "Mercury"),
+        ("潮汐", "潮汐是海水的涨落。", "潮汐"),
+        ("部署指南", "请先安装软件。", ""),
+    ],
+)
+def test_a_title_is_a_subject_if_the_text_uses_it_as_a_name(
+    title: str, text: str, subject: str
+) -> None:
+    assert subject_of(title, text, blocks_of(text)) == subject
+
+
+def laid_out(text: str) -> tuple[str, list[tuple[str, str, str]]]:
+    row: dict[str, Any] = {"text": text}
+    layout = lay_out(row)
+    return layout.prose.text, [(r.subject, r.label, r.value) for r in layout.records]
+
+
+def test_an_item_goes_on_with_the_sentence_before_its_list() -> None:
+    prose, _ = laid_out("The harbour offers:\n\n- moorings\n- A crane stands here.\n")
+    assert prose.split("\n\n")[1:3] == ["The harbour offers moorings", "A crane stands here."]
+
+
+def test_an_item_of_what_follows_stands_alone() -> None:
+    prose, _ = laid_out("The harbour offers the following:\n\n- moorings\n")
+    assert "moorings" in prose.split("\n\n")
+
+
+def test_tables_and_labels_are_records_and_code_is_nothing() -> None:
+    prose, records = laid_out(PAGE)
+    assert records == [
+        ("", "Opening hours", "8 to 18"),
+        ("", "Telephone", "02 98"),
+        ("", "Depth", "6 m"),
+        ("Brest", "Range", "7.3 m"),
+        ("Toulon", "Range", "0.3 m"),
+        ("", "Mean sea level", "the level between tides"),
+    ]
+    assert not any(word in prose for word in ("open", "author", "Prices", "gauge.png", "Port"))
+
+
+def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
+    _, records = laid_out(
+        "| a | b |\n\n| Port | Range | Note |\n| - | - | - |\n| Brest | - | n/a |\n"
+    )
+    assert records == []
+
+
+def test_spans_of_prose_lead_back_to_the_passage() -> None:
+    text = "The **port** offers:\n\n- *moorings* for boats\n"
+    layout = lay_out({"text": text})
+    place = layout.prose.text.rindex("moorings")
+    start, end = layout.prose.in_source(place, place + len("moorings"))
+    assert text[start:end] == "moorings"
