@@ -88,8 +88,6 @@ def state(
         "headings": "",
         "blocks": [],
         "language": "en",
-        "subject": "",
-        "blocks": [],
     }
     counts = dict.fromkeys(("triples", "descriptions", "aspects", "aliases", "names"), 0)
     tried = {**stamp, **counts, "outcome": "complete", "run_id": "run", "extracted_at": NOW}
