@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tasks.ask.phrasing import brief_request
+from tasks.ask.phrasing import NO_QUESTION, brief_request
 from tasks.experts.integrate.decisions import Votes
 from tasks.experts.integrate.model_decider import Ask, ModelDecider, source_values
 from tasks.experts.integrate.need_examples import NeedExample
@@ -23,7 +23,6 @@ UNSURE = 0.5
 SmolLM2's answers without knowledge lie above, those from a text that it understood below; measured
 on questions about encyclopedia articles and films (docs/log.md).
 """
-NO_QUESTION = "?"
 
 
 class BriefDecider(ModelDecider):

@@ -123,7 +123,9 @@ class PathReader:
         phrased = self.phrase(arm, extracted)
         known = [phrased.text] if phrased.text else []
         if conversation is not None:
-            answer = phrased_answer(conversation, question, choices, known, self._encode)
+            answer = phrased_answer(
+                conversation, question, choices, known, self._encode, against_prior=True
+            )
         else:
             answer = self.nearest(arm, grounded, choices, extracted)
         return Reading(answer, extracted, phrased)

@@ -52,8 +52,20 @@ _SHOWN = {  # knowledge, question, answer
 _FORM_SHA = hashlib.sha256(f"{_FORMS}{_SHOWN}".encode()).hexdigest()[:16]
 
 
-def brief_request(question: Question, choices: Sequence[str], texts: Sequence[str]) -> Request:
-    """Return a request for a few words, or one of the choices; the best text comes first."""
+NO_QUESTION = "?"
+
+
+def brief_request(
+    question: Question, choices: Sequence[str], texts: Sequence[str], *, against_prior: bool = False
+) -> Request:
+    """Return a request for a few words, or one of the choices; the best text comes first.
+
+    `against_prior` weighs a choice by how much likelier question and texts make it than none do
+    (Holtzman et al. 2021), so that none wins by its common words.
+    """
+    prior = None
+    if against_prior and choices:
+        prior = brief_request(analyse(NO_QUESTION), (), ()).user
     language = "zh" if question.is_chinese else "en"
     knowledge_form, question_form = _FORMS[language]
     shown = [
@@ -74,6 +86,7 @@ def brief_request(question: Question, choices: Sequence[str], texts: Sequence[st
         plain=True,
         continued=True,
         choices=tuple(map(one_line, choices)),
+        unasked=prior,
     )
 
 
@@ -83,13 +96,17 @@ def phrased_answer(
     choices: Sequence[str],
     texts: Sequence[str],
     encode: Encode,
+    *,
+    against_prior: bool = False,
 ) -> str:
     """Return the model's answer from texts and what it knows; empty if it has none.
 
-    `question` has no choices in its text; if there are `choices`, the answer is one of them.
+    `question` has no choices in its text; if there are `choices`, the answer is one of them, for a
+    small local model by `against_prior` as in `brief_request`.
     """
     if conversation.brief:
-        brief = conversation.ask(brief_request(question, choices, texts), MeasuredAnswer)
+        request = brief_request(question, choices, texts, against_prior=against_prior)
+        brief = conversation.ask(request, MeasuredAnswer)
         words = brief.answer.strip() if brief else ""
         named = [choice for choice in choices if one_line(choice) == words]
         return named[0] if named else words

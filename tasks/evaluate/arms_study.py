@@ -160,6 +160,7 @@ class _Asking:
             prompt.question.choices,
             [prompt.text] if prompt.text else [],
             self._tools.encode,
+            against_prior=True,
         )
 
 
