@@ -52,6 +52,13 @@ def test_the_likeliest_choice_is_the_answer(folder: Path, tmp_path: Path) -> Non
     assert answer(folder, Home(tmp_path / "home"), turned) == expected
 
 
+def test_a_choice_may_be_weighed_against_what_is_said_without_a_question() -> None:
+    weighed = brief_request(ASKED, CHOICES, TEXTS, against_prior=True)
+    assert weighed.unasked == brief_request(analyse("?"), (), ()).user
+    assert brief_request(ASKED, CHOICES, TEXTS).unasked is None
+    assert brief_request(ASKED, (), TEXTS, against_prior=True).unasked is None
+
+
 def test_an_open_answer_is_a_line_of_the_models_own(folder: Path, tmp_path: Path) -> None:
     words = answer(folder, Home(tmp_path / "home"), ())
     assert words and "\n" not in words and "{" not in words[:1]
