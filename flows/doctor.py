@@ -107,6 +107,7 @@ def _engine(settings: Settings) -> Finding:
         "text": "Ada Lovelace was born in London in 1815.",
         "title": "Ada Lovelace",
         "headings": "",
+        "subject": "",
         "language": "en",
     }
     extracted = next(iter(engine.extract([passage])))
