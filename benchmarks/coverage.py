@@ -41,6 +41,11 @@ def texts_of(found: list[Extracted]) -> dict[str, list[str]]:
         "triples": [
             f"{t['head']} {t['relation']} {t['tail']}" for one in found for t in one.triples
         ],
+        "statements": [
+            " ".join([s["subject"], s["predicate"], s["object"], *s["arguments"]])
+            for one in found
+            for s in one.statements
+        ],
         "descriptions": [d["text"] for one in found for d in one.descriptions],
         "aspects": [a["text"] for one in found for a in one.aspects],
     }
@@ -62,11 +67,13 @@ def measure(engine: RulesEngine, title: str, text: str) -> dict[str, float]:
     notes = [(p, a) for p, one in zip(passages, found, strict=True) for a in one.aspects]
     exact = all(p["text"][a["span_start"] : a["span_end"]] == a["text"] for p, a in notes)
     stated = texts["triples"]
+    said = stated + texts["statements"]
     strange = ungrounded(words, f"{title}\n{text}", texts["descriptions"] + texts["aspects"])
     return {
         "triples": coverage(words, stated),
-        "descriptions": coverage(words, stated + texts["descriptions"]),
-        "aspects": coverage(words, [*stated, *texts["descriptions"], *texts["aspects"]]),
+        "statements": coverage(words, said),
+        "descriptions": coverage(words, said + texts["descriptions"]),
+        "aspects": coverage(words, [*said, *texts["descriptions"], *texts["aspects"]]),
         "note_share": sum(len(a["text"].split()) for _, a in notes) / max(1, len(text.split())),
         "longest_note": max((len(sentences(a["text"], "en")) for _, a in notes), default=0),
         "ungrounded": len(strange) + (not exact),
@@ -81,6 +88,7 @@ def main() -> None:
     report = {
         "documents": len(rows),
         "triples": round(mean(r["triples"] for r in rows), 3),
+        "with statements": round(mean(r["statements"] for r in rows), 3),
         "with descriptions": round(mean(r["descriptions"] for r in rows), 3),
         "with aspects": round(mean(r["aspects"] for r in rows), 3),
         "notes' share of the words, mean": round(mean(r["note_share"] for r in rows), 3),

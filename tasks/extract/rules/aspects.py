@@ -5,10 +5,11 @@ neighbours about one entity make one note of at most three sentences. The headin
 else the main topic of the sentences does.
 """
 
+import re
 from collections import Counter
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.coreference import PERSONAL
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import ASPECT_OF_WORD
@@ -45,6 +46,13 @@ NEW_WORDS = 2
 MOST_WORDS_OF_A_SIDE = 4
 JOINTS = word_set("and or in on at of for with from as to by")
 EMPTY = word_set("part place one use way last first help end other name fact")
+# A sentence that opens with these is understood only with the one before.
+LEANING = word_set(
+    "this that these those they them here there such both either neither also and but or so then "
+    "thus therefore however instead otherwise additionally moreover furthermore meanwhile finally "
+    "next first second third lastly similarly likewise click see note please"
+)
+_FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 DETERMINED = word_set("the a an his her its their other some")
 
 
@@ -77,7 +85,10 @@ def _choose(passage: ParsedPassage, stated_words: set[str]) -> list[int]:
         gains = [
             (len(words - covered) / (length + 3), -number)
             for number, (words, length) in enumerate(zip(fresh, lengths, strict=True))
-            if number not in chosen and length <= budget and len(words - covered) >= NEW_WORDS
+            if number not in chosen
+            and length <= budget
+            and len(words - covered) >= NEW_WORDS
+            and is_whole_sentence(tree, *tree.sentences[number])
         ]
         if not gains:
             return sorted(chosen)
@@ -85,6 +96,16 @@ def _choose(passage: ParsedPassage, stated_words: set[str]) -> list[int]:
         budget -= lengths[best]
         covered |= fresh[best]
         chosen.append(best)
+
+
+def is_whole_sentence(tree: Tree, start: int, end: int) -> bool:
+    """Whether a sentence says something by itself: no item, caption, question or lead of a list."""
+    words = tree.text[tree.start[start] : tree.end[end - 1]].strip()
+    finite = not FINITE.isdisjoint(tree.tag[start:end])
+    first = next((t for t in range(start, end) if tree.words[t][:1].isalnum()), start)
+    leans = tree.lower[first] in LEANING
+    opens = tree.words[first][:1].isupper() or tree.words[first][:1].isdigit()
+    return finite and opens and not leans and bool(_FULL_STOP.search(words))
 
 
 def _fresh_words(tree: Tree, start: int, end: int, stated_words: set[str]) -> set[str]:
@@ -107,10 +128,7 @@ def _entity(passage: ParsedPassage, number: int) -> str:
                 return name.name
             if token in passage.referents:
                 return passage.referents[token]
-    if passage.title:
-        return passage.title
-    named = [passage.entities[t].name for t in range(start, end) if t in passage.entities]
-    return named[0] if named else ""
+    return passage.title
 
 
 def _note(passage: ParsedPassage, entity: str, group: list[int]) -> Mention:
