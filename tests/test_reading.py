@@ -22,6 +22,19 @@ def test_title_of_a_text_without_headings_comes_from_its_name(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("title: >\n  Tides of\n  Brest\nauthor: A", "Tides of Brest"),
+        ("title:\n  Tides of\n  Brest", "Tides of Brest"),
+        ('title: "Tides"', "Tides"),
+    ],
+)
+def test_a_title_in_front_matter_may_go_on(tmp_path: Path, front: str, title: str) -> None:
+    (tmp_path / "a.md").write_text(f"---\n{front}\n---\n\nThe sea rises twice a day.\n")
+    assert read_one(tmp_path).title == title
+
+
+@pytest.mark.parametrize(
     ("encoding", "text", "language"),
     [
         ("utf-8-sig", "The head of the house was in the garden for an hour.", "en"),

@@ -231,6 +231,56 @@ def test_notes_are_short():
     assert sum(len(note["text"].split()) for note in notes) <= 0.6 * len(text.split())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Danube has three parts:",
+        "Does the Danube freeze in cold winters?",
+        "This makes the Danube hard to cross in winter.",
+        "Danube navigation maps and charts of old ports",
+    ],
+)
+def test_what_does_not_stand_by_itself_is_no_note(text: str):
+    assert read(text, "Danube", "Danube > Course").aspects == []
+
+
+def test_a_heading_that_asks_is_the_question_of_its_notes():
+    ice = "In most winters thick ice closes the Danube near Vienna for several weeks."
+    text = f"The Danube is the second longest river of Europe after the Volga. {ice}"
+    notes = read(text, "Danube", "Danube > Does it freeze?").aspects
+    assert {note["question"] for note in notes} == {"Does it freeze?"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Asked about Rome, Haydn refused to visit Rome.",  # controlled
+        "Haydn rarely visited Rome.",
+        "Did Haydn visit Rome?",
+        "Haydn was praised not by Rome.",
+        "Vienna - a capital of music",
+    ],
+)
+def test_what_is_not_said_plainly_is_no_triple(sentence: str):
+    assert not {
+        f for f in facts(read(sentence)) if f[1] in ("visited", "visit", "praised by", "is a")
+    }
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("Landau-Kleffner syndrome affects children.", "Landau-Kleffner"),
+        (
+            "The Office of Management and Budget hired Ada Lovelace.",
+            "Office of Management and Budget",
+        ),
+    ],
+)
+def test_names_are_whole(sentence: str, name: str):
+    assert any(name in found["name"] for found in read(sentence).names)
+
+
 def test_confidence_is_no_constant():
     confidences = {t["confidence"] for t in read(STORY, "Marie Curie").triples}
     assert len(confidences) > 2

@@ -134,7 +134,7 @@ def _entity(passage: ParsedPassage, number: int) -> str:
 def _note(passage: ParsedPassage, entity: str, group: list[int]) -> Mention:
     tree = passage.tree
     first, last = tree.sentences[group[0]][0], tree.sentences[group[-1]][1]
-    heading = passage.row["headings"].rsplit(" > ", 1)[-1].strip()
+    heading = passage.row["headings"].rsplit(" > ", 1)[-1].strip(" _*")
     side, noun = _side(passage, entity, first, last)
     aspect = heading or side or noun or "description"
     lowered = aspect if any(c.isupper() for c in aspect[1:]) else aspect.lower()
@@ -172,6 +172,8 @@ def _takes_article(passage: ParsedPassage, entity: str) -> bool:
 
 def question_of(aspect: str, entity: str, *, a_side: bool) -> str:
     """Return the question that a note answers, on a side of an entity or on it and something."""
+    if aspect.endswith("?"):
+        return aspect[:1].upper() + aspect[1:]
     if aspect == "description":
         return f"What is known about {entity}?"
     if not a_side:

@@ -12,7 +12,10 @@ _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 _FRONT_MATTER = re.compile(r"\A---\n(.{0,5000}?)\n(?:---|\.\.\.)(?=\n)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+# A title may go on in indented lines, after ">" or "|" as well.
+_FRONT_TITLE = re.compile(
+    r"^title:[ \t]*(?:[>|][+-]?[ \t]*$)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE | re.IGNORECASE
+)
 _TOP_HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^(\S.{0,299})\n=={1,300}[ \t]*$", re.MULTILINE)
 _SEARCHED = 20_000  # characters from the start in which a title is looked for
@@ -42,7 +45,7 @@ def title_of_text(text: str) -> str:
     start = text[:_SEARCHED]
     front = _FRONT_MATTER.match(start)
     if front and (title := _FRONT_TITLE.search(front[1])):
-        return clean_line(title[1].strip().strip("\"'"))
+        return clean_line(" ".join(title[1].split()).strip("\"'"))
     headings = [
         heading for pattern in (_TOP_HEADING, _UNDERLINED) if (heading := pattern.search(start))
     ]
