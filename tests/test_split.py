@@ -216,8 +216,9 @@ def test_hostile_repetition_takes_linear_time(text: str) -> None:
 def test_splitting_takes_little_longer_than_finding_the_blocks(almanac_data: Path) -> None:
     files = sorted((almanac_data / "factbook" / "europe").glob("*.md"))[:20]
     text = "\n\n".join(file.read_text(encoding="utf-8") for file in files)
-    tokens = seconds(lambda: MarkdownIt("commonmark").parse(text))
-    assert seconds(lambda: cut(text)) < 2 * tokens
+    # The least of three: what else the machine does only adds.
+    tokens = min(seconds(lambda: MarkdownIt("commonmark").parse(text)) for _ in range(3))
+    assert min(seconds(lambda: cut(text)) for _ in range(3)) < 2 * tokens
 
 
 def seconds(run: Callable[[], object]) -> float:
