@@ -1,6 +1,8 @@
 """Confidences from judged facts: ridge logistic regression, cross-validated over sentences."""
 
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +19,22 @@ Sample = tuple[str, OpenTuple, dict[str, float], bool]
 
 def design(samples: list[Sample]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the names of features that occur often enough, their matrix, and the labels."""
-    counts: dict[str, int] = {}
-    for _, _, values, _ in samples:
-        for name, value in values.items():
-            counts[name] = counts.get(name, 0) + (value != 0)
-    names = ["constant", *sorted(n for n, c in counts.items() if c >= RARE)]
-    rows = [[1.0, *(values.get(name, 0.0) for name in names[1:])] for _, _, values, _ in samples]
-    return names, np.array(rows), np.array([right for *_, right in samples], float)
+    names, x = matrix([values for _, _, values, _ in samples], RARE)
+    return names, x, np.array([right for *_, right in samples], float)
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def matrix(samples: Sequence[Mapping[str, float]], rare: int) -> tuple[list[str], np.ndarray]:
+    """Return the names of features that at least `rare` samples have, and their matrix."""
+    counts = Counter(name for values in samples for name, value in values.items() if value)
+    names = ["constant", *sorted(name for name, count in counts.items() if count >= rare)]
+    rows = [[1.0, *(values.get(name, 0.0) for name in names[1:])] for values in samples]
+    return names, np.array(rows)
+
+
+def fit(x: np.ndarray, y: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
     """Return ridge logistic weights by Newton's method; the intercept is not shrunk."""
     weights = np.zeros(x.shape[1])
-    penalty = np.full(x.shape[1], RIDGE)
+    penalty = np.full(x.shape[1], ridge)
     penalty[0] = 1e-6
     for _ in range(30):
         p = predict(x, weights)

@@ -67,13 +67,13 @@ def measure(engine: RulesEngine, title: str, text: str) -> dict[str, float]:
     notes = [(p, a) for p, one in zip(passages, found, strict=True) for a in one.aspects]
     exact = all(p["text"][a["span_start"] : a["span_end"]] == a["text"] for p, a in notes)
     stated = texts["triples"]
-    said = stated + texts["statements"]
+    statements = stated + texts["statements"]
     strange = ungrounded(words, f"{title}\n{text}", texts["descriptions"] + texts["aspects"])
     return {
         "triples": coverage(words, stated),
-        "statements": coverage(words, said),
-        "descriptions": coverage(words, said + texts["descriptions"]),
-        "aspects": coverage(words, [*said, *texts["descriptions"], *texts["aspects"]]),
+        "statements": coverage(words, statements),
+        "descriptions": coverage(words, statements + texts["descriptions"]),
+        "aspects": coverage(words, [*statements, *texts["descriptions"], *texts["aspects"]]),
         "note_share": sum(len(a["text"].split()) for _, a in notes) / max(1, len(text.split())),
         "longest_note": max((len(sentences(a["text"], "en")) for _, a in notes), default=0),
         "ungrounded": len(strange) + (not exact),

@@ -10,7 +10,6 @@ Writes the weights to tasks/extract/rules/confidence.json and the figures to ben
 import gzip
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.calibrate import calibration_error, fit, matrix, predict
 from benchmarks.results_file import write_results
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules.clauses import find_clauses
@@ -88,50 +88,14 @@ def _records(file: str) -> dict[str, tuple[str, str]]:
         return {row["id"]: (row.get("title") or "", row["context"]) for row in rows}
 
 
-def design(samples: list[Sample]) -> tuple[list[str], np.ndarray]:
-    """Return the names of features that occur often enough, and their matrix."""
-    counts = Counter(name for s in samples for name, value in s.features.items() if value)
-    names = ["constant", *sorted(name for name, count in counts.items() if count >= RARE)]
-    rows = [[1.0, *(s.features.get(name, 0.0) for name in names[1:])] for s in samples]
-    return names, np.array(rows)
-
-
-def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return ridge logistic weights by Newton's method; the intercept is not shrunk."""
-    weights = np.zeros(x.shape[1])
-    penalty = np.full(x.shape[1], RIDGE)
-    penalty[0] = 1e-6
-    for _ in range(30):
-        p = predict(x, weights)
-        gradient = x.T @ (y - p) - penalty * weights
-        curvature = (x.T * (p * (1 - p))) @ x + np.diag(penalty)
-        step = np.linalg.solve(curvature, gradient)
-        weights += step
-        if np.abs(step).max() < 1e-6:
-            break
-    return weights
-
-
-def predict(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the probabilities of rows under weights."""
-    return 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-
-
 def by_other_corpora(samples: list[Sample], x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return each sample's probability under weights fitted without its corpus."""
     corpora = np.array([sample.corpus for sample in samples])
     out = np.zeros(len(samples))
     for corpus in np.unique(corpora):
         own = corpora == corpus
-        out[own] = predict(x[own], fit(x[~own], y[~own]))
+        out[own] = predict(x[own], fit(x[~own], y[~own], RIDGE))
     return out
-
-
-def calibration_error(p: np.ndarray, y: np.ndarray, bins: int = 10) -> float:
-    """Return the expected calibration error over bins of equal width."""
-    which = np.minimum((p * bins).astype(int), bins - 1)
-    gaps = [abs(p[which == b].sum() - y[which == b].sum()) for b in range(bins)]
-    return float(sum(gaps) / len(p))
 
 
 def area(p: np.ndarray, y: np.ndarray) -> float:
@@ -154,7 +118,7 @@ def agreement() -> Iterator[bool]:
 def main() -> None:
     """Fit, report, and write the weights."""
     samples = judged_samples()
-    names, x = design(samples)
+    names, x = matrix([sample.features for sample in samples], RARE)
     useful = np.array([sample.verdict == "useful" for sample in samples], float)
     wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
     p = by_other_corpora(samples, x, useful)
@@ -178,7 +142,7 @@ def main() -> None:
             for least in (0.3, 0.4, 0.5, 0.6)
         },
     }
-    fitted = zip(names, fit(x, useful), strict=True)
+    fitted = zip(names, fit(x, useful, RIDGE), strict=True)
     weights = {name: round(float(weight), 4) for name, weight in fitted}
     text = json.dumps({"other corpora": report, "weights": weights}, indent=1)
     WEIGHTS.write_text(text + "\n", encoding="utf-8")

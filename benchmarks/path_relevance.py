@@ -244,12 +244,12 @@ def main() -> None:
     edition = home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}.")
-    asked = questions_of(arguments.questions, arguments.part, arguments.limit)
+    some = questions_of(arguments.questions, arguments.part, arguments.limit)
     with edition.pinned() as pinned:
         paths = open_path_graph(home, pinned, GRAPH)
         if paths.policy is None:
             raise UsageError(f"There is no policy for {GRAPH} in {home.path}.")
-        grounded = paths.ground([q.question for q in asked], [q.choices for q in asked])
+        grounded = paths.ground([q.question for q in some], [q.choices for q in some])
         figures = measure(paths, grounded)
     command = f"python -m benchmarks.path_relevance QUESTIONS --home HOME --part {arguments.part}"
     command += f" --limit {arguments.limit}" if arguments.limit else ""

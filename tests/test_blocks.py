@@ -1,5 +1,6 @@
 """The blocks of a text, the words in them, and what a passage's prose and records are."""
 
+import time
 from typing import Any
 
 import pytest
@@ -185,3 +186,15 @@ def test_spans_of_prose_lead_back_to_the_passage() -> None:
     place = layout.prose.text.rindex("moorings")
     start, end = layout.prose.in_source(place, place + len("moorings"))
     assert text[start:end] == "moorings"
+
+
+@pytest.mark.parametrize("unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n"])
+def test_hostile_repetition_is_laid_out_in_linear_time(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit)) + ":\n\n- a\n"
+        started = time.process_time()
+        lay_out({"text": text})
+        return time.process_time() - started
+
+    quarter, whole = (min(seconds(n) for _ in range(2)) for n in (15_000, 60_000))
+    assert whole < 8 * max(quarter, 0.05)  # 4 if linear, 16 if quadratic

@@ -75,8 +75,8 @@ def test_all_simple_paths_to_the_first_target_count_and_no_others() -> None:
 
 def test_every_source_goes_with_every_candidate_that_is_something_else() -> None:
     paths = path_graph()
-    asked = question(paths, "source 0", "target 0", "source 0", "target 1")
-    pairs = pairs_of([asked, asked])
+    grounded = question(paths, "source 0", "target 0", "source 0", "target 1")
+    pairs = pairs_of([grounded, grounded])
     assert pairs.numbers == [0, 0, 1, 1]
     ends = [paths.graph.label(int(each.targets[0][0])) for each in pairs.questions]
     assert ends == ["target 0", "target 1"] * 2
@@ -84,12 +84,12 @@ def test_every_source_goes_with_every_candidate_that_is_something_else() -> None
 
 def test_relatedness_is_that_of_a_paths_beginnings() -> None:
     paths = path_graph()
-    asked = question(paths, "source 0", "target 0")
+    grounded = question(paths, "source 0", "target 0")
     start, apt, end = (
         int(paths.graph.named(name)[0]) for name in ("source 0", "apt 0", "target 0")
     )
     path = Path(start, (Step(0, False, apt), Step(0, False, end)))
-    [values, nothing] = values_of(paths.world, Pairs([0, 0], [asked, asked]), [[path], []])
+    [values, nothing] = values_of(paths.world, Pairs([0, 0], [grounded, grounded]), [[path], []])
     vectors = paths.vectors.nodes.astype(np.float64)
     sums = vectors[start], vectors[start] + vectors[apt], vectors[[start, apt, end]].sum(0)
     cosines = [float(each[0] / np.linalg.norm(each)) for each in sums]

@@ -86,17 +86,17 @@ def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float
 def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[str, float]:
     """Return what a fact leaves out of its sentence and its clause; `tokens` are the fact's."""
     tree = passage.tree
-    said = set(tokens)
+    stated = set(tokens)
     first, last = passage.sentence_of(clause.predicate)
     sentence = [t for t in range(first, last) if tree.pos[t] in CONTENT]
     around = [t for t in tree.subtree(clause.predicate) if tree.pos[t] in CONTENT]
-    dropped = [c for c in clause.complements if said.isdisjoint(tree.subtree(c.head))]
-    ends = [c for t in tokens for c in tree.children[t] if c not in said]
+    dropped = [c for c in clause.complements if stated.isdisjoint(tree.subtree(c.head))]
+    ends = [c for t in tokens for c in tree.children[t] if c not in stated]
     return {
-        "share of the sentence": sum(t in said for t in sentence) / max(len(sentence), 1),
-        "share of the clause": sum(t in said for t in around) / max(len(around), 1),
-        "content left in the sentence": math.log1p(sum(t not in said for t in sentence)),
-        "content left in the clause": math.log1p(sum(t not in said for t in around)),
+        "share of the sentence": sum(t in stated for t in sentence) / max(len(sentence), 1),
+        "share of the clause": sum(t in stated for t in around) / max(len(around), 1),
+        "content left in the sentence": math.log1p(sum(t not in stated for t in sentence)),
+        "content left in the clause": math.log1p(sum(t not in stated for t in around)),
         **{f"leaves out {c.role}": 1.0 for c in dropped},
         **{f"leaves off {tree.dep[c]}": 1.0 for c in ends if tree.pos[c] != "PUNCT"},
     }

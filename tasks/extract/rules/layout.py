@@ -35,6 +35,7 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_VALUE = 200
+_LONGEST_WORD = 80
 _NO_VALUE = re.compile(r"[\W_]*|n/?a|none|tbd|no|yes|无|暂无", re.IGNORECASE)
 
 
@@ -98,7 +99,7 @@ def _open_sentence(lead: str) -> str:
     words = words_of(lead).text.rstrip(" :：")
     if _POINTS.search(words):
         return ""
-    last = _LAST_WORD.search(words)
+    last = _LAST_WORD.search(words[-_LONGEST_WORD:])
     if words.endswith(_GOES_ON_CHINESE) or (last and last[1].lower() in _GOES_ON and " " in words):
         return words
     return ""
