@@ -1,16 +1,20 @@
 """Fit the confidence of triples to judged facts: python -m benchmarks.judged_facts.
 
-`benchmarks/judged/facts.jsonl` has triples of ten English corpora with where they were read and
-what a reader, who knew neither rules nor confidence, thought of them by docs/judging.md: useful,
-useless or wrong. Triples that today's rules do not state any more are left out. A ridge logistic
-regression learns which are useful; every figure is of corpora that the weights have not seen.
-Writes the weights to tasks/extract/rules/confidence.json and the figures to benchmarks/results.
+`benchmarks/judged/facts.jsonl` has triples of English and Chinese corpora with where they were read
+and what a reader, who knew neither rules nor confidence, thought of them by docs/judging.md:
+useful, useless or wrong. A row's `document` is a file below `$ALMANAC_DATA/more`, or a record of
+one (`rc/cmrc2018_dev_zh.jsonl.gz#ID`); `start` and `end` count its characters. A corpus whose name
+begins with `zh_` is Chinese. Triples that today's rules do not state any more are left out. Per
+language a ridge logistic regression learns which are useful; every figure is of corpora that the
+weights have not seen. Writes the weights to tasks/extract/rules/confidence.json and
+tasks/extract/rules/chinese/confidence.json, which stays as it is without judged Chinese facts, and
+the figures to benchmarks/results.
 """
 
 import gzip
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +25,9 @@ import numpy as np
 from benchmarks.calibrate import calibration_error, fit, matrix, predict
 from benchmarks.results_file import write_results
 from tasks.extract.english_pipeline.load import load_english
+from tasks.extract.extracted import Mention
+from tasks.extract.rules.chinese.confidence import WEIGHTS as CHINESE_WEIGHTS
+from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import WEIGHTS
 from tasks.extract.rules.english import find_triples, understand
@@ -37,6 +44,8 @@ RIDGE = 20.0
 RARE = 15
 PASSAGE_TOKENS = 256
 
+Stated = Iterable[tuple[Mention, dict[str, float]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -47,28 +56,49 @@ class Sample:
     features: dict[str, float]
 
 
-def judged_samples() -> list[Sample]:
-    """Return the judged triples that today's rules state."""
-    facts = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
-    rows = [_passage_of(fact) for fact in facts]
-    prose = [Reduced(lay_out(row).prose.text) for row in rows]
-    docs = parse(load_english(), (text.text for text in prose))
+def judged_facts(language: str) -> list[dict[str, Any]]:
+    """Return the judged facts of a language."""
+    facts = map(json.loads, JUDGED.read_text(encoding="utf-8").splitlines())
+    return [fact for fact in facts if _language(fact) == language]
+
+
+def _language(fact: dict[str, Any]) -> str:
+    return "zh" if fact["corpus"].startswith("zh_") else "en"
+
+
+def judged_samples(facts: list[dict[str, Any]]) -> list[Sample]:
+    """Return the judged triples, all of one language, that today's rules state."""
+    language = _language(facts[0])
+    rows = [_passage_of(fact, language) for fact in facts]
+    read = {"en": _read_english, "zh": _read_chinese}[language](rows)
     samples = []
-    for fact, row, text, doc in zip(facts, rows, prose, docs, strict=True):
-        passage = understand(row, tree_of(doc, text))
-        for triple in find_triples(passage, find_clauses(passage.tree)):
-            stated = triple_row(passage, triple)
-            if all(stated[name] == fact[name] for name in ("head", "relation", "tail")):
-                features = triple_features(passage, triple)
+    for fact, stated in zip(facts, read, strict=True):
+        for row, features in stated:
+            if all(row[name] == fact[name] for name in ("head", "relation", "tail")):
                 samples.append(Sample(fact["corpus"], fact["verdicts"][0], features))
                 break
     return samples
 
 
-def _passage_of(fact: dict[str, Any]) -> dict[str, Any]:
+def _read_english(rows: list[dict[str, Any]]) -> Iterator[Stated]:
+    prose = [Reduced(lay_out(row).prose.text) for row in rows]
+    docs = parse(load_english(), (text.text for text in prose))
+    for row, text, doc in zip(rows, prose, docs, strict=True):
+        passage = understand(row, tree_of(doc, text))
+        triples = find_triples(passage, find_clauses(passage.tree))
+        yield ((triple_row(passage, t), triple_features(passage, t)) for t in triples)
+
+
+def _read_chinese(rows: list[dict[str, Any]]) -> Iterator[Stated]:
+    for row in rows:
+        passage = read_passage({"passage_id": "", **row})
+        yield zip(passage.extracted.triples, passage.features, strict=True)
+
+
+def _passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
     """Return the row of the passage that a fact was read from."""
     title, text = _document(fact["document"])
-    pieces = split("", title, text, "en", PASSAGE_TOKENS)
+    pieces = split("", title, text, language, PASSAGE_TOKENS)
     return next(piece for piece in pieces if piece["span_end"] > fact["start"])
 
 
@@ -107,26 +137,27 @@ def area(p: np.ndarray, y: np.ndarray) -> float:
     return float(above / (positive * (len(y) - positive)))
 
 
-def agreement() -> Iterator[bool]:
+def agreement(facts: list[dict[str, Any]]) -> Iterator[bool]:
     """Yield for each triple that was judged twice whether both verdicts agree."""
-    for line in JUDGED.read_text(encoding="utf-8").splitlines():
-        verdicts = json.loads(line)["verdicts"]
+    for fact in facts:
+        verdicts = fact["verdicts"]
         if len(verdicts) > 1:
             yield verdicts[0] == verdicts[1]
 
 
-def main() -> None:
-    """Fit, report, and write the weights."""
-    samples = judged_samples()
+def fit_language(language: str, weights_file: Path) -> dict[str, Any]:
+    """Fit the weights of a language, write them, and return the figures."""
+    facts = judged_facts(language)
+    samples = judged_samples(facts)
     names, x = matrix([sample.features for sample in samples], RARE)
     useful = np.array([sample.verdict == "useful" for sample in samples], float)
     wrong = np.array([sample.verdict == "wrong" for sample in samples], float)
     p = by_other_corpora(samples, x, useful)
-    twice = list(agreement())
+    twice = list(agreement(facts))
     report = {
-        "judged": len(JUDGED.read_text(encoding="utf-8").splitlines()),
+        "judged": len(facts),
         "judged twice": len(twice),
-        "agree": round(float(np.mean(twice)), 3),
+        "agree": round(float(np.mean(twice)), 3) if twice else None,
         "stated today": len(samples),
         "useful": round(float(useful.mean()), 3),
         "wrong": round(float(wrong.mean()), 3),
@@ -144,8 +175,16 @@ def main() -> None:
     }
     fitted = zip(names, fit(x, useful, RIDGE), strict=True)
     weights = {name: round(float(weight), 4) for name, weight in fitted}
-    text = json.dumps({"other corpora": report, "weights": weights}, indent=1)
-    WEIGHTS.write_text(text + "\n", encoding="utf-8")
+    text = json.dumps({"other corpora": report, "weights": weights}, indent=1, ensure_ascii=False)
+    weights_file.write_text(text + "\n", encoding="utf-8")
+    return report
+
+
+def main() -> None:
+    """Fit, report, and write the weights of both languages."""
+    report = fit_language("en", WEIGHTS)
+    if judged_facts("zh"):
+        report["Chinese"] = fit_language("zh", CHINESE_WEIGHTS)
     write_results("judged-facts", "python -m benchmarks.judged_facts", report)
     print(json.dumps(report, indent=1))
 

@@ -41,7 +41,7 @@ def state_measure(statement: Statement) -> bool:
     if word in SIZES and number.value is not None and number.value.unit not in LENGTHS:
         return True
     size, when = words([number]), statement.when
-    statement.add("measure", attribute, size, heads=heads, carried=not owner, when=when)
+    statement.add("measure", attribute, size, heads=heads, when=when)
     return True
 
 
@@ -58,7 +58,7 @@ def state_copula(statement: Statement) -> None:
         for head in statement.heads:
             if native and head.kind in ("person", "unknown"):
                 place = words(part)[:-1]
-                statement.add("native", "籍贯", place, heads=[head], carried=False)
+                statement.add("native", "籍贯", place, heads=[head])
                 continue
             statement.add("copula", relation, tail, heads=[head], when=statement.when)
             state_role(statement, head, part)

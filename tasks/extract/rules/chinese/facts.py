@@ -51,6 +51,7 @@ class Thread:
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     """Add the facts of one sentence, clause by clause, the subject carried along."""
     clauses, asides = split_clauses(sentence.tokens)
+    passage.clause = None
     read_asides(passage, asides, sentence)
     if not is_plain(sentence.tokens):
         return
@@ -70,7 +71,7 @@ def _read_tokens(
     passage: PassageReading, thread: Thread, tokens: list[Token], *, first: bool
 ) -> None:
     """One clause: find its parts and its subject, add its facts, hand its subject on."""
-    clause = parse_clause(tokens)
+    passage.clause = clause = parse_clause(tokens)
     clause.times = clause.times or thread.times
     thread.times = clause.times if not (clause.verb or clause.subject) else []
     whole = (thread.sentence.start, clause.end)
@@ -168,13 +169,13 @@ def state_nominal(
     for part in split_coordination(clause.subject):
         text = text_of(part).removesuffix("之一")
         if is_native(part):
-            passage.triple("native", topic, "籍贯", text[:-1], span, carried=True)
+            passage.triple("native", topic, "籍贯", text[:-1], span)
         elif part[0].text == "祖籍" and len(part) > 1:
-            passage.triple("native", topic, "祖籍", words(part[1:]), span, carried=True)
+            passage.triple("native", topic, "祖籍", words(part[1:]), span)
         elif text in ("男", "女"):
-            passage.triple("nominal", topic, "性别", text, span, carried=True)
+            passage.triple("nominal", topic, "性别", text, span)
         elif text.endswith(PERSON_ENDINGS) and is_person(topic) and is_whole(part):
-            passage.triple("nominal", topic, "是", text, span, carried=True)
+            passage.triple("nominal", topic, "是", text, span)
 
 
 def state_alias(statement: Statement) -> None:

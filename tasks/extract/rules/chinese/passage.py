@@ -1,8 +1,9 @@
 """What is known of a Chinese passage while it is read, and the facts found in it so far.
 
-A fact's confidence is the share of right facts among those that its pattern found, judged by hand
-(see benchmarks/chinese.py for the sample); precision.json holds them as [right, judged]. A share
-from few cases is drawn towards the share of all patterns together.
+How likely a triple is useful is learned from judged ones (`confidence.py`). The confidence of a
+name, description or note is the share of right ones among those that its pattern found, judged by
+hand (see benchmarks/chinese.py for the sample); precision.json holds them as [right, judged]. A
+share from few cases is drawn towards the share of all patterns together.
 """
 
 import json
@@ -12,30 +13,26 @@ from functools import cache
 from pathlib import Path
 
 from tasks.extract.extracted import Extracted, Mention, evidence_columns, value_columns
+from tasks.extract.rules.attributes import Attribute
+from tasks.extract.rules.chinese.clauses import Clause
+from tasks.extract.rules.chinese.confidence import WEIGHTS, triple_features
 from tasks.extract.rules.chinese.lexicon import PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName, clean, kind_by_ending, kind_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
+from tasks.extract.rules.confidence import probability
 from tasks.text.names import is_pronoun
 from tasks.text.values import Value, parse_value
 
 PRIOR_CASES = 6  # the share of all patterns together weighs as much as this many cases
-LONG_TAIL = 30  # characters
 
 
 @cache
-def confidence(pattern: str, *, carried: bool = False, length: int = 0) -> float:
-    """The probability that a fact of this pattern is right.
-
-    `carried`: its subject stands in an earlier clause; `length`: characters of its tail.
-    """
+def share(pattern: str) -> float:
+    """The share of right facts among those of this pattern."""
     shares = json.loads(Path(__file__).with_name("precision.json").read_text("utf-8"))
     right, judged = map(sum, zip(*shares.values(), strict=True))
-    mine, cases = shares.get(pattern, (0, 0))
-    chance = (mine + PRIOR_CASES * (right / judged)) / (cases + PRIOR_CASES)
-    # A subject that was left out in the clause is sometimes taken from the wrong one.
-    chance *= 0.95 if carried else 1
-    chance *= 0.9 if length > LONG_TAIL else 1
-    return round(chance, 3)
+    mine, cases = shares[pattern]
+    return round((mine + PRIOR_CASES * (right / judged)) / (cases + PRIOR_CASES), 3)
 
 
 OR = re.compile("[」”]?(?:或者?|、)[「“]")
@@ -68,7 +65,9 @@ class PassageReading:
     last_date: str | None = None
     sentence: SegmentedSentence | None = None
     stated: set[tuple[str, str, str]] = field(default_factory=set)
-    patterns: list[str] = field(default_factory=list)
+    clause: Clause | None = None
+    patterns: list[str] = field(default_factory=list)  # of the triples, as are `features`
+    features: list[dict[str, float]] = field(default_factory=list)
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
     verb: str = ""  # of the last clause
     object: TypedName | None = None  # what the last verb acted on
@@ -115,7 +114,6 @@ class PassageReading:
         tail: str | TypedName,
         span: tuple[int, int],
         *,
-        carried: bool = False,
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
@@ -129,8 +127,7 @@ class PassageReading:
         if value is None or value.value_type == "text":
             value = Value("text") if isinstance(tail, TypedName) else parse_value(tail_text, "zh")
         self.stated.add(key)
-        self.patterns.append(pattern)
-        row = {
+        row: Mention = {
             "head": head.text,
             "head_kind": head.kind,
             "relation": relation,
@@ -142,8 +139,21 @@ class PassageReading:
             "polarity": None,
             "modality": None,
         }
-        chance = confidence(pattern, carried=carried, length=len(tail_text))
-        _append(self.extracted.triples, row, span, chance)
+        self._append(pattern, row, span, self.text)
+
+    def record(self, text: str, attribute: Attribute) -> None:
+        """Add what a table or a labelled value of the passage's `text` says."""
+        self.sentence = self.clause = None
+        row = {**attribute.triple(), "polarity": None, "modality": None}
+        self._append("record", row, (attribute.start, attribute.end), text)
+
+    def _append(self, pattern: str, row: Mention, span: tuple[int, int], text: str) -> None:
+        row |= evidence_columns(span, 0.0)
+        title, sentence, clause = self.title.text, self.sentence, self.clause
+        values = triple_features(pattern, row, text, title, sentence, clause)
+        self.patterns.append(pattern)
+        self.features.append(values)
+        _append(self.extracted.triples, row, span, probability(values, WEIGHTS))
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
         """Add another name; single characters (京) are too short to be looked up by."""
@@ -157,7 +167,7 @@ class PassageReading:
             and not known
         ):
             row = {"name": name.text, "alias": other, "kind": name.kind}
-            _append(self.extracted.aliases, row, span, confidence(pattern))
+            _append(self.extracted.aliases, row, span, share(pattern))
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
         """Add another name, as a triple and as an alias."""
@@ -172,13 +182,13 @@ class PassageReading:
         )
         if text and not known and usable(name.text, LONGEST_NAME):
             row = {"entity": name.text, "kind": name.kind, "text": text}
-            _append(self.extracted.descriptions, row, span, confidence(pattern))
+            _append(self.extracted.descriptions, row, span, share(pattern))
 
     def note(self, name: TypedName, aspect: str, span: tuple[int, int], pattern: str) -> None:
         """Add a note on a side of a name, with its question."""
         row = {"entity": name.text, "kind": name.kind, "aspect": aspect}
         row |= {"text": self.text[slice(*span)], "question": f"{name.text}的{aspect}是什么？"}
-        _append(self.extracted.aspects, row, span, confidence(pattern))
+        _append(self.extracted.aspects, row, span, share(pattern))
 
 
 def _append(facts: list[Mention], row: Mention, span: tuple[int, int], probability: float) -> None:

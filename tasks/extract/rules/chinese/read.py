@@ -72,7 +72,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     extracted.place_in(layout.prose)
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
-            extracted.triples.append({**attribute.triple(), "ordinal": len(extracted.triples)})
+            passage.record(row["text"], attribute)
     return passage
 
 

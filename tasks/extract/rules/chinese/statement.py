@@ -95,17 +95,12 @@ class Statement:
         tail: str | TypedName,
         *,
         heads: list[TypedName] | None = None,
-        carried: bool | None = None,
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add one triple per head; a subject is carried if the clause itself has none."""
-        if carried is None:
-            carried = not self.clause.subject
+        """Add one triple per head."""
         for head in self.heads if heads is None else heads:
-            self.passage.triple(
-                pattern, head, relation, tail, self.span, carried=carried, when=when, value=value
-            )
+            self.passage.triple(pattern, head, relation, tail, self.span, when=when, value=value)
 
     def tail(self, part: list[Token], picked: TypedName | None = None) -> str | TypedName:
         """The tail a phrase makes: a name where it is one, else its words."""

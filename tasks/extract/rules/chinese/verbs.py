@@ -70,7 +70,7 @@ def state_verb(statement: Statement) -> None:
     if verb in GIVING and len(clause.rest) > 1 and is_name(clause.rest[:1]):
         receiver, given = clause.rest[:1], statement.tail(clause.rest[1:])
         heads = [passage.name_phrase(receiver)]
-        statement.add("object", f"被{verb}", given, heads=heads, carried=False)
+        statement.add("object", f"被{verb}", given, heads=heads)
         return
     if verb in BIRTH:
         state_birth(statement, BIRTH[verb])
@@ -149,7 +149,7 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
             for part in made:
                 heads = [pick_name(passage, part)]
                 relation, value = f"{verb}时间", time.value
-                statement.add("time", relation, time.text, heads=heads, value=value, carried=False)
+                statement.add("time", relation, time.text, heads=heads, value=value)
         elif created or not clause.rest or all(is_known(head) for head in statement.heads):
             statement.add("time", f"{action}时间", time.text, value=time.value)
     place = clause.preposition("在", "于")
@@ -202,7 +202,7 @@ def state_serial(
         return
     if not clause.rest and statement.clause.verb in GOING and objects:
         tail = statement.tail(objects)
-        statement.add("serial", f"在…{clause.verb}", tail, heads=heads, carried=True)
+        statement.add("serial", f"在…{clause.verb}", tail, heads=heads)
     for part in split_coordination(without_indefinite(clause.rest)):
         tail = statement.tail(part, pick_name(statement.passage, part))
-        statement.add("serial", clause.verb, tail, heads=heads, carried=True)
+        statement.add("serial", clause.verb, tail, heads=heads)
