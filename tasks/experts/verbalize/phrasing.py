@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-from tasks.extract.rules.verb_lemmas import IRREGULAR, verb_lemma
+from tasks.extract.rules.verb_forms import is_past_form, verb_lemma
 from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.languages import is_chinese
 
@@ -101,7 +101,7 @@ class Phrasings:
         if first in _lexicon("states") and with_preposition:
             return f"is {words}"
         is_participle = first in _lexicon("participles")
-        if first.endswith("ed") or first in IRREGULAR or is_participle:
+        if first.endswith("ed") or is_past_form(first) or is_participle:
             passive = last == "by" or is_participle
             passive = passive or (len(parts) == 2 and first in self._passive_verbs)
             return f"was {words}" if passive else words

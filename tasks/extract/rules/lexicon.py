@@ -14,10 +14,6 @@ def _listed(name: str) -> frozenset[str]:
 
 OPENERS = _listed("openers")
 NEGATING = _listed("negating")
-VERB_GROUPS = [group.split() for group in _WORDS["irregular_verbs"].split(";")]
-SAME_IN_PAST = _listed("same_in_past")
-STEMS_WITH_E = _listed("stems_with_e")
-STEMS_WITHOUT_E = _listed("stems_without_e")
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }

@@ -10,7 +10,7 @@ or "having written".
 
 from tasks.extract.rules.clauses import NEGATIONS, Clause
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.verb_lemmas import past_of
+from tasks.extract.rules.verb_forms import verb_forms
 from tasks.text.languages import word_set
 
 SILENT = word_set("be have do would")
@@ -79,7 +79,6 @@ def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
     return not any(tree.lower[mark] in TELLING for mark in marks)
 
 
-IRREGULAR_PRESENT = {"have": "has", "do": "does", "go": "goes", "be": "is", "undergo": "undergoes"}
 PERFECT = word_set("VBN VBD")
 DEEPEST = 8
 
@@ -113,19 +112,7 @@ def _tense(tree: Tree, verbs: list[int]) -> str:
 
 def inflected(tree: Tree, verb: int, *, past: bool) -> str:
     """Return a verb as a relation has it: simple past, or third person of the present."""
-    lower, tag, lemma = tree.lower[verb], tree.tag[verb], tree.lemma[verb].lower()
-    if past:
-        is_past_form = tag == "VBD" or (tag == "VBN" and lower.endswith("ed"))
-        return lower if is_past_form and lower[:1].isalpha() else past_of(lemma)
-    return lower if tag == "VBZ" and lower[:1].isalpha() else present_of(lemma)
-
-
-def present_of(lemma: str) -> str:
-    """Return the third person singular of the present."""
-    if lemma in IRREGULAR_PRESENT:
-        return IRREGULAR_PRESENT[lemma]
-    if lemma.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return lemma + "es"
-    if lemma.endswith("y") and lemma[-2:-1] not in tuple("aeiou"):
-        return lemma[:-1] + "ies"
-    return lemma + "s"
+    lower, wanted = tree.lower[verb], "VBD" if past else "VBZ"
+    forms = verb_forms(tree.lemma[verb].lower(), wanted)
+    fits = lower in forms or (tree.tag[verb] == wanted and lower.isalpha())
+    return lower if fits or not forms else forms[0]
