@@ -207,7 +207,7 @@ class TripleMention(Row):
 
 
 class StatementMention(Row):
-    """A clause as a passage states it, in its own words; only the English rules read statements."""
+    """A clause as a passage states it, in its own words; language models read none."""
 
     table: ClassVar[str] = "statement_mentions"
     key: ClassVar[tuple[str, ...]] = ("passage_id", "engine", "prompt_sha", "ordinal")

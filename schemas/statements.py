@@ -27,8 +27,7 @@ ATTRIBUTION = Field(description="Who says so if not the text itself, else empty.
 class Statement(Row):
     """A clause with one subject, in the words of its sentence; one row per place in a document.
 
-    Only the English rules read statements; Chinese texts and passages that a language model read
-    have none.
+    Passages that a language model read have none.
     """
 
     table: ClassVar[str] = "statements"

@@ -18,6 +18,7 @@ from schemas.observations import (
     AspectMention,
     DescriptionMention,
     NameMention,
+    StatementMention,
     TripleMention,
 )
 from schemas.row import Row
@@ -34,6 +35,7 @@ ROWS: dict[str, type[Row]] = {
     "descriptions": DescriptionMention,
     "aspects": AspectMention,
     "aliases": AliasMention,
+    "statements": StatementMention,
 }
 STAMPS = {"passage_id", "engine", "prompt_sha"}
 LIFE = (
@@ -112,7 +114,6 @@ negation | 王选 | 王选没有出国留学。
 question | 天坛 | 天坛是什么公园？
 condition | 天坛 | 如果天坛位于北京，天坛面积为273万平方米。
 wish | 王选 | 王选希望前往英国。
-possibility | 天坛 | 天坛可能是明朝建筑。
 claim | 天坛 | 专家认为天坛是明朝建筑。
 the reader | 折线图 | 你使用折线图。
 step | 西红柿的做法 | 将西红柿洗净，放入锅中，加入白砂糖。
@@ -128,6 +129,68 @@ long quotation | 鲁迅 | 朋友写道：“鲁迅是中国的作家，鲁迅是
 def test_what_is_not_stated_plainly_or_read_whole_makes_no_facts(case: str) -> None:
     _, title, text = case.split(" | ")
     assert triples(text, title) == set()
+
+
+# how it is meant | text | polarity, modality and who says so
+MEANT = """
+plainly | 天坛位于北京市。 | positive, asserted,
+not | 天坛不位于南京市。 | negative, asserted,
+not at all | 天坛并不是博物馆。 | negative, asserted,
+perhaps | 天坛可能是明朝建筑。 | positive, possible,
+in the future | 天坛将位于北京市。 | positive, future,
+required | 天坛必须位于北京市。 | positive, required,
+forbidden | 天坛不得超过50米。 | negative, required,
+said | 李明表示，天坛位于北京市。 | positive, reported, 李明
+said at once | 李明指出天坛位于北京市。 | positive, reported, 李明
+according to | 据新华社报道，天坛位于北京市。 | positive, reported, 新华社
+"""
+
+
+@pytest.mark.parametrize("case", MEANT.strip().splitlines(), ids=lambda case: case.split(" |")[0])
+def test_triples_and_statements_tell_how_they_are_meant(case: str) -> None:
+    _, text, expected = case.split(" | ")
+    polarity, modality, source = (part.strip() for part in expected.split(","))
+    found = extract(text, "天坛")
+    assert {(t["polarity"], t["modality"]) for t in found.triples} == {(polarity, modality)}
+    (statement,) = found.statements
+    assert (statement["polarity"], statement["modality"]) == (polarity, modality)
+    assert statement["attribution"] == source
+
+
+@pytest.mark.parametrize("text", ["如果天坛开放，天坛位于北京市。", "专家认为天坛位于北京市。"])
+def test_conditions_and_opinions_are_statements_but_no_facts(text: str) -> None:
+    found = extract(text, "天坛")
+    assert not found.triples
+    assert "asserted" not in {s["modality"] for s in found.statements}
+
+
+def test_a_clause_is_a_statement_with_its_parts() -> None:
+    found = extract("1420年，天坛由明成祖在北京建造。它也属于世界遗产。", "天坛")
+    built, belongs = found.statements
+    assert (built["subject"], built["predicate"], built["time"]) == ("天坛", "建造", "1420年")
+    assert (built["arguments"], built["place"]) == (["由明成祖"], "北京")
+    assert (belongs["subject"], belongs["subject_name"]) == ("它", "天坛")
+    assert (belongs["predicate"], belongs["object"]) == ("属于", "世界遗产")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "依法办理相关手续。",
+        "车流穿梭、人潮涌动。",
+        "用户响应时间是受到网络的影响。",
+        "逾期不改正的。",
+    ],
+)
+def test_fragments_are_no_statements(text: str) -> None:
+    assert extract(text, "").statements == []
+
+
+def test_numbers_of_articles_and_items_are_no_part_of_a_fact() -> None:
+    assert triples("第二条 天坛位于北京市。\n（三）天坛属于世界遗产。", "天坛") == {
+        ("天坛", "位于", "北京市"),
+        ("天坛", "属于", "世界遗产"),
+    }
 
 
 def test_steps_and_questions_are_no_labelled_values() -> None:

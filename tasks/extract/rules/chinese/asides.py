@@ -4,18 +4,19 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
-from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS
+from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 
 # "Alan Turing" after a name is its other spelling, without a word that says so.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
-LABELS = sorted(ALIAS_RELATIONS, key=len, reverse=True)
+LABELS = sorted(ALIAS_RELATIONS | LANGUAGES, key=len, reverse=True)
 
 
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
+CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # of a character that is part of a word
 WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
@@ -71,7 +72,8 @@ def _named(before: list[Token]) -> list[Token]:
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
     run = before[start:]
-    if run and run[0].tag in ("m", "q"):
+    cut = start and len(before[start - 1].text) == 1 and before[start - 1].tag in CUT
+    if cut or (run and run[0].tag in ("m", "q", "vn", "v")):
         return []
     return run if len(run) > 1 or (run and is_name(run)) else []
 

@@ -92,7 +92,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
-            clause.unread = clause.unread or token.tag[0] in "vrzgf"
+            clause.unread = clause.unread or token.tag[0] in "vrzgf" or token.text == "所"
             position += 1
     _lift_alias(clause)
     return clause
@@ -102,8 +102,12 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
     word = tokens[position].text
     if word not in PREPOSITIONS or position + 1 >= len(tokens):
         return False
-    # 为 without a verb after it is "is": 官方语言为法语.
-    return word != "为" or any(is_verb(tokens, i) for i in range(position + 1, len(tokens)))
+    # 为 without a verb after it is "is", or with one that only belongs to a noun: 为收集资料的部门.
+    if word != "为":
+        return True
+    marks = [i for i in range(position + 1, len(tokens) - 1) if tokens[i].text == "的"]
+    after = marks[-1] if marks and tokens[position + 1].tag != "v" else position
+    return any(is_verb(tokens, i) for i in range(after + 1, len(tokens)))
 
 
 def _lift_alias(clause: Clause) -> None:
@@ -184,6 +188,10 @@ def _take_preposition(clause: Clause, position: int) -> int:
         clause.prepositions.append(Preposition(word, phrase))
         # 华强北路从红荔路至深南大道的地下空间: the subject goes on after the phrase.
         goes_on = any(token.text == "的" for token in phrase[1:])
+        # 主席在开幕式上发表的讲话: so does what looks like its end.
+        acts = [i for i, token in enumerate(phrase) if token.tag == "v"]
+        relative = bool(acts) and any(token.text == "的" for token in phrase[acts[0] :])
+        clause.unread |= relative and bool(clause.subject)
         clause.unread |= word in ("从", "自") and bool(clause.subject) and goes_on
     return max(end, position + 1)
 

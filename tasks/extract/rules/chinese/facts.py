@@ -1,6 +1,6 @@
 """Triples, aliases and descriptions from the clauses of a Chinese sentence."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, parse_clause
@@ -8,6 +8,7 @@ from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
+    BELIEVING,
     COPULAS,
     CREATION,
     EMPTY_VERBS,
@@ -19,12 +20,19 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
 from tasks.extract.rules.chinese.passage import PassageReading
+from tasks.extract.rules.chinese.standing import (
+    STATED,
+    is_condition,
+    source_name,
+    take_source,
+    take_standing,
+)
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
+from tasks.extract.rules.chinese.statements import add_statement
 from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
-    is_conditional,
     is_hedged,
     is_known,
     is_person,
@@ -32,6 +40,7 @@ from tasks.extract.rules.chinese.whole import (
     is_understood,
     is_whole,
 )
+from tasks.extract.rules.modality import PLAIN, Standing
 
 NOBODY = TypedName("", "unknown")  # makes no facts
 REASONS = frozenset(["由于", "因", "因为", "因应"])
@@ -46,31 +55,59 @@ class Thread:
     subjects: list[TypedName]
     times: list[Token] = field(default_factory=list)
     met: bool = False  # a person: the first one is who the next sentence calls 他
+    around: Standing = PLAIN
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     """Add the facts of one sentence, clause by clause, the subject carried along."""
     clauses, asides = split_clauses(sentence.tokens)
-    passage.clause = None
+    passage.clause, passage.standing = None, PLAIN
     read_asides(passage, asides, sentence)
     if not is_plain(sentence.tokens):
         return
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
-        if is_conditional(tokens):
-            return
-        if number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
+        passage.standing = thread.around
+        if is_condition(tokens):
+            thread.around = replace(thread.around, modality="conditional")
+            thread.subjects = [NOBODY]
+        elif number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
             made = passage.verb in CREATION or passage.verb == "组成"
             named = passage.object if made and passage.object else thread.subjects[0]
             state_other_name(passage, named, tokens, (sentence.start, tokens[-1].end))
         else:
-            _read_tokens(passage, thread, tokens, first=number == 0)
+            quoted = take_source(tokens)
+            if quoted is not None:
+                thread.around = _reported(passage, thread, tokens, quoted[0])
+                tokens = quoted[1]
+            if tokens:
+                _read_tokens(passage, thread, tokens, first=number == 0)
+
+
+def _reported(
+    passage: PassageReading, thread: Thread, tokens: list[Token], source: list[Token]
+) -> Standing:
+    """How the rest of a sentence is meant after somebody's 表示; its subject is not theirs."""
+    believes = any(token.text in BELIEVING for token in tokens)
+    name = source_name(source)
+    if name in PRONOUNS:
+        who = passage.pronoun(name)
+        name = who.text if who else name
+    elif not name and thread.subjects[0] != NOBODY:
+        name = thread.subjects[0].text
+    thread.subjects = [NOBODY]
+    return Standing("positive", "supposed" if believes else "reported", name)
 
 
 def _read_tokens(
     passage: PassageReading, thread: Thread, tokens: list[Token], *, first: bool
 ) -> None:
     """One clause: find its parts and its subject, add its facts, hand its subject on."""
+    meant = take_standing(tokens, thread.around)
+    passage.standing = meant.standing
+    if not meant.tokens:
+        return
+    tokens = meant.tokens
     passage.clause = clause = parse_clause(tokens)
     clause.times = clause.times or thread.times
     thread.times = clause.times if not (clause.verb or clause.subject) else []
@@ -87,13 +124,15 @@ def _read_tokens(
         thread.subjects = [NOBODY]
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
+    if clause.verb and not clause.unread:
+        add_statement(passage, clause, meant, own, clause.start)
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
     understood = is_understood(clause, named, passage.title)
-    if understood and not clause.negated:
+    if understood and not clause.negated and meant.standing.modality in STATED:
         span = whole if leans else (clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))
     passage.verb = clause.verb

@@ -15,6 +15,7 @@ def _listed(name: str) -> tuple[str, ...]:
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
 TAGS = {word: tag for tag, words in _WORDS["tags"].items() for word in words.split()}
+LANGUAGES = frozenset(_listed("languages"))
 ALIAS_RELATIONS = frozenset(_listed("alias_relations"))
 MEASURES: dict[str, str] = _WORDS["measures"]
 RELATIVE_YEARS: dict[str, int] = _WORDS["relative_years"]
@@ -53,3 +54,9 @@ STATING = frozenset(_listed("stating")) | COPULAS | CREATION | NAMING | ALIAS_RE
 SHORT_VERBS = frozenset(_listed("short_verbs"))
 RELATIVE_WORDS = frozenset(_listed("relative_words"))
 VAGUE = frozenset(_listed("vague"))
+NEGATIVE = frozenset(_listed("negative"))
+SAYING = frozenset(_listed("saying"))
+BELIEVING = frozenset(_listed("believing"))
+MODALITY_OF_WORD = {
+    word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
+}

@@ -20,6 +20,7 @@ from tasks.extract.rules.chinese.lexicon import PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName, clean, kind_by_ending, kind_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.confidence import probability
+from tasks.extract.rules.modality import PLAIN, Standing
 from tasks.text.names import is_pronoun
 from tasks.text.values import Value, parse_value
 
@@ -36,6 +37,8 @@ def share(pattern: str) -> float:
 
 
 OR = re.compile("[」”]?(?:或者?|、)[「“]")
+POINTING = ("该", "此", "上述", "以下", "下列", "如下", "本条", "本法", "本规定", "本市")
+APPOSED = frozenset(["apposition", "kin", "owned_work", "life", "alias"])  # said in passing
 LONGEST_NAME = 40
 LONGEST_TAIL = 80
 # Common nouns that mean the document's subject when they stand alone in its text.
@@ -66,6 +69,7 @@ class PassageReading:
     sentence: SegmentedSentence | None = None
     stated: set[tuple[str, str, str]] = field(default_factory=set)
     clause: Clause | None = None
+    standing: Standing = PLAIN
     patterns: list[str] = field(default_factory=list)  # of the triples, as are `features`
     features: list[dict[str, float]] = field(default_factory=list)
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
@@ -127,6 +131,7 @@ class PassageReading:
         if value is None or value.value_type == "text":
             value = Value("text") if isinstance(tail, TypedName) else parse_value(tail_text, "zh")
         self.stated.add(key)
+        standing = PLAIN if pattern in APPOSED else self.standing
         row: Mention = {
             "head": head.text,
             "head_kind": head.kind,
@@ -136,8 +141,8 @@ class PassageReading:
             **value_columns(value, named=isinstance(tail, TypedName)),
             "valid_from": value.valid_from or (when.valid_from or when.date if when else None),
             "valid_to": value.valid_to or (when.valid_to if when else None),
-            "polarity": None,
-            "modality": None,
+            "polarity": standing.polarity,
+            "modality": standing.modality,
         }
         self._append(pattern, row, span, self.text)
 
@@ -200,7 +205,8 @@ def usable(text: str, longest: int) -> bool:
     return (
         0 < len(text) <= longest
         and text not in PRONOUNS
-        and text[0] not in "他她它"
+        and text[0] not in "他她它这那"
+        and not text.startswith(POINTING)
         and not is_pronoun(text, "zh")
         and any(character.isalnum() for character in text)
         and "\n" not in text

@@ -4,7 +4,10 @@ from tasks.extract.extracted import Extracted
 from tasks.text.chinese_words import simplified
 
 # Relations keep one form for both scripts, so that 首都 and 首都 of two documents are the same.
-_FIELDS = ("name", "head", "tail", "entity", "alias", "text", "aspect", "question")
+_FIELDS = (
+    *("name", "head", "tail", "entity", "alias", "text", "aspect", "question"),
+    *("subject", "subject_name", "predicate", "object", "time", "place", "attribution"),
+)
 
 
 def as_written(extracted: Extracted, text: str, *others: str) -> None:
@@ -17,8 +20,14 @@ def as_written(extracted: Extracted, text: str, *others: str) -> None:
     titles = {simplified(other): other for other in others}
     for mentions in (*extracted.facts, extracted.names):
         for mention in mentions:
+
+            def stands(words: str, start: int = mention["span_start"]) -> str:
+                place = reading.find(words, start)
+                here = text[place : place + len(words)] if place >= 0 else ""
+                return titles.get(words) or here or words.translate(written)
+
             for field in _FIELDS:
                 if words := mention.get(field):
-                    start = reading.find(words, mention["span_start"])
-                    stands = text[start : start + len(words)] if start >= 0 else ""
-                    mention[field] = titles.get(words) or stands or words.translate(written)
+                    mention[field] = stands(words)
+            if arguments := mention.get("arguments"):
+                mention["arguments"] = list(map(stands, arguments))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.clauses import Clause, is_verb
-from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE
+from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE, PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token
@@ -110,6 +110,8 @@ class Statement:
         text = words(part)
         if text in passage.forms or text == passage.title.text:
             return passage.title
+        if text in PRONOUNS:
+            return ""
         if (generic := passage.pronoun(text)) is not None:
             return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):

@@ -3,6 +3,7 @@
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
+    AND,
     KIN,
     MEASURES,
     PERSON_ENDINGS,
@@ -149,7 +150,8 @@ def _described_name(
         and described.endswith(("家", "诗人", "教授", "学者", "院士"))
     )
     person = person or (last.tag in ("n", "nz", "a") and len(last.text) in (2, 3) and titled)
-    if last.tag != "work" and not (person and role):
+    plain = all(token.nominal or token.text in ("的", *AND) for token in before)
+    if not plain or (last.tag != "work" and not (person and role)):
         return None
     kind = "work" if last.tag == "work" else "person"
     name = TypedName(passage.name_phrase([last]).text, kind)

@@ -25,6 +25,10 @@ from tasks.text.values import Value, find_values, parse_value
 LONGEST_SENTENCE = 400
 
 SENTENCE = re.compile(rf"[^。！？!?\n]{{1,{LONGEST_SENTENCE}}}[。！？!?]*[”’」』）)]*")
+NUMBERING = re.compile(
+    r"\s*(?:(?:第[零一二三四五六七八九十百\d]+[条章节款]|[（(][一二三四五六七八九十\d]+[）)]"
+    r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十]+、|[-*•])[ \t\u3000]*)?"
+)
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
 LATIN = re.compile(r"[A-Za-z][A-Za-z0-9.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*")
@@ -61,7 +65,8 @@ PARTIAL_DATE = re.compile(
 )
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
-PARTICLES = frozenset("了是为和与由于在的被把将从用指")
+PARTICLES = frozenset("了是为和与由于在的被把将从用指经称曾均仍已")
+NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及")  # ends no name
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
@@ -82,7 +87,9 @@ def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
     sentences = []
     for match in SENTENCE.finditer(text):
         heading = match[0].lstrip().startswith("#")
-        tokens = [] if heading else list(_tokens(text, match.start(), match.end(), marked))
+        number = NUMBERING.match(match[0])
+        start = match.start() + (number.end() if number else 0)
+        tokens = [] if heading else list(_tokens(text, start, match.end(), marked))
         if tokens:
             sentences.append(SegmentedSentence(tokens[0].start, tokens[-1].end, tokens))
     return sentences
@@ -197,6 +204,8 @@ def _mended(tokens: list[Token]) -> list[Token]:
             before = Token(last.text[:-1], "r", last.start, last.end - 1)
             mended[-1:] = [before] if before.text else []
             mended.append(Token("出生于", "v", before.end, token.end))
+        elif token.text == "是" and text_of(mended[-2:]) == "指的":
+            mended[-2:] = [Token("指的是", "v", mended[-2].start, token.end)]
         elif (
             last.tag == "v"
             and token.text == "器"
@@ -215,6 +224,8 @@ def _continues_person(before: list[Token], token: Token) -> bool:
     """Whether a token is (part of) the given name after a surname standing alone."""
     last = before[-1]
     if len(last.text) + len(token.text) > 3 or not HAN_OR_ZERO.match(token.text):
+        return False
+    if token.text[-1] in NOT_GIVEN or (last.text == "和" and len(before) > 1):
         return False
     if last.tag == "nr" and len(last.text) == 1:
         return token.tag[0] in "nagze" or (token.tag == "v" and len(token.text) == 1)

@@ -24,6 +24,7 @@ from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.chinese.whole import is_known, is_person, is_term, is_whole
 
 LONGEST_ACTION = 8  # characters of what was done
+PERSONAL = frozenset(["毕业", "肄业", "就读", "结婚", "任教", "留学"])
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
 BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
 # The verb whose time a shorter verb states: 写于 makes 写作时间.
@@ -77,6 +78,13 @@ def state_verb(statement: Statement) -> None:
         return
     objects, serial = split_serial(clause.rest, pivot=verb in PIVOTS)
     if serial and not _acts_on(statement, serial):
+        return
+    if len(serial) == 1 and verb not in GOING | PIVOTS:
+        # 从事杂交水稻研究: the end of the object was taken for a verb.
+        if serial[0].tag != "vn":
+            return
+        objects, serial = clause.rest, []
+    if verb in PERSONAL and any(is_known(h) and not is_person(h) for h in statement.heads):
         return
     new = bool(objects) and objects[0].text.startswith("一")
     objects = without_indefinite(objects)
@@ -141,7 +149,7 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
     created = verb.removesuffix("于") in CREATION
     if len(what) > LONGEST_ACTION and not created:
         return
-    action = verb.removesuffix("于") if created else verb + what
+    action = verb.removesuffix("于") if created and not what else verb + what
     for time in clause.times[:1]:
         made = split_coordination(objects)
         if created and made and not verb.endswith("于"):

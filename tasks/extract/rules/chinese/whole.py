@@ -7,7 +7,6 @@ verb, an adverb or a demonstrative out of place is a fragment of one that was no
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
-    CONDITIONS,
     COPULAS,
     HEDGES,
     PERSON_ENDINGS,
@@ -38,11 +37,6 @@ def is_plain(tokens: list[Token]) -> bool:
     if tokens[-1].text.rstrip("”’」』）)")[-1:] in ("？", "?"):
         return False
     return not any(token.text in SPEAKERS or token.text in QUOTES for token in tokens)
-
-
-def is_conditional(tokens: list[Token]) -> bool:
-    """Whether a clause says on what condition the clauses after it hold."""
-    return any(token.text in CONDITIONS for token in tokens[:4]) or tokens[-1].text == "的话"
 
 
 def is_hedged(tokens: list[Token]) -> bool:

@@ -1,0 +1,129 @@
+"""How a Chinese clause is meant: its polarity, its modality, and who says it.
+
+Words that say so stand before the verb (不得超过, 将于…举行, 据…报道). They are taken out, so that
+what is left reads as a plain clause.
+"""
+
+from dataclasses import dataclass, replace
+
+from tasks.extract.rules.chinese.clauses import is_verb, relative_end
+from tasks.extract.rules.chinese.lexicon import (
+    BELIEVING,
+    CONDITIONS,
+    MODALITY_OF_WORD,
+    NEGATIONS,
+    NEGATIVE,
+    SAYING,
+)
+from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.modality import PLAIN, Standing
+
+# A clause of these is a fact with a note of how it is meant; of the others it is none.
+STATED = frozenset(["asserted", "required", "future", "possible", "reported"])
+ACCORDING = ("据", "根据", "按照", "依据")
+REPORTS = (
+    "报道",
+    "介绍",
+    "统计",
+    "透露",
+    "了解",
+    "消息",
+    "记载",
+    "称",
+    "估计",
+    "数据",
+    "预测",
+    "说",
+)
+HEARSAY = frozenset(
+    ["据悉", "据报道", "据介绍", "据统计", "据了解", "据称", "据说", "相传", "传说"]
+)
+THEN = frozenset(["则", "那么", "那", "就", "便"])
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A clause without the words that say how it is meant, these words, and what they say."""
+
+    tokens: list[Token]
+    words: list[Token]
+    standing: Standing
+
+
+def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
+    """Part who says so from what is said; None of a clause that quotes nobody."""
+    if tokens[0].text in HEARSAY:
+        return [], tokens[1:]
+    if tokens[0].text in ACCORDING and tokens[-1].text.endswith(REPORTS):
+        return tokens[1:-1], []
+    for position, token in enumerate(tokens):
+        if token.text in SAYING or token.text in BELIEVING:
+            said = tokens[position + 1 :]
+            clausal = any(is_verb(said, i) for i in range(1, len(said)))
+            quotes = not said or (token.text != "表示" and clausal)
+            named = position > 0 and any(t.nominal or t.tag[0] == "r" for t in tokens[:position])
+            return (tokens[:position], said) if quotes and (named or not said) else None
+        if is_verb(tokens, position):
+            return None
+    return None
+
+
+def is_condition(tokens: list[Token]) -> bool:
+    """Whether a clause says on what condition the clauses after it hold."""
+    return any(token.text in CONDITIONS for token in tokens[:4]) or tokens[-1].text == "的话"
+
+
+def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
+    """Take the words of negation and modality out; `around` is how the sentence so far is meant."""
+    kept: list[Token] = []
+    words: list[Token] = []
+    negative, modality = False, ""
+    position = 0
+    while position < len(tokens):
+        token, after = tokens[position], tokens[position + 1 :]
+        relative = relative_end(tokens, position)
+        if relative is not None:
+            kept += tokens[position : relative + 1]
+            position = relative + 1
+            continue
+        if _is_marker(token, after):
+            words.append(token)
+            negative ^= token.text in NEGATIONS or token.text in NEGATIVE
+            modality = modality or MODALITY_OF_WORD.get(token.text, "")
+            if token.text.endswith("是"):  # 不是
+                kept.append(replace(token, text="是", tag="v", start=token.end - 1))
+                position += 1
+                break
+        elif is_verb(tokens, position):
+            break
+        elif not (token.text in THEN and not kept):
+            kept.append(token)
+        position += 1
+    standing = Standing(
+        "negative" if negative else "positive",
+        modality if around.modality == "asserted" else around.modality,
+        around.attribution,
+    )
+    if not standing.modality:
+        standing = replace(standing, modality="asserted")
+    return Meant(kept + tokens[position:], words, standing)
+
+
+def _is_marker(token: Token, after: list[Token]) -> bool:
+    """Whether a word negates or moderates the verb that follows."""
+    if token.text.endswith("是") and token.text in NEGATIONS:
+        return bool(after)
+    if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
+        if token.text == "将" and after and after[0].nominal and after[0].tag != "time":
+            return False  # 将西红柿洗净
+        return any(is_verb(after, i) for i in range(len(after)))
+    return False
+
+
+def source_name(tokens: list[Token]) -> str:
+    """The words of who says so, without when: 别洛乌索夫29日 is 别洛乌索夫."""
+    while tokens and (tokens[-1].tag in ("time", "d", "m") or tokens[-1].text in "日就对"):
+        tokens = tokens[:-1]
+    while tokens and tokens[0].tag in ("time", "d", "c", "p"):
+        tokens = tokens[1:]
+    return text_of(tokens)
