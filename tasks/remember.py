@@ -150,10 +150,14 @@ def _document(edition: Edition, note: Note) -> dict[str, Any] | None:
 
 
 def _facts(edition: Edition, document_id: str) -> list[dict[str, Any]]:
-    """Return the first triples that the document states."""
+    """Return the first triples that the document plainly asserts."""
     table = edition.table(schemas.Triple)
-    own = table.filter(pc.equal(table["document_id"], document_id)).slice(0, FACTS)
-    return own.select(["head", "relation", "tail", "confidence"]).to_pylist()
+    own = table.filter(
+        (pc.field("document_id") == document_id)
+        & (pc.field("polarity") == "positive")
+        & (pc.field("modality") == "asserted")
+    )
+    return own.slice(0, FACTS).select(["head", "relation", "tail", "confidence"]).to_pylist()
 
 
 def _not_read(home: Home, note: Note, run: RunReport) -> AlmanacError:

@@ -58,7 +58,7 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
     Raises UsageError if no entity has the name, or if several have it; the message lists them.
     """
     edition.check(DUCKDB_FILE)
-    with duckdb.connect(str(edition.database), read_only=True) as con:
+    with edition.connect() as con:
         entity = _choose(con, wanted, graph)
         entity_id = entity["entity_id"]
         aliases = _rows(con, _ALIASES, [entity_id])

@@ -1,5 +1,6 @@
 """Statements: clauses in their own words, when and where, how they are meant, and who says so."""
 
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,7 +13,9 @@ from tasks.extract.rules import RulesEngine
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Tree
-from warehouse.derivation import read_sql
+from warehouse import sql_worker
+from warehouse.asserted import create_asserted
+from warehouse.editions import DUCKDB_FILE, Edition
 
 ENGINE = RulesEngine()
 
@@ -187,5 +190,16 @@ def test_only_plain_triples_are_asserted():
         con.execute("create table plain as select * from triples")
         con.unregister("triples")
         con.execute("alter table plain rename to triples")
-        con.execute(read_sql("asserted_triples"))
+        create_asserted(con)
         assert con.sql("select triple_id from asserted_triples").fetchall() == [("a",)]
+
+
+def test_an_edition_without_standings_holds_nothing_but_assertions(tmp_path: Path):
+    with duckdb.connect(str(tmp_path / DUCKDB_FILE)) as con:
+        con.execute("create table triples as select 'a' as triple_id")
+    with Edition(tmp_path, {"edition": "000001-0", "sequence": 1}).connect() as con:
+        rows = con.execute("select triple_id, modality from asserted_triples").fetchall()
+    assert rows == [("a", "asserted")]
+    request = {"database": str(tmp_path / DUCKDB_FILE), "live": {}, "memory_mb": 256, "threads": 1}
+    with sql_worker.connect(request) as con:
+        assert con.execute("select polarity from asserted_triples").fetchall() == [("positive",)]

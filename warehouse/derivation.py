@@ -19,6 +19,7 @@ import schemas
 from schemas import observations
 from schemas.imports import IMPORTED, GraphImport
 from schemas.row import Row
+from warehouse.asserted import create_asserted
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.journal import Journal, register
 from warehouse.quoting import quoted_name, quoted_text
@@ -172,7 +173,7 @@ def build_database(folder: Path) -> None:
         for row in schemas.EDITION:
             con.read_parquet(str(folder / f"{row.table}.parquet")).create(row.table)
             _comment(con, "table", row)
-        con.execute(read_sql("asserted_triples"))
+        create_asserted(con)
         con.execute(read_sql("views"))
         for row in schemas.VIEWS:
             _comment(con, "view", row)

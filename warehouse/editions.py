@@ -18,12 +18,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.errors import DamageError, UsageError
 from schemas.row import Row
 from warehouse import durable
+from warehouse.asserted import create_asserted
 from warehouse.manifest import describe, forget_checked, is_untouched, note_checked
 
 SCHEMA_VERSION = 1
@@ -61,6 +63,12 @@ class Edition:
     def database(self) -> Path:
         """The DuckDB file with tables, views and indexes."""
         return self.path / DUCKDB_FILE
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Open the database, read-only, with the views of assertions that it may lack."""
+        con = duckdb.connect(str(self.database), read_only=True)
+        create_asserted(con, "temp")
+        return con
 
     def check(self, *parts: str) -> None:
         """Raise DamageError unless these files, or the files in these folders, look unchanged."""

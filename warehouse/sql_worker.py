@@ -20,6 +20,7 @@ from typing import Any
 
 import duckdb
 
+from warehouse.asserted import create_asserted
 from warehouse.quoting import quoted_name, quoted_text
 
 # Statements that only read. MULTI is PIVOT, which DuckDB rewrites to several statements.
@@ -122,6 +123,7 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     for name, live in request["live"].items():
         add_live_table(connection, name, live)
     connection.execute("set search_path = 'memory.main,edition.main'")
+    create_asserted(connection)
     connection.execute("set TimeZone = 'UTC'")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")

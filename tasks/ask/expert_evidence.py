@@ -80,7 +80,7 @@ class ExpertEvidence:
 
     @cached_property
     def _con(self) -> duckdb.DuckDBPyConnection:
-        return duckdb.connect(str(self._resources.edition.database), read_only=True)
+        return self._resources.edition.connect()
 
     @cached_property
     def _searcher(self) -> Searcher | None:

@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from schemas.errors import AlmanacError
 from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
@@ -84,7 +82,7 @@ def _file_name(number: int) -> str:
 
 def _extracted(edition: Edition) -> dict[str, list[str]]:
     facts: dict[str, list[str]] = defaultdict(list)
-    with duckdb.connect(str(edition.database), read_only=True) as con:
+    with edition.connect() as con:
         for uri, text in con.execute(_FACTS).fetchall():
             facts[PurePosixPath(uri).name].append(text)
     return facts

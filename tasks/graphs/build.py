@@ -34,7 +34,8 @@ from tasks.graphs.linking.name_index import build_name_index, open_table
 from tasks.graphs.name_keys import each_once
 from tasks.version import code_version
 from warehouse import durable
-from warehouse.derivation import read_single_valued, read_sql
+from warehouse.asserted import create_asserted
+from warehouse.derivation import read_single_valued
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 
@@ -142,7 +143,7 @@ class GraphFolders:
         with duckdb.connect(":memory:", config=config) as con:
             for row in TABLES:
                 con.read_parquet(str(self._edition / f"{row.table}.parquet")).create_view(row.table)
-            con.execute(read_sql("asserted_triples"))
+            create_asserted(con)
             if con.execute(_ANY, OF_CORPUS).fetchone():
                 _lay_out_corpus(con, self._folder(0))
                 self._index(self._folder(0))

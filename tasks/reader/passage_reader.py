@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 
-import duckdb
-
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.minilm import load_encoder
@@ -41,7 +39,7 @@ NEARLY = 0.9  # other answers have at least this share of the best one's score
 _PLACE = ExpectedAnswer("name", frozenset({"place"}))
 _TRIPLES = """
 select m.document_id, m.span_start, t.head, t.relation, t.tail
-from mentions m join triples t on t.triple_id = m.fact_id
+from mentions m join asserted_triples t on t.triple_id = m.fact_id
 where m.fact_kind = 'triple' and list_contains($documents, m.document_id)
 order by t.triple_id, m.span_start
 """
@@ -57,7 +55,7 @@ class PassageReader:
         """
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
-        self._con = duckdb.connect(str(edition.database), read_only=True)
+        self._con = edition.connect()
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),

@@ -1,6 +1,3 @@
-create view asserted_statements as
-select * from statements where polarity = 'positive' and modality = 'asserted';
-
 -- Triples of one head and relation that cannot all be true at once.
 create view conflicts as
 with candidates as (

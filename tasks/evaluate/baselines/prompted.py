@@ -13,8 +13,6 @@ from functools import cached_property
 from threading import Lock
 from uuid import uuid4
 
-import duckdb
-
 from schemas.documents import Passage
 from schemas.settings import Settings
 from tasks.ask.expert_tools import ExpertTools
@@ -195,7 +193,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
         """What the edition knows, without what the model's endpoint may not see."""
         edition, engine = self._edition, self._settings.engine
         leaves = engine.engine == "openai" and not engine.model.sensitive
-        con = duckdb.connect(str(edition.database), read_only=True)
+        con = edition.connect()
         triples, passages = (
             {row[0] for row in con.execute(query).fetchall()} if leaves else set()
             for query in (_HIDDEN_TRIPLES, _HIDDEN_PASSAGES)

@@ -191,7 +191,7 @@ def edition_graphs(edition: Edition, *, open_only: bool = False) -> dict[str, Ed
     With `open_only` they withhold what only sensitive documents state.
     """
     edition.check(DUCKDB_FILE, f"{FOLDER}/")
-    con = duckdb.connect(str(edition.database), read_only=True)
+    con = edition.connect()
     graphs = (
         EditionGraph(open_graph(folder), folder, con, open_only=open_only)
         for folder in graph_folders(edition)

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import duckdb
-
 from tasks.models.encoders.minilm import Encoder
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
@@ -54,7 +52,7 @@ class CorpusKnowledge:
         self._base = graph
         self._arrays = graph.arrays
         self._searcher = Searcher(edition.path, encoder)
-        self._con = duckdb.connect(str(edition.database), read_only=True)
+        self._con = edition.connect()
         self._infos: dict[EntityRef, str] = {}
         self._facts: dict[EntityRef, list[Fact]] = {}
         self._kinds: dict[int, str] = {}

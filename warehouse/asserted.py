@@ -1,0 +1,25 @@
+"""The views of what is asserted: neither denied nor wished, supposed, reported, asked or due."""
+
+import duckdb
+
+_COLUMNS = "select column_name from duckdb_columns() where table_name = $table"
+_ASSERTED = {"polarity": "positive", "modality": "asserted"}
+
+
+def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
+    """Create `asserted_triples` and `asserted_statements` over the tables that the connection has.
+
+    `kind` is "temp" where the database is read-only. Views that exist stay. An edition from before
+    rows had polarity and modality holds nothing but assertions, and may have no statements.
+    """
+    for table in ("triples", "statements"):
+        columns = {name for (name,) in con.execute(_COLUMNS, {"table": table}).fetchall()}
+        exists = con.execute(_COLUMNS, {"table": f"asserted_{table}"}).fetchone()
+        if not columns or exists:
+            continue
+        rows = f"from {table}"
+        for column, value in _ASSERTED.items():
+            if column not in columns:
+                rows = f"from (select *, '{value}' as {column} {rows})"
+        plain = " and ".join(f"{column} = '{value}'" for column, value in _ASSERTED.items())
+        con.execute(f"create {kind} view asserted_{table} as select * {rows} where {plain}")
