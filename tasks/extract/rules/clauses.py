@@ -7,13 +7,13 @@ make one predicate.
 
 from dataclasses import dataclass, field
 
-from tasks.extract.rules.lexicon import SUPPOSING
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
 RELATIVES = word_set("who which that whom")
 NEGATIONS = word_set("not n't never n’t no")
+FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
 )
@@ -245,50 +245,3 @@ class _Finder:
         if shared is not None and shared > token:
             return [Complement("object", shared)]
         return []
-
-
-CONDITIONS = word_set("if unless whether")
-# With these a clause says less than without them.
-DOUBTS = word_set(
-    "rarely seldom hardly scarcely barely nearly almost probably possibly perhaps maybe likely "
-    "allegedly reportedly supposedly apparently hopefully only"
-)
-FINITE = word_set("VBD VBZ VBP MD")
-
-
-def is_asserted(tree: Tree, clause: Clause) -> bool:
-    """Whether a clause says by itself that something is so.
-
-    It does not inside "X believed that ..." and "if ...", at any depth, in a question, in a
-    sentence without a finite verb, nor where it only says what for, or while, something is done.
-    """
-    token = clause.predicate
-    if not _in_statement(tree, token):
-        return False
-    if clause.subject_from == "controlled" and not _goes_with_it(tree, token):
-        return False
-    if any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod"):
-        return False
-    for _ in range(12):
-        label, above = tree.dep[token], tree.head[token]
-        if any(tree.dep[c] == "mark" and tree.lower[c] in CONDITIONS for c in tree.children[token]):
-            return False
-        if label == "ccomp" and tree.lemma[above].lower() in SUPPOSING:
-            return False
-        if above == token or label not in ("ccomp", "conj", "xcomp", "advcl", "acl:relcl", "acl"):
-            return True
-        token = above
-    return True
-
-
-def _goes_with_it(tree: Tree, token: int) -> bool:
-    """Whether a participle behind a comma says what happened as well: "..., leaving Vienna"."""
-    return tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
-
-
-def _in_statement(tree: Tree, token: int) -> bool:
-    """Whether a token stands in a sentence with a finite verb that asks nothing."""
-    for first, last in tree.sentences:
-        if first <= token < last:
-            return not FINITE.isdisjoint(tree.tag[first:last]) and "?" not in tree.words[first:last]
-    return False

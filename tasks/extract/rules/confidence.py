@@ -10,14 +10,13 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from tasks.extract.rules.clauses import Clause
+from tasks.extract.rules.clauses import FINITE, Clause
 from tasks.extract.rules.noun_phrases import Called
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 CONTENT = ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV")
-FINITE = ("VBD", "VBZ", "VBP", "MD")
 FIRST_PERSON = word_set("i we me us my our ours mine")
 SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")

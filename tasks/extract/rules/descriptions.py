@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import Clause, is_asserted
+from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import Called, argument_phrase, call, called_by_name
 from tasks.extract.rules.passage import ParsedPassage
 
@@ -55,7 +56,9 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
             or clause.subject_from not in ("own", "shared")
         ):
             continue
-        if not (is_asserted(tree, clause) and _is_definition(passage, clause.predicate)):
+        if not _is_definition(passage, clause.predicate):
+            continue
+        if not standing_of(passage, clause).stated:
             continue
         entity = call(passage, clause.subject)
         if entity is None or not entity.named:

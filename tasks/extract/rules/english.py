@@ -10,12 +10,13 @@ from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.rules.aliases import find_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_fragment
-from tasks.extract.rules.clauses import Clause, find_clauses, is_asserted
+from tasks.extract.rules.clauses import Clause, find_clauses
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
 from tasks.extract.rules.find_names import find_names
 from tasks.extract.rules.kinds import learn_kinds
 from tasks.extract.rules.layout import Layout, lay_out
+from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import conjuncts
 from tasks.extract.rules.noun_triples import of_copula, of_phrases
 from tasks.extract.rules.passage import ParsedPassage
@@ -112,11 +113,11 @@ def _stated_words(extracted: Extracted) -> set[str]:
 def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[RuleTriple]:
     """Yield the triples of a passage, clause by clause."""
     for clause in clauses:
-        if is_asserted(passage.tree, clause):
+        if standing_of(passage, clause).stated:
             triples = (t for t in _of_clause(passage, clause) if is_whole(passage, t))
             yield from with_period(passage, clause, list(triples))
     for triple in of_phrases(passage):
-        if is_asserted(passage.tree, triple.clause) and is_whole(passage, triple):
+        if standing_of(passage, triple.clause).stated and is_whole(passage, triple):
             yield triple
 
 

@@ -17,7 +17,6 @@ NEGATING = _listed("negating")
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }
-SUPPOSING = {word for word, m in MODALITY_OF_WORD.items() if m in ("supposed", "intended")}
 KIND_OF_NOUN = {noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()}
 # A word of several aspects speaks for the first of them.
 ASPECT_OF_WORD = {

@@ -2,12 +2,13 @@
 
 A clause is judged by its own verb group ("may sell", "failed to sell"), then by the clauses around
 it ("if they sell", "X believed that they sell"). The first that is not plain decides the modality;
-who says it is kept apart.
+who says it is kept apart. A triple holds the words of its own clause alone, so only a clause that
+those around it leave standing states one.
 """
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.clauses import NEGATIONS, Clause
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
@@ -23,26 +24,31 @@ MODALITY_OF_MODAL = {
 CONDITIONS = word_set("if unless whether")
 NOBODY = word_set("nobody none nothing neither no-one")
 NO = word_set("no neither nor")
+# With these a clause says less than without them.
+DOUBTS = word_set("rarely seldom hardly scarcely barely nearly almost hopefully only")
+UNSTATED = word_set("possible intended supposed asked")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
 DEEPEST = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a clause is meant; `attribution` is who says so, empty if it is the text itself."""
+    """How a clause is meant; `attribution` is who says so, empty if it is the text itself.
+
+    `stated` tells whether the words of the clause alone say what it says in its sentence.
+    """
 
     polarity: str
     modality: str
     attribution: str
-
-
-PLAIN = Standing("positive", "asserted", "")
+    stated: bool
 
 
 def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
-    """Return polarity, modality and attribution of a clause."""
+    """Return polarity, modality and attribution of a clause, and whether it states something."""
     tree = passage.tree
     modality = _own_modality(tree, clause)
+    stated = _speaks_for_itself(passage, clause)
     source: int | None = None
     token = clause.predicate
     for depth in range(DEEPEST):
@@ -55,13 +61,27 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
                 speaker = _speaker(tree, above)
         if modality == "asserted" and around:
             modality = around
+        stated = stated and around not in UNSTATED
         source = speaker if source is None else source
         if above == token or label not in CLAUSES:
             break
         token = above
-    if modality == "asserted" and _is_question(passage, clause):
-        modality = "asked"
-    return Standing(_polarity(tree, clause), modality, _name(passage, source))
+    if _is_question(passage, clause):
+        modality, stated = "asked" if modality == "asserted" else modality, False
+    return Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
+
+
+def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
+    """Whether a clause is no fragment and does not only say what for, or while, another is done."""
+    tree, token = passage.tree, clause.predicate
+    first, last = passage.sentence_of(token)
+    if FINITE.isdisjoint(tree.tag[first:last]):
+        return False
+    # A participle behind a comma says what happened as well: "..., leaving Vienna".
+    goes_on = tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
+    if clause.subject_from == "controlled" and not goes_on:
+        return False
+    return not any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod")
 
 
 def modality_of(lemma: str) -> str:
