@@ -78,7 +78,7 @@ class _Finder:
     def _is_chained(self, token: int) -> bool:
         """Whether a verb only continues the one above it ("want to go")."""
         tree = self.tree
-        if tree.dep[token] != "xcomp":
+        if tree.dep[token] != "xcomp" or tree.child(token, *SUBJECTS) is not None:
             return False
         return tree.child(tree.head[token], "obj", "iobj") is None
 
@@ -199,7 +199,7 @@ class _Finder:
             if child == subject:
                 continue
             self._add_complement(token, child, complements)
-        if tree.dep[token] == "conj" and not any(c.role == "object" for c in complements):
+        if not any(c.role not in ("adverb", "adverbial", "time") for c in complements):
             complements.extend(self._shared_object(token))
         return complements
 
@@ -232,16 +232,23 @@ class _Finder:
         """Return the prepositions or conjunctions before a dependent, with their fixed parts."""
         tree = self.tree
         marks: list[int] = []
-        for child in tree.children[token]:
+        titles = (c for c in tree.children[token] if tree.dep[c] == "nmod:desc" and c < token)
+        for child in (c for noun in (*titles, token) for c in tree.children[noun]):
+            if tree.dep[child] == "cc" and child < token and marks:
+                break  # "created by and for X"
             if tree.dep[child] in ("case", "mark") and child < token and tree.lower[child] != "'s":
                 marks.append(child)
                 marks.extend(c for c in tree.children[child] if tree.dep[c] == "fixed")
         return sorted(marks)
 
     def _shared_object(self, token: int) -> list[Complement]:
-        """Return the first verb's object when it stands after both ("founded and led X")."""
+        """Return the object of both verbs, which stands after the second: "founded and led X"."""
         tree = self.tree
-        shared = tree.child(tree.head[token], "obj")
-        if shared is not None and shared > token:
-            return [Complement("object", shared)]
-        return []
+        other = tree.head[token] if tree.dep[token] == "conj" else tree.child(token, "conj")
+        if other is None or tree.child(other, *SUBJECTS) is not None and other > token:
+            return []
+        first, last = min(token, other), max(token, other)
+        if any(tree.dep[t] not in ("cc", "advmod", "punct") for t in range(first + 1, last)):
+            return []
+        shared = tree.child(other, "obj")
+        return [Complement("object", shared)] if shared is not None and shared > last else []

@@ -124,6 +124,8 @@ def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Rule
 def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
     tree = passage.tree
     for subject in conjuncts(tree, clause.subject):
+        if clause.subject < clause.predicate < subject:
+            continue  # "X, which consists of A, B and C": C was taken for a second X
         if clause.kind == "copula":
             yield from of_copula(passage, clause, subject)
         elif clause.kind == "verb":

@@ -27,6 +27,7 @@ NO = word_set("no neither nor")
 # With these a clause says less than without them.
 DOUBTS = word_set("rarely seldom hardly scarcely barely nearly almost hopefully only")
 UNSTATED = word_set("possible intended supposed asked")
+COMMAS = frozenset(",(–—-")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
 DEEPEST = 12
 
@@ -81,7 +82,22 @@ def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
     goes_on = tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
     if clause.subject_from == "controlled" and not goes_on:
         return False
+    if clause.subject_from == "relative" and _is_doubtful(passage, clause):
+        return False
     return not any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod")
+
+
+def _is_doubtful(passage: ParsedPassage, clause: Clause) -> bool:
+    """Whether a relative clause hardly speaks of the name before it, or of a part of what bears it.
+
+    "GSA Managers who miss it" are not all of them; a place is no "who".
+    """
+    tree, name = passage.tree, passage.entities.get(clause.subject)
+    if name is None or tree.child(clause.subject, "cop") is not None:
+        return False
+    between = tree.lower[clause.subject + 1 : min([*clause.verb, clause.predicate])]
+    is_thing = passage.kind(name.name) == "place"
+    return COMMAS.isdisjoint(between) or (is_thing and "who" in between)
 
 
 def modality_of(lemma: str) -> str:

@@ -50,7 +50,8 @@ def phrase_without(tree: Tree, head: int, dropped: frozenset[str], after: int = 
 def _below(tree: Tree, head: int, dropped: frozenset[str]) -> list[int]:
     tokens = [head]
     for child in tree.children[head]:
-        if tree.dep[child] not in dropped:
+        is_sign = tree.dep[child] == "punct" and not tree.words[child][0].isalnum()
+        if tree.dep[child] not in dropped and (is_sign or tree.dep[child] != "punct"):
             tokens.extend(tree.subtree(child))
     return sorted(tokens)
 
@@ -67,6 +68,8 @@ def _trimmed(tree: Tree, tokens: list[int]) -> list[int]:
 
 def _is_loose(tree: Tree, token: int) -> bool:
     if tree.pos[token] == "SPACE" or tree.words[token] in (".", ",", ";", ":"):
+        return True
+    if tree.dep[token] == "cc":
         return True
     return tree.dep[token] == "punct" and tree.words[token] not in ("''", '"', "``", "%", "'", ")")
 

@@ -38,6 +38,8 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
         # "The son of X and Y": the parser took Y for a second predicate.
         if noun in passage.entities and predicative.head not in passage.entities:
             continue
+        if (tree.tag[noun] == "NNS") != (tree.tag[predicative.head] == "NNS"):
+            continue
         attributes = list(of_attribute(passage, clause, subject, noun))
         yield from attributes
         head = head_of(passage, subject)
@@ -88,17 +90,18 @@ def _of_role(
 ) -> Iterator[RuleTriple]:
     """Yield "capital of Y" and "physicist at Y" for what is said to be one."""
     tree = passage.tree
-    if len(core) > LONGEST_ROLE:
-        return
     for child in tree.children[noun]:
         if tree.dep[child] != "nmod" or child < noun:
             continue
+        if len(core) > LONGEST_ROLE:
+            return
         marks = [c for c in tree.children[child] if tree.dep[c] == "case" and c < child]
         for thing in conjuncts(tree, child):
             role_tail = tail_of(passage, thing)
             if marks and role_tail is not None:
                 relation = f"{tree.join(core)} {' '.join(tree.lower[m] for m in marks)}"
                 yield triple_of(_rule(clause), passage, clause, head, relation, role_tail)
+        core = core + tree.subtree(child)  # "first point of contact for X"
 
 
 def _measure_of(passage: ParsedPassage, noun: int) -> str:

@@ -122,6 +122,8 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     the first flight that landed on the Moon". "Its primary mirror" is "primary mirror of X".
     """
     tree = passage.tree
+    if tree.tag[min(subject + 1, len(tree.tag) - 1)] == "POS":
+        return None  # "Alaska's is the smallest"
     called = call(passage, subject)
     if called is None or called.named:
         return called

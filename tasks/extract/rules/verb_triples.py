@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tasks.extract.rules.clauses import Clause, Complement
+from tasks.extract.rules.modality import modality_of
 from tasks.extract.rules.noun_phrases import (
     Called,
     call,
@@ -27,6 +28,7 @@ KEEPING_OBJECT = frozenset(
 )  # fmt: skip
 # Nouns that only make a verb of a verb: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
+SCENES = word_set("after before during following amid despite like unlike")
 ENUMERATING = word_set("include comprise")
 
 
@@ -40,6 +42,9 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
         yield from _of_naming(passage, clause)
         return
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
+    wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
+    if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
+        return  # "X expects sales to grow" does not say that it expects sales.
     if mains:
         yield from _of_object(passage, clause, head, mains[0])
     between: list[int] = []
@@ -48,7 +53,9 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
         if len(between) > LONGEST_BETWEEN or tree.pos[mains[0].head] == "PRON":
             return
     for complement in clause.complements:
-        if complement.role in ("oblique", "agent") and not tells_when(passage, complement):
+        if complement.role not in ("oblique", "agent") or tells_when(passage, complement):
+            continue
+        if not _sets_the_scene(passage, clause, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
 
 
@@ -62,6 +69,15 @@ def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
         if c.role in ("object", "predicative") or (c.role == "agent" and not c.marks)
     )
     return next((head for head in objects if head in passage.entities), None)
+
+
+def _sets_the_scene(passage: ParsedPassage, clause: Clause, complement: Complement) -> bool:
+    """Whether it says in which circumstances, without a name or date: "In a rare move, X …"."""
+    tree, head = passage.tree, complement.head
+    fronted = head < clause.subject < clause.predicate
+    if not fronted and (not complement.marks or tree.lower[complement.marks[0]] not in SCENES):
+        return False
+    return head not in passage.entities and all(tree.pos[t] != "NUM" for t in tree.subtree(head))
 
 
 def _of_object(
