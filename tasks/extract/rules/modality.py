@@ -42,7 +42,10 @@ class Standing:
     polarity: str
     modality: str
     attribution: str
-    stated: bool
+    stated: bool = True
+
+
+PLAIN = Standing("positive", "asserted", "")
 
 
 def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
