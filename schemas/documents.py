@@ -34,6 +34,13 @@ class Document(Row):
     page_starts: list[int] | None = Field(
         None, description="Character at which each page begins; null for formats without pages."
     )
+    metadata: str | None = Field(
+        None,
+        description="What the document says of itself, as JSON: `metadata->>'author'` (several are "
+        "joined by `; `), `date`, `modified`, `language`, `description`, `publisher`, `license`, "
+        "further fields of its front matter, and the list `tags`; null if nothing, or if it was "
+        "read by a version without metadata.",
+    )
 
 
 class Passage(Row):

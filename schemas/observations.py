@@ -83,6 +83,9 @@ class Read(Row):
     version: str = Field(description="The version the source gave, or empty.")
     sha256: str = Field(description="SHA-256 of the bytes read; empty if none were.")
     content_id: str | None = Field(None, description="Its text in `contents`, if it was ingested.")
+    metadata: str | None = Field(
+        None, description="What the input says of itself, as in `documents`; null in old rows."
+    )
     outcome: Literal["ingested", "refused", "removed"] = Field(description="What became of it.")
     reason: str | None = Field(None, description="Reason code of a refusal or removal.")
     sensitivity: str = Field(description="normal or sensitive.")

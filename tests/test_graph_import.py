@@ -21,7 +21,7 @@ from schemas.row import Row
 from tasks.graphs.formats import lines as line_module
 from tasks.graphs.formats.batch import Batch
 from tasks.graphs.formats.formats import guess_format, plan, read_file
-from tasks.graphs.formats.yaml_records import parse_yaml
+from tasks.text.plain_yaml import parse_yaml
 
 
 class Read:

@@ -105,6 +105,9 @@ class Derivation:
             rows = self.con.read_parquet(str(parent.parquet(row)))
             # Imported graphs are not compared: each import replaces a graph as a whole.
             compared = rows.filter("graph = 'corpus'") if "graph" in row.model_fields else rows
+            # What an older version wrote may lack columns.
+            new = [quoted_name(name) for name in row.model_fields if name not in rows.columns]
+            compared = compared.project(", ".join(["*", *(f"null as {name}" for name in new)]))
             compared.create_view(f"parent_{row.table}")
 
     def query(self, sql: str) -> pa.Table:

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from tasks.ingest.front_matter import front_matter_end
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -82,10 +84,9 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
     from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
-    from mdit_py_plugins.front_matter import front_matter_plugin
 
     parser = MarkdownIt("commonmark").enable("table")
-    for plugin in (front_matter_plugin, deflist_plugin, footnote_plugin):
+    for plugin in (deflist_plugin, footnote_plugin):
         parser.use(plugin)
     # Offsets are wanted, which only blocks have; words inside them are read elsewhere.
     parser.core.ruler.enableOnly(["block"])
@@ -105,7 +106,11 @@ class _Reader:
         self._term = ""
 
     def blocks(self) -> Iterator[Block]:
-        tokens = _parser().parse(self._text)
+        front = front_matter_end(self._text)
+        if front:
+            yield Block(BlockKind.METADATA, 0, front)
+        # Empty lines stand for the front matter, so that the parser counts the same lines.
+        tokens = _parser().parse("\n" * self._text.count("\n", 0, front) + self._text[front:])
         header = ""
         for place, token in enumerate(tokens):
             if token.type in ("bullet_list_open", "ordered_list_open"):
@@ -122,8 +127,6 @@ class _Reader:
                     self._before.pop()
             elif token.map is None:
                 continue
-            elif token.type == "front_matter":
-                yield self._whole(BlockKind.METADATA, token)
             elif token.type in ("fence", "code_block"):
                 yield from self._code(token)
             elif token.type == "html_block":

@@ -12,7 +12,7 @@ from tasks.ingest.formats import ReadText, Reason, Refusal, Removal, content_id,
 from tasks.ingest.formats.inputs import Item, Outcome
 from tasks.ingest.formats.records import version_order
 from tasks.ingest.formats.sources import NOTES, NOTES_SOURCE, scan_notes
-from tasks.ingest.observe import Observations
+from tasks.ingest.observe import Observations, metadata_json
 from warehouse.home import Home
 
 # The environment failed, not the input: the earlier text stays valid, and the next run tries again.
@@ -136,21 +136,23 @@ class Ingestion:
             self.known.inputs[removal.uri] = {**before, "outcome": "removed"}
 
     def _note_text(self, text: ReadText, item: Item, before: dict[str, Any]) -> None:
+        identity = content_id(text.title, text.text)
         state = {
             "container": item.container,
             "outcome": "ingested",
-            "content_id": content_id(text.title, text.text),
+            "content_id": identity,
             "sha256": text.sha256,
             "version": text.version,
+            "metadata": metadata_json(text),
         }
         if all(before.get(name) == value for name, value in state.items()):
             self.counts["unchanged"] += 1
             return
         self.known.inputs[text.uri] = state
-        self.observed.ingested(text, item, state["content_id"])
+        self.observed.ingested(text, item, identity)
         owner = (self.source, text.uri)
-        if state["content_id"] not in self._owners:
-            self.observed.content(state["content_id"], text)
+        if identity not in self._owners:
+            self.observed.content(identity, text)
         owners = {self._owners.setdefault(key, owner) for key in _identities(text.uri, state)}
         self.counts["ingested" if owners == {owner} else "duplicate"] += 1
 

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import orjson
+
 from schemas.observations import ContainerRead, Content, Read, Scan
 from schemas.operations import Rejection
 from schemas.row import Row
@@ -15,6 +17,11 @@ from warehouse.live import record_all
 
 BATCH_CHARS = 4_000_000  # text journalled in one commit
 BATCH_ROWS = 256
+
+
+def metadata_json(text: ReadText) -> str | None:
+    """Return what a text says of itself as it is journalled; None if nothing."""
+    return orjson.dumps(text.metadata).decode() if text.metadata else None
 
 
 class Observations:
@@ -36,6 +43,7 @@ class Observations:
             version=text.version,
             sha256=text.sha256,
             content_id=content_id,
+            metadata=metadata_json(text),
         )
 
     def refused(self, refusal: Refusal, item: Item) -> None:

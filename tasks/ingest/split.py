@@ -16,7 +16,9 @@ from tasks.text.sentences import sentences
 SOURCES = (
     "tasks.ingest.split",
     "tasks.ingest.blocks",
+    "tasks.ingest.front_matter",
     "tasks.ingest.subject",
+    "tasks.text.plain_yaml",
     "tasks.text.sentences",
     "tasks.text.languages",
 )

@@ -4,7 +4,8 @@ select coalesce(a.document_id, b.document_id) as document_id, coalesce(a.uri, b.
        case when b.document_id is null then 'added' when a.document_id is null then 'gone'
             else 'changed' end as kind
 from documents a full join parent_documents b on a.document_id = b.document_id
-where a.sha256 is distinct from b.sha256 or a.text is distinct from b.text;
+where a.sha256 is distinct from b.sha256 or a.text is distinct from b.text
+   or a.metadata is distinct from b.metadata;
 
 create table change_facts as
 with now as (

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from schemas.errors import UsageError
 from tasks.graphs.formats.rules import Part, RecordRule
-from tasks.graphs.formats.yaml_records import parse_yaml
+from tasks.text.plain_yaml import parse_yaml
 
 MAX_BYTES = 1_000_000
 

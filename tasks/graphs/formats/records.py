@@ -13,7 +13,7 @@ from tasks.graphs.formats.lines import Opened, blocks_of_lines, opened
 from tasks.graphs.formats.mapping import FileMapping, TableMapping
 from tasks.graphs.formats.rules import RuleRows, children
 from tasks.graphs.formats.templates import Scope, Tables, fill, follow
-from tasks.graphs.formats.yaml_records import YamlMapping, parse_yaml
+from tasks.text.plain_yaml import YamlMapping, parse_yaml
 
 MAX_WHOLE = 200_000_000  # bytes of YAML or JSON, which are read as a whole
 BATCH_ROWS = 50_000

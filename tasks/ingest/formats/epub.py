@@ -2,16 +2,19 @@
 
 import posixpath
 import zipfile
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
 from tasks.ingest.formats.webpage import decode_page, read_chapter
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
+_DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 # Obfuscated fonts leave the text readable.
 _FONTS_ALONE = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
@@ -41,7 +44,21 @@ def parse_book(file: BinaryIO, limits: Limits) -> Parsed:
             break
         yield None
     title = next((element.text or "" for element in _named(contents, "title")), "")
-    yield ParsedText(title=title, text="\n\n".join(filter(None, chapters)))
+    yield ParsedText(
+        title=title,
+        text="\n\n".join(filter(None, chapters)),
+        metadata=described(_properties(contents)),
+    )
+
+
+def _properties(contents: Any) -> Iterator[tuple[str, str]]:
+    """Yield what the package says of the book; of a work's dates, the first."""
+    for name in ("creator", "date", "language", "subject", "publisher", "description", "rights"):
+        for element in _named(contents, name):
+            if element.tag.startswith(_DUBLIN_CORE):
+                yield f"dc:{name}", element.text or ""
+    for element in _named(contents, "meta"):
+        yield element.get("property") or "", element.text or ""
 
 
 def _chapter_names(contents: Any, folder: str, entries: set[str]) -> list[str]:

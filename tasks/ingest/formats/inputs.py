@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from tasks.ingest.formats import likeness
 from tasks.text.languages import detect_language
@@ -90,6 +91,7 @@ class ReadText:
     title: str
     text: str
     page_starts: list[int] | None = None  # where each page of a paged file begins
+    metadata: dict[str, Any] = field(default_factory=dict)  # what the file says of itself
 
     @cached_property
     def language(self) -> str:

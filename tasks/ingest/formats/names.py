@@ -4,6 +4,7 @@ import hashlib
 import re
 
 from tasks.ingest.formats.cleaning import clean, clean_line
+from tasks.ingest.front_matter import read_front_matter
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
@@ -11,11 +12,6 @@ _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
-_FRONT_MATTER = re.compile(r"\A---\n(.{0,5000}?)\n(?:---|\.\.\.)(?=\n)", re.DOTALL)
-# A title may go on in indented lines, after ">" or "|" as well.
-_FRONT_TITLE = re.compile(
-    r"^title:[ \t]*(?:[>|][+-]?[ \t]*$)?(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE | re.IGNORECASE
-)
 _TOP_HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^(\S.{0,299})\n=={1,300}[ \t]*$", re.MULTILINE)
 _SEARCHED = 20_000  # characters from the start in which a title is looked for
@@ -43,9 +39,10 @@ def safe_record(name: object) -> str:
 def title_of_text(text: str) -> str:
     """Return the title from the front matter, else the first top heading, else an empty string."""
     start = text[:_SEARCHED]
-    front = _FRONT_MATTER.match(start)
-    if front and (title := _FRONT_TITLE.search(front[1])):
-        return clean_line(" ".join(title[1].split()).strip("\"'"))
+    front = read_front_matter(start)
+    for name in ("title", "subject"):
+        if isinstance(front.get(name), str):
+            return clean_line(front[name])
     headings = [
         heading for pattern in (_TOP_HEADING, _UNDERLINED) if (heading := pattern.search(start))
     ]

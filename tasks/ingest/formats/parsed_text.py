@@ -1,8 +1,8 @@
 """The input and output of parsers: limits, parsed texts and refused records."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
 
@@ -22,6 +22,7 @@ class ParsedText:
     feed: bool = False  # the file is a change feed, so the name is a complete uri
     removed: bool = False  # the feed deletes this uri
     page_starts: list[int] | None = None  # where each page begins; such a text is already clean
+    metadata: dict[str, Any] = field(default_factory=dict)  # as `described` returns it
     reason: str = ""  # set when the record is refused
     sentence: str = ""  # the reason in words, for users
 

@@ -3,11 +3,13 @@
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.cleaning import clean, clean_line
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
 
@@ -21,6 +23,7 @@ _NO_TITLE = re.compile(
     r"|title$|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd|odt|rtf|txt|html?)$|\W*$|[\d\W_]+$)",
     re.IGNORECASE,
 )
+_PROPERTIES = {"modification_date": "modified", "subject": "description"}
 _LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
 _LONGEST_TITLE = 200
 
@@ -55,8 +58,22 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
             break
     text, starts = _joined(pages)
     yield ParsedText(
-        title=_title_of_metadata(reader) or letters.title(), text=text, page_starts=starts
+        title=_title_of_metadata(reader) or letters.title(),
+        text=text,
+        page_starts=starts,
+        metadata=described(_properties(reader)),
     )
+
+
+def _properties(reader: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what the file says of itself; a date that is none is left out."""
+    info = reader.metadata
+    for name in ("author", "creation_date", "modification_date", "keywords", "subject"):
+        try:
+            value = getattr(info, name, None)
+        except (ValueError, TypeError, AttributeError):
+            continue
+        yield _PROPERTIES.get(name, name), value
 
 
 class _Letters:

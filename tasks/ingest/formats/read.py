@@ -20,11 +20,13 @@ from tasks.ingest.formats.inputs import (
     RefusalError,
     Removal,
 )
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import Limits, ParsedText
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.sources import chunks_of, open_item
 from tasks.ingest.formats.unpacking import decompress, read_at_most
+from tasks.ingest.front_matter import read_front_matter
 
 _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
@@ -158,4 +160,5 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         title=title or title_of_name(uri),
         text=text,
         page_starts=parsed.page_starts,
+        metadata=parsed.metadata or described(read_front_matter(text).items()),
     )

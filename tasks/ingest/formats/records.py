@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import orjson
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from tasks.ingest.formats.cleaning import decode, encoding_of, not_decodable
 from tasks.ingest.formats.hidden_markup import looks_like_html
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import KNOWN, described
 from tasks.ingest.formats.names import safe_record
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText, refused, settle
 from tasks.ingest.formats.unpacking import decompress, read_whole
@@ -24,7 +26,7 @@ Fields = dict[str, Any]
 Record = Fields | RefusalError | None
 _TITLES = ("title", "headline")
 _NAMES = ("id", "uri", "url")
-_USED = (*_TITLES, *_NAMES, "op", "version")
+_USED = (*_TITLES, *_NAMES, "op", "version", *sorted(KNOWN))
 _DELETES = frozenset({"delete", "remove", "d"})
 _UPSERTS = frozenset({"upsert", "insert", "update", "add", "u", "i", ""})
 _ROWS_AT_ONCE = 64  # rows per Parquet batch
@@ -156,16 +158,25 @@ def _text(name: str, fields: Fields, limits: Limits, *, feed: bool = False) -> P
     if looks_like_html(text):
         from tasks.ingest.formats.webpage import read_page
 
-        _, text = read_page(text)
+        text = read_page(text).text
     sha256 = hashlib.sha256(_canonical(fields, limits.text_column)).hexdigest()
-    return ParsedText(name, title, text, _version(fields), sha256, feed)
+    own = ((key, value) for key, value in fields.items() if key.lower() != limits.text_column)
+    return ParsedText(
+        name,
+        title,
+        text,
+        _version(fields),
+        sha256,
+        feed,
+        metadata=described(own, only_known=True),
+    )
 
 
 def _whole(fields: Fields, limits: Limits) -> ParsedText:
     record = _text("", fields, limits)
     if record.reason:
         raise RefusalError(Reason(record.reason), record.sentence)
-    return ParsedText("", record.title, record.text, record.version)
+    return replace(record, name="", sha256="")
 
 
 def _canonical(fields: Fields, text_column: str) -> bytes:

@@ -24,7 +24,7 @@ _SECRET_STARTS = ("x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-obs-")
 _WITH_SIG = frozenset(listed("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv"))
 _SECRET_VALUE = re.compile(r"eyJ[\w-]{8}|(sk|pk|ghp|gho|glpat|xox[abprs])[-_]")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 _PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:\d*)?")
 
 _given: dict[str, str] = {}  # the complete URLs of this process, by the URL without secrets
@@ -56,11 +56,15 @@ def without_secrets(url: str) -> str:
 
 def scrubbed(message: str, url: str) -> str:
     """Return a message without a URL's secrets, even where it quotes only parts of the URL."""
-    message = message.replace(url, without_secrets(url))
-    message = _URL.sub(lambda match: without_secrets(match.group()), message)
+    message = without_secret_urls(message.replace(url, without_secrets(url)))
     for secret in sorted(_secrets(url), key=len, reverse=True):
         message = message.replace(secret, "…")
     return message
+
+
+def without_secret_urls(text: str) -> str:
+    """Return a text whose URLs have no secrets."""
+    return _URL.sub(lambda match: without_secrets(match.group()), text)
 
 
 def _without_secrets(url: str) -> str:
@@ -92,13 +96,17 @@ def _harmless(query: str) -> str:
 
 def _is_secret(parameter: str, signed: bool) -> bool:
     name, _, value = map(unquote, parameter.partition("="))
+    return is_secret(name, value) or (signed and name.lower() in _WITH_SIG)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Tell whether a name is one of secrets, or a value (without one, the name) looks like one."""
     lower = name.lower()
     words = {word.lower() for word in _WORDS.findall(name)} | {lower}
     return bool(
         words & _SECRET_WORDS
         or lower.endswith(_SECRET_ENDINGS)
         or lower.startswith(_SECRET_STARTS)
-        or (signed and lower in _WITH_SIG)
         or _SECRET_VALUE.match(value or name)
     )
 

@@ -4,11 +4,14 @@ import codecs
 import copy
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
 
 from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.hidden_markup import hides, is_white
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
 
@@ -32,21 +35,36 @@ _BLOCKS = frozenset(
     | {"blockquote", "pre", "figure", "figcaption", "li", "br", "hr", "address", "details"}
     | {"h1", "h2", "h3", "h4", "h5", "h6", "summary", "center"}
 )
+_LONGEST_DATA = 200_000
+_MOST_NODES = 50
+_WORKS = frozenset(
+    {"Article", "NewsArticle", "BlogPosting", "TechArticle", "ScholarlyArticle", "Report", "Book"}
+    | {"WebPage", "CreativeWork", "Recipe", "HowTo", "Dataset", "Course", "SocialMediaPosting"}
+)
 _FEW_WORDS = 60  # main text with fewer words is unreliable, so the whole body is tried
 
 
 def parse_webpage(file: BinaryIO, limits: Limits) -> Parsed:
     """Yield the page's title and main text without hidden elements."""
-    title, text = read_page(decode_page(read_whole(file, limits), limits.charset))
-    yield ParsedText("", title, text)
+    page = read_page(decode_page(read_whole(file, limits), limits.charset))
+    yield ParsedText(title=page.title, text=page.text, metadata=page.metadata)
 
 
-def read_page(markup: str) -> tuple[str, str]:
-    """Return the title and main text of HTML; raises `RefusalError` if it is empty."""
+class Page(NamedTuple):
+    """What is read of a page."""
+
+    title: str
+    text: str
+    metadata: Metadata
+
+
+def read_page(markup: str) -> Page:
+    """Return the title, main text and metadata of HTML; raises `RefusalError` if it is empty."""
     page = _page_of(markup)
     title = _title(page)
+    metadata = described(_properties(page), only_known=True)
     _drop_unseen(page)
-    return title, _main_text(page)
+    return Page(title, _main_text(page), metadata)
 
 
 def read_chapter(markup: str) -> str:
@@ -87,6 +105,34 @@ def _title(page: Any) -> str:
     top = page.find(".//h1")
     heading = " ".join(top.text_content().split()) if top is not None else ""
     return heading if heading and (not title or title.startswith(heading)) else title or heading
+
+
+def _properties(page: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what the page says of itself, in its meta elements and as linked data (JSON-LD)."""
+    for script in page.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            yield from _linked_data((script.text or "")[:_LONGEST_DATA])
+    for meta in page.iter("meta"):
+        name = meta.get("name") or meta.get("property") or meta.get("http-equiv") or ""
+        yield name, meta.get("content")
+    yield "language", page.get("lang") or page.get("{http://www.w3.org/XML/1998/namespace}lang")
+
+
+def _linked_data(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of what is a text, such as an article, and no part of a page."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return
+    nodes = value if isinstance(value, list) else [value]
+    nodes += [n for node in nodes if isinstance(node, dict) for n in _listed(node.get("@graph"))]
+    for node in nodes[:_MOST_NODES]:
+        if isinstance(node, dict) and not _WORKS.isdisjoint(map(str, _listed(node.get("@type")))):
+            yield from node.items()
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _drop_unseen(page: Any) -> None:

@@ -5,13 +5,14 @@ from typing import Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import safe_record
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText, refused, settle
 from tasks.ingest.formats.unpacking import decompress
-from tasks.ingest.formats.wikitext import plain_text
+from tasks.ingest.formats.wikitext import categories, plain_text
 
 _CHUNK = 1 << 16
-_KEPT = frozenset({"title", "ns", "id", "text"})
+_KEPT = frozenset({"title", "ns", "id", "timestamp", "text"})
 _SHORT = 1_000  # the most characters of a title, a number or an id
 
 
@@ -103,4 +104,12 @@ def _article(page: dict[str, Any]) -> ParsedText | None:
     if not markup.strip() or not name:
         return None
     sha256 = hashlib.sha256(markup.encode("utf-8", "surrogatepass")).hexdigest()
-    return ParsedText(name, title, plain_text(markup), page.get("revision.id", ""), sha256)
+    properties = {"modified": page.get("revision.timestamp"), "tags": categories(markup)}
+    return ParsedText(
+        name,
+        title,
+        plain_text(markup),
+        page.get("revision.id", ""),
+        sha256,
+        metadata=described(properties.items()),
+    )

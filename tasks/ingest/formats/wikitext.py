@@ -13,6 +13,10 @@ _DROPPED_LINKS = re.compile(
     r"|文件|图像|檔案|分类|分類|ファイル|カテゴリ)\s*:",
     re.IGNORECASE,
 )
+_CATEGORY = re.compile(
+    r"\[\[\s*(?:category|kategorie|catégorie|categoría|分类|分類|カテゴリ)\s*:([^\[\]|\n]{1,200})",
+    re.IGNORECASE,
+)
 # Templates that stand for words in a sentence, and the argument that holds the words.
 _SPOKEN = {
     "lang": -1, "transl": -1, "nowrap": 0, "nobr": 0, "small": 0, "abbr": 0, "ill": 0,
@@ -23,6 +27,11 @@ _ITEM = re.compile(r"^[ \t]*[*#:;]+[ \t]*(?=\S)", re.MULTILINE)
 _GAPS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _EMPTY_BRACKETS = re.compile(r"[ \t]*[(（][\s,;，；]*[)）]")
 _DEEPEST = 12  # markup nested more deeply is dropped
+
+
+def categories(markup: str) -> list[str]:
+    """Return the categories of a page."""
+    return [name.strip() for name in _CATEGORY.findall(markup)]
 
 
 def plain_text(markup: str) -> str:

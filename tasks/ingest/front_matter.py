@@ -1,0 +1,68 @@
+"""What stands above a text and describes it: front matter in YAML or TOML, headers as of a mail."""
+
+import re
+from typing import Any
+
+from schemas.errors import AlmanacError
+
+_LONGEST = 16_000  # characters of front matter
+_FENCED = re.compile(
+    rf"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>(?:.{{0,{_LONGEST}}}?\n)?)"
+    r"(?:(?P=fence)|\.\.\.)[ \t]*(?=\n|\Z)",
+    re.DOTALL,
+)
+_HEADERS = re.compile(
+    r"\A(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
+)
+_FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
+_BLOCK_MARK = re.compile(r"[>|][+-]?\s")
+
+
+def front_matter_end(text: str) -> int:
+    """Return where the front matter or the headers of a text end, 0 if it has none."""
+    match = _front_matter(text)
+    return match.end() if match else 0
+
+
+def read_front_matter(text: str) -> dict[str, Any]:
+    """Return the fields above a text: strings, lists and mappings; broken lines are left out."""
+    match = _front_matter(text)
+    if match is None:
+        return {}
+    fields = None
+    if "fence" in match.re.groupindex:
+        fields = _parsed(match["fence"], match["fields"])
+    if fields is None:
+        fields = {name: _plain(value) for name, value in _FIELD.findall(match["fields"])}
+    return {str(name).strip().lower(): value for name, value in fields.items()}
+
+
+def _front_matter(text: str) -> re.Match[str] | None:
+    fenced = _FENCED.match(text)
+    if fenced:
+        fields = fenced["fields"]
+        return fenced if not fields.strip() or _FIELD.search(fields) else None
+    headers = _HEADERS.match(text[:_LONGEST])
+    if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
+        return headers
+    return None
+
+
+def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
+    """Return the fields as their language reads them; None if it cannot."""
+    import tomllib
+
+    from tasks.text.plain_yaml import parse_yaml
+
+    try:
+        value = tomllib.loads(fields) if fence == "+++" else parse_yaml(fields.encode(), "it")
+    except (AlmanacError, tomllib.TOMLDecodeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _plain(value: str) -> str:
+    """Return a value as it stands in a line, without marks and quotes around it."""
+    words = _BLOCK_MARK.sub("", " ".join(value.split()) + " ", count=1)
+    return words.strip().strip("\"'")

@@ -1,0 +1,240 @@
+"""What files say of themselves becomes metadata of their documents, and nothing else."""
+
+import json
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import schemas
+from schemas.row import Row
+from schemas.settings import EngineSettings, Settings
+from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.formats.metadata import described
+from tasks.ingest.front_matter import front_matter_end, read_front_matter
+from tasks.refresh import refresh
+from tests.documents import make_book, make_dump, make_pdf, read_one
+from warehouse.derivation import Derivation
+from warehouse.home import Home
+
+SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)
+YAML = """---
+title: "Tides: a history"
+author: [Ada Lovelace, {name: Bob, email: b@x.org}]
+date: 2020-01-05
+tags: [sea, moon]
+version: 1.10
+api_key: hidden
+source: https://user:hidden@x.org/a?token=hidden&page=2
+nested: {deep: {deeper: 1}}
+---
+The tide is high.
+"""
+TOML = """+++
+title = "Tides"
+authors = ["Ada Lovelace"]
+date = 2021-02-03T04:05:06Z
+[taxonomies]
+tags = ["sea"]
++++
+The tide is high.
+"""
+BROKEN = """---
+title: Tides: ebb: flow
+authors: Ada & *Bob
+date: March 3, 2020
+---
+The tide is high.
+"""
+MAIL = """From: Ada Lovelace <ada@x.org>
+To: bob@x.org
+Subject: Tides
+ and ebbs
+Date: Tue, 5 Jan 2021 10:00:00 +0100
+
+The tide is high.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "metadata"),
+    [
+        (
+            YAML,
+            "Tides: a history",
+            {
+                "author": "Ada Lovelace; Bob",
+                "date": "2020-01-05",
+                "source": "https://x.org/a?page=2",
+                "tags": ["sea", "moon"],
+                "version": "1.10",
+            },
+        ),
+        (
+            TOML,
+            "Tides",
+            {"author": "Ada Lovelace", "date": "2021-02-03T04:05:06+00:00", "tags": ["sea"]},
+        ),
+        (BROKEN, "Tides: ebb: flow", {"author": "Ada & *Bob", "date": "2020-03-03"}),
+        (
+            MAIL,
+            "Tides and ebbs",
+            {"author": "Ada Lovelace", "date": "2021-01-05T10:00:00+01:00", "to": "bob@x.org"},
+        ),
+    ],
+)
+def test_front_matter_is_metadata_and_no_prose(
+    tmp_path: Path, text: str, title: str, metadata: dict[str, object]
+) -> None:
+    (tmp_path / "a.md").write_text(text)
+    read = read_one(tmp_path)
+    assert (read.title, read.metadata) == (title, metadata)
+    first, *rest = blocks_of(read.text)
+    assert first.kind is BlockKind.METADATA
+    assert [read.text[block.start : block.end] for block in rest] == ["The tide is high."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nThe tide is high.\n\n---\n\nIt falls.",
+        "Note: the tide is high.\nHint: it falls.\n\nWords",
+        "",
+    ],
+)
+def test_a_rule_or_a_remark_is_no_front_matter(text: str) -> None:
+    assert front_matter_end(text) == 0
+    assert read_front_matter(text) == {}
+
+
+def test_what_a_page_says_of_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<html lang="en-GB"><head><title>Tides</title><meta name="author" content="Ada">'
+        '<meta property="article:published_time" content="2020-02-03T00:00:00Z">'
+        '<meta name="keywords" content="sea, moon"><meta name="csrf-token" content="hidden">'
+        '<meta name="viewport" content="width=1"><script type="application/ld+json">'
+        '{"@graph": [{"@type": "BlogPosting", "author": {"@type": "Person", "name": "Bob"},'
+        ' "dateModified": "2021-01-01"}, {"@type": "Organization", "author": "Nobody"}]}</script>'
+        '<script type="application/ld+json">{broken</script></head><body><p>The tide.</p></body>'
+    )
+    assert read_one(tmp_path).metadata == {
+        "author": "Bob; Ada",
+        "date": "2020-02-03T00:00:00Z",
+        "language": "en-GB",
+        "modified": "2021-01-01",
+        "tags": ["sea", "moon"],
+    }
+
+
+def test_what_office_documents_say_of_themselves(tmp_path: Path) -> None:
+    from datetime import datetime
+
+    import docx
+    import openpyxl
+    import pptx
+
+    document, show, book = docx.Document(), pptx.Presentation(), openpyxl.Workbook()
+    document.add_paragraph("The tide is high.")
+    show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "The tide"
+    book.active.append(["The tide"])
+    for properties in (document.core_properties, show.core_properties):
+        properties.author, properties.keywords = "Ada", "sea; moon"
+    book.properties.creator, book.properties.keywords = "Ada", "sea; moon"
+    for file, made in (("a.docx", document), ("a.pptx", show), ("a.xlsx", book)):
+        core = book.properties if file == "a.xlsx" else made.core_properties
+        core.created = core.modified = datetime(2020, 1, 5)
+        made.save(str(tmp_path / file))
+        metadata = read_one(tmp_path / file).metadata
+        assert (metadata["author"], metadata["tags"]) == ("Ada", ["sea", "moon"])
+        assert metadata["date"].startswith("2020-01-05T00:00:00")
+
+
+def test_what_books_dumps_records_and_pdf_say_of_themselves(tmp_path: Path) -> None:
+    title = "Tides</dc:title><dc:creator>Ada</dc:creator><dc:title>"
+    (tmp_path / "a.epub").write_bytes(make_book(title, "<p>The tide.</p>"))
+    assert read_one(tmp_path / "a.epub").metadata == {"author": "Ada"}
+    dump = make_dump(("Tide", 0, "The tide is high. [[Category:Sea|x]]"))
+    stamp = "<timestamp>2020-01-05T00:00:00Z</timestamp>"
+    (tmp_path / "a.xml").write_text(dump.replace("</contributor>", f"</contributor>{stamp}"))
+    assert read_one(tmp_path / "a.xml").metadata == {
+        "modified": "2020-01-05T00:00:00Z",
+        "tags": ["Sea"],
+    }
+    record = {"id": 1, "text": "The tide.", "author": "Ada", "password": "hidden", "score": 4}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    assert read_one(tmp_path / "a.jsonl").metadata == {"author": "Ada"}
+    pdf = make_pdf(["The tide."], title="Tides")
+    pdf = pdf.replace(b"/Title (Tides)", b"/Title (Tides) /Author (Ada) /CreationDate (D:20200105)")
+    (tmp_path / "a.pdf").write_bytes(pdf)
+    assert read_one(tmp_path / "a.pdf").metadata == {"author": "Ada", "date": "2020-01-05T00:00:00"}
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["author", "tags", "date", "x"]) | st.text(), ANY))
+def test_metadata_of_anything_is_small_and_plain(fields: dict[str, object]) -> None:
+    metadata = described(fields.items())
+    assert json.loads(json.dumps(metadata)) == metadata
+    assert all(isinstance(value, str) for name, value in metadata.items() if name != "tags")
+    assert described(metadata.items()).keys() <= metadata.keys()
+
+
+def test_metadata_is_bounded_and_clean() -> None:
+    many = [(f"field {number}", "x" * 10_000) for number in range(10_000)]
+    metadata = described([("tags", ["a"] * 10_000), ("author", "A\u202eda\x00"), *many])
+    assert len(json.dumps(metadata)) < 30_000
+    assert metadata["author"] == "Ada"
+
+
+@pytest.mark.parametrize("unit", ["[", "{", "a: ", "- ", "&a [*a", "? ", "'", "a:\n ", "X: y\n"])
+@pytest.mark.parametrize("fence", ["---", "+++"])
+def test_hostile_front_matter_is_read_in_bounded_time(unit: str, fence: str) -> None:
+    text = f"{fence}\na: b\n{unit * (15_000 // len(unit))}\n{fence}\n"
+    started = time.process_time()
+    read_front_matter(text)
+    assert time.process_time() - started < 5
+
+
+def test_changed_metadata_changes_the_document_alone(tmp_path: Path) -> None:
+    page = "<html><head><meta name='author' content='{}'></head><p>Brest is a port.</p></html>"
+    source, home = tmp_path / "corpus", Home(tmp_path / "home")
+    source.mkdir()
+    (source / "a.html").write_text(page.format("Ada"))
+    first = refresh(home, [str(source)], SETTINGS)
+    (source / "a.html").write_text(page.format("Bob Smith"))
+    refresh(home, [str(source)], SETTINGS)
+    with home.editions.current().pinned() as edition:
+        documents = pq.read_table(edition.parquet(schemas.Document))
+        changes = pq.read_table(edition.parquet(schemas.Change)).to_pylist()
+    assert json.loads(documents["metadata"][0].as_py()) == {"author": "Bob Smith"}
+    assert [(row["fact_kind"], row["kind"]) for row in changes] == [("document", "changed")]
+    assert first
+
+
+def test_an_edition_without_the_column_is_a_parent(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.md").write_text(YAML)
+    refresh(home, [str(tmp_path / "corpus")], SETTINGS)
+    with home.editions.current().pinned() as edition:
+        path = edition.parquet(schemas.Document)
+        pq.write_table(
+            pq.read_table(path).drop_columns(["metadata"]), tmp_path / "documents.parquet"
+        )
+
+        class Older:
+            def parquet(self, row: type[Row]) -> Path:
+                return tmp_path / path.name if row is schemas.Document else edition.parquet(row)
+
+        derivation = Derivation(home.journal, home.journal.position, tmp_path)
+        derivation.compare_with(Older())
+        assert derivation.table("parent_documents")["metadata"].to_pylist() == [None]
+        derivation.close()
