@@ -133,7 +133,6 @@ def test_a_pronoun_that_nothing_safe_stands_for_yields_nothing():
          ("National Aeronautics and Space Administration", "NASA")),
         ("Edson Arantes, also known as Pelé, played there.", ("Edson Arantes", "Pelé")),
         ("Marie Curie (née Skłodowska) lived in Paris.", ("Marie Curie", "Skłodowska")),
-        ("Sir Isaac Newton lived in London.", ("Isaac Newton", "Sir Isaac Newton")),
         ("Alan Turing lived in London. Turing died in 1954.", ("Alan Turing", "Turing")),
         ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
     ],
@@ -153,14 +152,85 @@ def test_a_definition_becomes_the_description():
     assert (description["entity"], description["text"]) == ("Turin", "Turin is a city in Italy.")
 
 
-def test_a_headed_section_gives_its_aspect_and_question():
-    text = (
-        "Money ran out, and hope was all that remained of so much confidence. Friends stayed away. "
-        "Physicians came and went without a remedy."
-    )
-    notes = read(text, "Ada Lovelace", "Life > Last years").aspects
-    assert {note["aspect"] for note in notes} == {"last years"}
-    assert notes[0]["question"] == "What is known about the last years of Ada Lovelace?"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Warsaw is no way out.",
+        "It was an accident.",
+        "Warsaw is a place that we like.",
+        "If you can, Warsaw is a good place.",
+        "Warsaw would be a capital.",
+        "Warsaw, the largest city, and Berlin met there.",
+        "The new Warsaw hotel is a building.",
+        "Unstable angina is a disease.",
+        "![A map of Warsaw. Warsaw is a city.](map.png)",
+    ],
+)
+def test_what_does_not_say_by_itself_what_an_entity_is_is_no_description(text: str):
+    assert read(text).descriptions == []
+
+
+def test_an_apposition_describes_the_name_before_it():
+    (description,) = read("Niels Bohr, a physicist from Denmark, came.").descriptions
+    assert description["text"] == "Niels Bohr, a physicist from Denmark"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("The Danube rises in Germany.", "Where does the Danube rise?"),
+        ("Mars has two moons.", "How many moons does Mars have?"),
+        ("Grafana does not support Windows.", "What does Grafana not support?"),
+        ("Grafana is widely used for dashboards.", "What is Grafana used for?"),
+        ("Oslo was founded by Larry Page.", "Who was Oslo founded by?"),
+        ("Ada Lovelace died in 1852.", "When did Ada Lovelace die?"),
+        ("Since 1966, Oslo has granted permits.", "What has Oslo granted?"),
+    ],
+)
+def test_a_note_answers_the_question_for_what_its_verb_takes(sentence: str, question: str):
+    (note,) = read(sentence).aspects
+    assert (note["question"], note["text"]) == (question, sentence)
+
+
+def test_a_note_goes_on_while_a_pronoun_means_its_entity():
+    text = "The Danube rises in Germany. It crosses ten countries. The sea is near."
+    (note,) = read(text).aspects
+    assert note["text"] == "The Danube rises in Germany. It crosses ten countries."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It rises in Germany.",
+        "Oslo and Bergen support this plan.",
+        "Diagnosis requires a scan.",
+        "The mayor of Oslo supports the plan.",
+        "Oslo supports the plan described above.",
+        "Oslo has problems.",
+        'Oslo supports "the plan.',
+        "When snow falls Oslo supports the plan.",
+        "MK: Oslo supports the plan.",
+    ],
+)
+def test_a_sentence_that_is_not_whole_or_about_a_name_is_no_note(text: str):
+    assert read(text).aspects == []
+
+
+def test_a_sentence_that_describes_is_no_note():
+    assert read("Turin is a city in Italy.", "Turin").aspects == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sir Isaac Newton lived in London.",
+        "Marie Curie (Marie Curie Institute) grew.",
+        "Volume Backups are slow. Backups are kept, and other backups too.",
+        "Bell called Watson, and he came.",
+    ],
+)
+def test_a_title_or_a_longer_phrase_is_no_alias(text: str):
+    assert read(text).aliases == []
 
 
 FACTS = """**total:** 2,381,740 sq km
@@ -225,12 +295,6 @@ def test_notes_and_descriptions_are_stretches_of_the_passage():
     check_bounds(STORY, found)
 
 
-def test_notes_are_short():
-    text = " ".join([STORY, STORY.replace("Curie", "Bohr"), STORY.replace("Paris", "Rome")])
-    notes = read(text, "Marie Curie").aspects
-    assert sum(len(note["text"].split()) for note in notes) <= 0.6 * len(text.split())
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -246,9 +310,9 @@ def test_what_does_not_stand_by_itself_is_no_note(text: str):
 
 def test_a_heading_that_asks_is_the_question_of_its_notes():
     ice = "In most winters thick ice closes the Danube near Vienna for several weeks."
-    text = f"The Danube is the second longest river of Europe after the Volga. {ice}"
-    notes = read(text, "Danube", "Danube > Does it freeze?").aspects
-    assert {note["question"] for note in notes} == {"Does it freeze?"}
+    (note,) = read(f"{ice} This hinders ships.", "Danube", "What closes the Danube?").aspects
+    assert (note["question"], note["text"]) == ("What closes the Danube?", ice)
+    assert read(ice, "Danube", "Danube > What closes it?").aspects == []
 
 
 @pytest.mark.parametrize(

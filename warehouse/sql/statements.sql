@@ -34,14 +34,17 @@ from j_statement_mentions m join places p using (passage_id, engine, prompt_sha,
 create table description_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_description_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+from j_description_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+where m.confidence >= (select min_confidence from build_settings);
 
 create table aspect_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_aspect_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+from j_aspect_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+where m.confidence >= (select min_confidence from build_settings);
 
 create table alias_statements as
 select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_alias_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+from j_alias_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+where m.confidence >= (select min_confidence from build_settings);

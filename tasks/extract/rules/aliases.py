@@ -1,9 +1,10 @@
-"""Other names of what is named: in parentheses, after "also known as", by title or surname."""
+"""Other names of what is named: in parentheses, after "also known as", by a surname alone."""
 
 import re
 from collections.abc import Iterator
 
 from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.confidence import is_common
 from tasks.extract.rules.find_names import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.text.languages import word_set
@@ -11,16 +12,20 @@ from tasks.text.names import is_acronym_of, normalise_name, strip_titles
 
 NAME = r"(?P<alias>[^\W_][^\n,;:()\"“”]{0,78}?[^\W_.]|[^\W_])"
 QUOTED = r"[\"“”'‘]{1,2}(?P<quoted>[^\n\"“”]{1,60}?)[\"“”'’]{1,2}"
+HOW = (
+    r"(?:also|better|commonly|formerly|previously|originally|sometimes|popularly|often|professionally|"
+    r"officially|usually|locally|simply|or|now|then)\s+"
+)
 SAYING = (
-    r"(?:(?:also|better|commonly|formerly|previously|originally|sometimes|popularly|often|"
-    r"professionally|officially|usually|locally|simply|or|now|then)\s+){0,3}"
     r"(?:known\s+as|called|named|titled|published\s+as|released\s+as|referred\s+to\s+as|nicknamed|"
     r"abbreviated(?:\s+(?:as|to))?|short\s+for|spelled|written|styled(?:\s+as)?)"
 )
-MARKED = r"a\.?k\.?a\.?|née|né|nee|formerly|originally|also|alias|officially|or\s+simply|born"
+MARKED = r"a\.?k\.?a\.?|née|né|nee|formerly|alias|officially|or\s+simply|born"
+# "X called Y" may be a call; "X, called Y" and "X was also called Y" are names.
 AFTER = re.compile(
-    rf"\s?[,(]?\s?(?:who\s+(?:is|was)\s+|which\s+(?:is|was)\s+|(?:is|was|are|were)\s+)?"
-    rf"(?P<sign>{SAYING}|{MARKED})\s+(?:the\s+|as\s+)?(?:{QUOTED}|{NAME})(?=[,;:.()]|\s(?:and|is|was)\s|$)"
+    rf"(?:\s?[,(]\s?(?:(?:who|which)\s+(?:is|was)\s+)?|\s+(?:is|was|are|were)\s+|\s+(?={HOW}))"
+    rf"(?P<sign>(?:{HOW}){{0,3}}{SAYING}|{MARKED})\s+(?:the\s+|as\s+)?(?:{QUOTED}|{NAME})"
+    rf"(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
@@ -33,15 +38,20 @@ def find_aliases(passage: ParsedPassage) -> list[Mention]:
     """Return the aliases that a passage states, each pair once."""
     aliases: dict[tuple[str, str], Mention] = {}
     for name in passage.names:
-        for alias in [*_stated(passage, name), *_titled(passage, name)]:
+        for alias in _stated(passage, name):
             aliases.setdefault((alias["name"], alias["alias"]), alias)
     for alias in _surnames(passage):
         aliases.setdefault((alias["name"], alias["alias"]), alias)
     return [
         row
         for (name, alias), row in aliases.items()
-        if normalise_name(name) != normalise_name(alias)
+        if not _within(name, alias) and not (" " in alias and _within(alias, name))
     ]
+
+
+def _within(name: str, alias: str) -> bool:
+    """Whether an alias only spells a name otherwise, or says more around it."""
+    return f" {normalise_name(name)} " in f" {normalise_name(alias)} "
 
 
 def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
@@ -90,21 +100,12 @@ def _looks_like_name(alias: str) -> bool:
     return len(capitals) * 2 >= len(words) and words[0].lower() not in NO_NAME_START
 
 
-def _titled(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
-    """Yield "Marie Curie" for "Dr Marie Curie"."""
-    if passage.kind(name.name) != "person":
-        return
-    bare = strip_titles(name.name)
-    if bare != name.name and " " in bare:
-        yield _row(bare, name.name, "person", (name.start, name.end))
-
-
 def _surnames(passage: ParsedPassage) -> Iterator[Mention]:
     """Yield a last name that stands alone after the full name of the only person who bears it."""
     bearers: dict[str, dict[str, str]] = {}
     for full in [passage.title, *(name.name for name in passage.names)]:
         words = strip_titles(full).split()
-        if len(words) > 1 and (passage.kind(full) == "person" or full == passage.title):
+        if len(words) > 1 and _may_be_person(passage, full, words):
             bearers.setdefault(words[-1], {}).setdefault(normalise_name(full), full)
     seen: set[str] = set()
     for name in passage.names:
@@ -114,3 +115,12 @@ def _surnames(passage: ParsedPassage) -> Iterator[Mention]:
             if len(fulls) == 1 and earlier and passage.kind(earlier[0]) in ("person", "unknown"):
                 yield _row(earlier[0], name.name, "person", (name.start, name.end))
         seen.add(name.name)
+
+
+def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
+    """Whether a name is a person's by its kind and its words: capitals, not all common words."""
+    if passage.kind(full) != "person" and full != passage.title:
+        return False
+    capitals = words[0][:1].isupper() and words[-1][:1].isupper()
+    common = words[-1].lower() in passage.tree.words or all(map(is_common, words))
+    return capitals and not common

@@ -1,205 +1,264 @@
-"""Entity-aspect notes: what triples and descriptions leave out, in whole sentences.
+"""Notes on an entity: whole sentences with the question that each answers.
 
-Sentences with the most words that are not stated yet are chosen, up to a share of the passage;
-neighbours about one entity make one note of at most three sentences. The heading names the aspect,
-else the main topic of the sentences does.
+A note is a sentence whose subject is the entity, with those behind it that go on with "it" or "he".
+The question asks for what its verb takes: "X was founded by Y" answers "Who was X founded by?".
+Under a heading that asks about an entity, the note is what the section begins with.
 """
 
 import re
-from collections import Counter
+from collections.abc import Iterator
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import FINITE, SUBJECTS
-from tasks.extract.rules.coreference import PERSONAL
+from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement, is_asserted
+from tasks.extract.rules.coreference import NEUTRAL, PERSONAL
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.lexicon import ASPECT_OF_WORD
-from tasks.extract.rules.passage import ParsedPassage
-from tasks.extract.rules.repairs import CALENDAR_NOUNS
+from tasks.extract.rules.noun_phrases import core_phrase
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.repairs import CALENDAR_NOUNS, MONTHS
+from tasks.extract.rules.standalone import is_whole_sentence, subject_name
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
-_OF_PERSONS = frozenset(["education", "early life", "career", "death", "family"])
-_OF_OTHERS = word_set("population geography economy government history structure use properties")
-_NOT_OF = {
-    "person": _OF_OTHERS,
-    "place": _OF_PERSONS | {"works", "structure", "use"},
-    "organisation": _OF_PERSONS | {"population", "properties", "geography"},
-    "thing": _OF_PERSONS | {"works", "population", "government", "economy", "awards", "battles"},
-    "work": _OF_PERSONS | {"population", "geography", "government", "works", "battles"},
-    "event": _OF_PERSONS | {"population", "works"},
-}
-
-
-def topic_of_lemma(lemma: str, kind: str) -> str:
-    """Return the aspect of an entity of a kind that a word speaks for, empty if none."""
-    topic = ASPECT_OF_WORD.get(lemma, "")
-    if topic in _NOT_OF.get(kind, ()):
-        return ""
-    discoverer = kind in ("person", "organisation")
-    return "discoveries" if discoverer and topic == "discovery" else topic
-
-
 MOST_SENTENCES = 3
-LARGEST_SHARE = 0.6
-CONTENT = word_set("NOUN PROPN VERB ADJ NUM ADV")
-NEW_WORDS = 2
-MOST_WORDS_OF_A_SIDE = 4
-JOINTS = word_set("and or in on at of for with from as to by")
-EMPTY = word_set("part place one use way last first help end other name fact")
-# A sentence that opens with these is understood only with the one before.
-LEANING = word_set(
-    "this that these those they them here there such both either neither also and but or so then "
-    "thus therefore however instead otherwise additionally moreover furthermore meanwhile finally "
-    "next first second third lastly similarly likewise click see note please"
+LONGEST_OBJECT = 5  # words between the verbs of a question
+# What these take says little of what their subject does.
+_LIGHT = word_set(
+    "have make take do get give let see say tell go come want know think need keep put be look try "
+    "turn hope feel like mean call seem start begin continue help show"
 )
-_FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
-DETERMINED = word_set("the a an his her its their other some")
+# Which prepositions stand well at the end of a question, behind which words.
+_STRANDED = {
+    "for": word_set("use know need responsible account aim design famous suitable care require"),
+    "of": word_set("consist compose make capable accuse convict aware suspect comprise dispose"),
+    "on": word_set("depend rely focus base concentrate run build operate"),
+    "to": word_set(
+        "belong refer lead relate apply contribute respond commit connect similar listen"
+    ),
+    "with": word_set("charge deal comply work associate compatible integrate interact collaborate"),
+    "from": word_set("derive originate suffer descend result benefit arise"),
+    "as": word_set("know serve act function classify define"),
+    "into": word_set("divide develop split organize organise convert turn group"),
+    "in": word_set("specialize specialise participate engage involve invest result interested"),
+    "about": word_set("talk worry complain"),
+}
+_PLACES = word_set("in at on near")
+_ASKS = re.compile(
+    r"(?:what|how|when|where|why|who|whom|whose|which|is|are|was|were|do|does|did|can|will|should)"
+    r"\b.*\?\Z",
+    re.IGNORECASE,
+)
+_INTERVIEW = re.compile(r"\b(?:you|your|we|our|us)\b", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W_]{4,}")
+STEM = 5  # letters by which the forms of a word agree
+_EMPTY_STEMS = word_set(
+    "what when where whose which there does this that with from have will would"
+)
+_SITUATED = word_set("locate situate base headquarter live reside")
+_MARKS = word_set("that how why whether what where when")
+_DO = {"VBZ": "does", "VBP": "do", "VBD": "did"}
+_SPOKEN = {"ca": "can", "wo": "will", "n't": "not", "n’t": "not", "'s": "is", "’s": "is"}
+_AUXILIARIES = ("aux", "aux:pass", "cop")
 
 
-def find_notes(passage: ParsedPassage, stated_words: set[str]) -> list[Mention]:
-    """Return notes on sentences with words outside `stated_words` (lower case), in order."""
-    groups: list[tuple[str, list[int]]] = []
-    for number in _choose(passage, stated_words):
-        entity = _entity(passage, number)
-        owner, numbers = groups[-1] if groups else ("", [])
-        follows = number - 1 in numbers[-1:] and len(numbers) < MOST_SENTENCES
-        if entity == owner and follows:
-            numbers.append(number)
-        else:
-            groups.append((entity, [number]))
-    return [_note(passage, entity, group) for entity, group in groups if entity]
+def find_notes(passage: ParsedPassage, clauses: list[Clause], described: set[str]) -> list[Mention]:
+    """Return notes in order, without sentences that are among the `described`, whole ones."""
+    notes = [*_answers(passage), *_of_clauses(passage, clauses)]
+    taken: set[int] = set()
+    rows = []
+    for name, (aspect, question), sentences in notes:
+        first, last = sentences[0][0], sentences[-1][1]
+        stretch = passage.stretch(first, last, 0.8)
+        if stretch["text"] in described or taken.intersection(range(first, last)):
+            continue
+        taken.update(range(first, last))
+        kind = passage.kind(name)
+        rows.append(
+            {"entity": name, "kind": kind, "aspect": aspect, "question": question, **stretch}
+        )
+    return sorted(rows, key=lambda row: row["span_start"])
 
 
-def _choose(passage: ParsedPassage, stated_words: set[str]) -> list[int]:
-    """Return the sentences with the most unsaid words for their length, within the budget."""
-    budget = LARGEST_SHARE * len(passage.tree.text.split())
-    tree = passage.tree
-    fresh = [_fresh_words(tree, start, end, stated_words) for start, end in tree.sentences]
-    lengths = [
-        len(tree.text[tree.start[start] : tree.end[end - 1]].split())
-        for start, end in tree.sentences
-    ]
-    chosen: list[int] = []
-    covered: set[str] = set()
-    while True:
-        gains = [
-            (len(words - covered) / (length + 3), -number)
-            for number, (words, length) in enumerate(zip(fresh, lengths, strict=True))
-            if number not in chosen
-            and length <= budget
-            and len(words - covered) >= NEW_WORDS
-            and is_whole_sentence(tree, *tree.sentences[number])
-        ]
-        if not gains:
-            return sorted(chosen)
-        best = -max(gains)[1]
-        budget -= lengths[best]
-        covered |= fresh[best]
-        chosen.append(best)
+_Note = tuple[str, tuple[str, str], list[tuple[int, int]]]
 
 
-def is_whole_sentence(tree: Tree, start: int, end: int) -> bool:
-    """Whether a sentence says something by itself: no item, caption, question or lead of a list."""
-    words = tree.text[tree.start[start] : tree.end[end - 1]].strip()
-    finite = not FINITE.isdisjoint(tree.tag[start:end])
-    first = next((t for t in range(start, end) if tree.words[t][:1].isalnum()), start)
-    leans = tree.lower[first] in LEANING
-    opens = tree.words[first][:1].isupper() or tree.words[first][:1].isdigit()
-    return finite and opens and not leans and bool(_FULL_STOP.search(words))
-
-
-def _fresh_words(tree: Tree, start: int, end: int, stated_words: set[str]) -> set[str]:
-    words = {
-        tree.lower[t]: tree.lemma[t].lower() for t in range(start, end) if tree.pos[t] in CONTENT
-    }
-    return {lemma for word, lemma in words.items() if stated_words.isdisjoint((word, lemma))}
-
-
-def _entity(passage: ParsedPassage, number: int) -> str:
-    """Return what a sentence is about: the title under a heading, else its subject's name."""
-    tree = passage.tree
-    if passage.title and passage.row["headings"]:
-        return passage.title
-    start, end = tree.sentences[number]
-    for token in range(start, end):
-        if tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT":
-            name = passage.entities.get(token)
-            if name is not None:
-                return name.name
-            if token in passage.referents:
-                return passage.referents[token]
-    return passage.title
-
-
-def _note(passage: ParsedPassage, entity: str, group: list[int]) -> Mention:
-    tree = passage.tree
-    first, last = tree.sentences[group[0]][0], tree.sentences[group[-1]][1]
+def _answers(passage: ParsedPassage) -> Iterator[_Note]:
+    """Yield what a section begins with whose heading asks about an entity by its name."""
     heading = passage.row["headings"].rsplit(" > ", 1)[-1].strip(" _*")
-    side, noun = _side(passage, entity, first, last)
-    aspect = heading or side or noun or "description"
-    lowered = aspect if any(c.isupper() for c in aspect[1:]) else aspect.lower()
-    named = f"the {entity}" if _takes_article(passage, entity) else entity
-    question = question_of(lowered, named, a_side=bool(heading or side))
-    return {
-        "entity": entity,
-        "kind": passage.kind(entity),
-        "aspect": lowered,
-        "question": question,
-        **passage.stretch(first, last, 0.85 if heading else 0.7),
+    if not _ASKS.match(heading) or _INTERVIEW.search(heading):
+        return
+    names = {*(name.name for name in passage.names), passage.title, passage.row["title"]} - {""}
+    asked = [name for name in names if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)]
+    sentences = []
+    for start, end in passage.tree.sentences[:MOST_SENTENCES]:
+        if not is_whole_sentence(passage.tree, start, end):
+            break
+        sentences.append((start, end))
+    if asked and sentences:
+        name = max(asked, key=len)
+        if _is_answered(passage.tree, heading, name, *sentences[0]):
+            yield name, (heading.rstrip("?"), heading), sentences
+
+
+def _is_answered(tree: Tree, heading: str, name: str, start: int, end: int) -> bool:
+    """Whether a sentence names the entity of a heading, and has what is asked of it."""
+    said = {word[:STEM] for word in tree.lower[start:end]}
+    own = {word[:STEM] for word in _WORDS.findall(name.lower())}
+    asked = {word[:STEM] for word in _WORDS.findall(heading.lower())} - own - _EMPTY_STEMS
+    if not asked:
+        root = next(t for t in range(start, end) if tree.dep[t] == "ROOT")
+        defines = tree.child(root, "cop") is not None or tree.lemma[root] in ("refer", "mean", "be")
+        return defines and bool(own & said)
+    return bool(own & said) and bool(asked & said)
+
+
+def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note]:
+    """Yield the sentences whose main subject is a name, with those that go on with a pronoun."""
+    tree = passage.tree
+    main = {
+        passage.sentence_of(clause.predicate): clause
+        for clause in clauses
+        if tree.dep[clause.predicate] == "ROOT" and is_asserted(tree, clause)
     }
+    for (start, end), clause in main.items():
+        name = subject_name(passage, clause)
+        if name is None or not is_whole_sentence(tree, start, end):
+            continue
+        sentences = [(start, end), *_going_on(passage, name.name, end)]
+        asked = (question_of_clause(passage, main[s], name) for s in sentences if s in main)
+        question = next(filter(None, asked), None)
+        if question is not None:
+            yield name.name, question, sentences
 
 
-def _kind_of(passage: ParsedPassage, entity: str) -> str:
-    """Return the kind of an entity; a person if the passage says "he" or the surname alone."""
-    kind = passage.kind(entity)
-    surname = entity.rpartition(" ")[2]
-    pronouns = (t for t, name in passage.referents.items() if name in (entity, surname))
-    spoken_of = any(passage.tree.lower[t] in PERSONAL for t in pronouns)
-    person = spoken_of or passage.kind(surname) == "person"
-    return "person" if kind == "unknown" and person else kind
-
-
-def _takes_article(passage: ParsedPassage, entity: str) -> bool:
-    """Whether the passage says "the Danube"."""
+def _going_on(passage: ParsedPassage, name: str, place: int) -> Iterator[tuple[int, int]]:
+    """Yield the next sentences as long as a pronoun for the name is their subject."""
     tree = passage.tree
-    if passage.kind(entity) == "person":
-        return False
-    return any(
-        name.name == entity and name.first and tree.lower[name.first - 1] == "the"
-        for name in passage.names
-    )
+    following = [sentence for sentence in tree.sentences if sentence[0] >= place]
+    for start, end in following[: MOST_SENTENCES - 1]:
+        pronoun = tree.lower[start] in NEUTRAL | PERSONAL and tree.dep[start] in SUBJECTS
+        if not (pronoun and passage.referents.get(start) == name):
+            return
+        if not is_whole_sentence(tree, start, end, leans=True):
+            return
+        yield start, end
 
 
-def question_of(aspect: str, entity: str, *, a_side: bool) -> str:
-    """Return the question that a note answers, on a side of an entity or on it and something."""
-    if aspect.endswith("?"):
-        return aspect[:1].upper() + aspect[1:]
-    if aspect == "description":
-        return f"What is known about {entity}?"
-    if not a_side:
-        return f"What is known about {entity} in connection with the {aspect}?"
-    if "," in aspect or len(aspect.split()) > MOST_WORDS_OF_A_SIDE or JOINTS & {*aspect.split()}:
-        return f"What is known about {entity} as regards {aspect}?"
-    article = "" if aspect.split()[0] in DETERMINED else "the "
-    return f"What is known about {article}{aspect} of {entity}?"
-
-
-def _side(passage: ParsedPassage, entity: str, first: int, last: int) -> tuple[str, str]:
-    """Return the side that verbs and nouns speak for, and the most telling noun."""
+def question_of_clause(
+    passage: ParsedPassage, clause: Clause, name: NameSpan
+) -> tuple[str, str] | None:
+    """Return the verb as an aspect, and the question that asks for what it takes."""
     tree = passage.tree
-    votes: Counter[str] = Counter()
-    nouns: Counter[str] = Counter()
-    own = {word.lower() for word in entity.split()}
-    kind = _kind_of(passage, entity)
-    for token in range(first, last):
-        lemma = tree.lemma[token].lower()
-        topic = topic_of_lemma(lemma, kind)
-        if topic:
-            votes[topic] += 1
-        common = tree.tag[token] == "NN" and tree.words[token].islower()
-        telling = kind_of_noun(lemma) != kind or kind == "unknown"
-        known = lemma in own or lemma in CALENDAR_NOUNS | EMPTY or token in passage.entities
-        if common and telling and not known:
-            nouns[lemma] += 2 if tree.dep[token] in (*SUBJECTS, "obj", "ROOT") else 1
-    aspect = max(votes, key=votes.__getitem__, default="")
-    return aspect, max(nouns, key=nouns.__getitem__, default="")
+    group = clause.verb
+    auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES or tree.tag[t] == "MD"]
+    if not group or (tree.lower[group[0]] in NEGATIONS):
+        return None
+    asked = _asked(passage, clause)
+    if asked is None:
+        return None
+    word, behind = asked
+    first, *rest = group
+    denied = [t for t in rest if tree.lower[t] in NEGATIONS]
+    rest = [t for t in rest if t not in denied]
+    verbs = [tree.lower[t] for t in rest]
+    if first in auxiliaries:
+        opening = _SPOKEN.get(tree.lower[first], tree.lower[first])
+    elif tree.tag[first] in _DO:
+        opening = _DO[tree.tag[first]]
+        verbs.insert(0, tree.lemma[first].lower())
+    else:
+        return None
+    if clause.kind == "copula":
+        verbs.append(tree.words[clause.predicate])
+    article = name.first > 0 and tree.lower[name.first - 1] == "the"
+    called = f"the {name.name}" if article else name.name
+    words = [word, opening, called, *(["not"] if denied else []), *verbs, *behind]
+    stated = [_SPOKEN.get(tree.lower[t], tree.lower[t]) for t in group]
+    if clause.kind == "copula":
+        stated.append(tree.lower[clause.predicate])
+    return " ".join(" ".join([*stated, *behind]).split()), " ".join(" ".join(words).split()) + "?"
+
+
+def _asked(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | None:
+    """Return the question word for what the verb takes, and what stands behind the verb."""
+    tree, complements = passage.tree, clause.complements
+    if clause.kind == "copula":
+        if tree.pos[clause.predicate] != "ADJ" or clause.subject > clause.predicate:
+            return None
+        return _of_phrase(passage, clause, complements)
+    if clause.kind != "verb":
+        return None
+    words = [tree.lemma[t].lower() for t in clause.verb]
+    if any(c.role in ("indirect", "predicative") for c in complements) or "be" in words[1:-1]:
+        return None
+    if tree.tag[clause.verb[-1]] == "VBG" and "be" not in words:
+        return None
+    light = tree.lemma[clause.predicate].lower() in _LIGHT
+    for complement in complements:
+        if complement.role == "object" and complement.head > clause.predicate:
+            return _of_object(passage, clause, complement, light=light)
+    if light and not clause.passive:
+        return None
+    for complement in complements:
+        first = tree.subtree(complement.head)[0]
+        if complement.role == "clause" and not clause.passive and tree.lower[first] in _MARKS:
+            return "What", []
+    return _of_phrase(passage, clause, complements)
+
+
+def _of_object(
+    passage: ParsedPassage, clause: Clause, complement: Complement, *, light: bool
+) -> tuple[str, list[str]] | None:
+    """Return "What", "Whom" or "How many moons" for an object, with what it is led "to do"."""
+    tree, head = passage.tree, complement.head
+    number = tree.child(head, "nummod")
+    if number is not None and tree.tag[head] == "NNS" and not tree.children[number]:
+        counted = [t for t in core_phrase(tree, head) if t > number]
+        return f"How many {tree.join(counted)}", []
+    infinitive = tree.child(clause.predicate, "xcomp")
+    if infinitive is not None and infinitive > head and tree.tag[infinitive] == "VB":
+        phrase = core_phrase(tree, head)
+        if len(phrase) > LONGEST_OBJECT or tree.child(infinitive, "mark") is None:
+            return None
+        return "What", [tree.join(phrase), "to", "do"]
+    if light or tree.pos[head] == "PRON" or tree.child(head, "case") is not None:
+        return None
+    between = range(max(clause.verb) + 1, tree.subtree(head)[0])
+    if any(tree.pos[t] not in ("ADV", "SPACE", "PUNCT") for t in between):
+        return None
+    name = passage.entities.get(head)
+    kind = passage.kind(name.name) if name else kind_of_noun(tree.lemma[head].lower())
+    return ("Whom" if kind == "person" else "What"), []
+
+
+def _of_phrase(
+    passage: ParsedPassage, clause: Clause, complements: list[Complement]
+) -> tuple[str, list[str]] | None:
+    """Return what asks for the first phrase with a preposition behind the verb."""
+    tree = passage.tree
+    for complement in complements:
+        if complement.role not in ("agent", "oblique") or complement.head < clause.predicate:
+            continue
+        mark = tree.lower[complement.marks[0]] if len(complement.marks) == 1 else ""
+        if complement.role == "agent":
+            name = passage.entities.get(complement.head)
+            return ("Who" if name and name.kind == "person" else "What"), ["by"]
+        if _is_time(tree, complement.head):
+            return ("When", []) if mark in ("in", "on", "at") else None
+        name = passage.entities.get(complement.head)
+        place = name is not None and passage.kind(name.name) == "place"
+        if mark in _PLACES and (place or tree.lemma[clause.predicate] in _SITUATED):
+            return "Where", []
+        word = tree.lemma[clause.predicate].lower()
+        return ("What", [mark]) if word in _STRANDED.get(mark, ()) else None
+    return None
+
+
+def _is_time(tree: Tree, head: int) -> bool:
+    words = {tree.lower[t] for t in tree.subtree(head)}
+    years = any(word.isdigit() and len(word) == 4 for word in words)
+    return years or not words.isdisjoint(MONTHS | CALENDAR_NOUNS)
+
+
+def question_of_label(label: str, entity: str) -> str:
+    """Return the question that a labelled value of an entity answers."""
+    return f"What is known about {entity} as regards {label}?"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.rules.aspects import MOST_SENTENCES, question_of
+from tasks.extract.rules.aspects import MOST_SENTENCES, question_of_label
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.text.sentences import sentences
@@ -77,7 +77,7 @@ class Attribute:
             "kind": self.kind,
             "aspect": self.relation,
             "text": stated[:length],
-            "question": question_of(self.relation, self.head, a_side=True),
+            "question": question_of_label(self.relation, self.head),
             **evidence_columns((self.start, self.start + length), STATED),
         }
 

@@ -140,6 +140,11 @@ def _rarities(text: str) -> list[float]:
     return [ranks.get(word, rarest) for word in re.findall(r"[^\W_]+", text.lower())] or [0.0]
 
 
+def is_common(word: str) -> bool:
+    """Whether a word is among the common ones, in any case."""
+    return word.lower() in _ranks()
+
+
 def word_features(head: str, relation: str, tail: str) -> dict[str, float]:
     """Return how rare the words of a triple are: common ones alone name nothing."""
     values: dict[str, float] = {}

@@ -5,126 +5,123 @@ from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import Clause
-from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
-from tasks.extract.rules.noun_phrases import Called, argument_phrase, call, called_by_name
-from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.noun_phrases import argument_phrase
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.standalone import SHORTEST, is_sure, is_whole_sentence, subject_name
+from tasks.text.languages import word_set
 
-LONGEST = 45
-SHORTEST = 4
-LONGEST_CLASS = 6
+LONGEST_APPOSITION = 30
+# "X is a way" does not say what X is.
+EMPTY_CLASSES = word_set(
+    "way step thing choice example reason problem accident case point lot bit fit matter issue "
+    "idea stranger fact time start result leap unit goal cause priority challenge subject topic "
+    "concern question answer first last most best option no different same other similar good "
+    "great valuable important next"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of an entity and the tokens that say it, a stretch of one sentence."""
+    """What is said of an entity, a stretch of one sentence, with the noun that says what it is."""
 
-    entity: Called
+    rule: str
+    entity: NameSpan
+    noun: int
     first: int
     last: int
-    confidence: float
 
 
 def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Mention]:
-    """Return at most one description per entity: a definition, else an apposition."""
-    candidates = [*_definitions(passage, clauses), *_appositions(passage)]
-    if not any(description.first == 0 for description in candidates):
-        candidates.extend(_openings(passage))
-    candidates.extend(_classes(passage))
-    best: dict[str, Description] = {}
-    for description in candidates:
-        known = best.get(description.entity.name)
-        if known is None or description.confidence > known.confidence:
-            best[description.entity.name] = description
-    return [
-        {
+    """Return at most one description per entity: the likeliest."""
+    best: dict[str, Mention] = {}
+    found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
+    for description in found:
+        row = {
             "entity": description.entity.name,
-            "kind": description.entity.kind,
-            **passage.stretch(description.first, description.last, description.confidence),
+            "kind": passage.kind(description.entity.name),
+            **passage.stretch(description.first, description.last, 0.8),
         }
-        for description in sorted(best.values(), key=lambda d: (d.first, d.last))
-    ]
+        known = best.get(row["entity"])
+        if known is None or row["confidence"] > known["confidence"]:
+            best[row["entity"]] = row
+    return sorted(best.values(), key=lambda row: (row["span_start"], row["span_end"]))
 
 
 def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Description]:
-    """Yield "X is a ..." in full, or up to the end of its predicate if the sentence is long."""
+    """Yield whole sentences "X is a ..."."""
     tree = passage.tree
     for clause in clauses:
-        if (
-            clause.kind != "copula"
-            or clause.negated
-            or clause.subject_from not in ("own", "shared")
-        ):
+        if clause.kind != "copula" or clause.negated or not standing_of(passage, clause).stated:
             continue
-        if not _is_definition(passage, clause.predicate):
-            continue
-        if not standing_of(passage, clause).stated:
-            continue
-        entity = call(passage, clause.subject)
-        if entity is None or not entity.named:
+        if any(tree.tag[t] == "MD" for t in clause.verb) or not _says_what(passage, clause):
             continue
         start, end = passage.sentence_of(clause.predicate)
-        main = tree.dep[clause.predicate] == "ROOT" and clause.subject_from == "own"
-        first, last = (start, end) if main else (clause.subject, clause.predicate + 1)
-        if last - first > LONGEST or not main:
-            subject = argument_phrase(tree, clause.subject)
-            phrase = tree.subtree(clause.predicate)
-            first = min(subject[0], clause.subject) if subject else clause.subject
-            last = min(max(phrase) + 1, first + LONGEST, end)
-        defines = tree.child(clause.predicate, "det") is not None
-        confidence = 0.9 if main and defines and not entity.resolved else 0.7
-        if last - first >= SHORTEST:
-            yield Description(entity, first, last, confidence)
+        name = subject_name(passage, clause)
+        if name is not None and is_whole_sentence(tree, start, end):
+            yield Description("definition", name, clause.predicate, start, end)
 
 
-def _classes(passage: ParsedPassage) -> Iterator[Description]:
-    """Yield "the Dutch scientist X", which says little, but what X is."""
-    tree = passage.tree
-    for name in passage.names:
-        noun = first = name.first - 1
-        if noun < 1 or kind_of_noun(tree.lower[noun]) == "unknown" or noun in passage.entities:
-            continue
-        while first > 0 and tree.pos[first] in ("NOUN", "ADJ", "PROPN", "PUNCT"):
-            first -= 1
-        if tree.lower[first] in ("the", "a", "an") and noun - first < LONGEST_CLASS:
-            yield Description(called_by_name(passage, name.name), first, name.last, 0.5)
-
-
-def _openings(passage: ParsedPassage) -> Iterator[Description]:
+def _opening(passage: ParsedPassage) -> Iterator[Description]:
     """Yield a first sentence that opens with the title and defines it, however it was parsed."""
     tree = passage.tree
     if not passage.title or not tree.sentences:
         return
     start, end = tree.sentences[0]
-    verb = next((t for t in range(start, end) if tree.lemma[t] == "be"), None)
-    if verb is None or verb + 1 >= end or not SHORTEST <= end - start <= LONGEST:
+    first = start + (tree.lower[start] in ("the", "a", "an"))
+    name = passage.entities.get(first)
+    if name is None or name.first != first or name.name != passage.title or name.last + 2 >= end:
         return
-    opening = set(tree.lower[start:verb])
-    words = [word.lower() for word in passage.title.split()]
-    titled = sum(word in opening for word in words) * 2 > len(words)
-    if titled and tree.lower[verb + 1] in ("a", "an", "the", "one"):
-        yield Description(called_by_name(passage, passage.title), start, end, 0.6)
+    defines = tree.lemma[name.last] == "be" and tree.lower[name.last + 1] in (
+        "a",
+        "an",
+        "the",
+        "one",
+    )
+    if defines and is_whole_sentence(tree, start, end):
+        nouns = (t for t in range(name.last + 2, end) if tree.pos[t] == "NOUN")
+        noun = next((t for t in nouns if tree.pos[t + 1] not in ("NOUN", "PROPN")), name.last)
+        yield Description("opening", name, noun, start, end)
 
 
-def _is_definition(passage: ParsedPassage, noun: int) -> bool:
-    """Whether a predicate is a noun phrase rather than a place or a quality."""
-    tree = passage.tree
-    if tree.child(noun, "case") is not None:
+def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
+    """Whether a predicate is a noun that classes its subject, not a place or a quality."""
+    tree, noun = passage.tree, clause.predicate
+    words = {tree.lower[child] for child in tree.children[noun]} | {tree.lemma[noun].lower()}
+    if tree.child(noun, "case") is not None or not words.isdisjoint(EMPTY_CLASSES):
         return False
-    return tree.pos[noun] in ("NOUN", "PROPN") or tree.child(noun, "det") is not None
+    if tree.child(noun, "det", "nmod:poss") is not None:
+        return True
+    modified = tree.child(noun, "amod", "compound", "nmod") is not None
+    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
 
 
 def _appositions(passage: ParsedPassage) -> Iterator[Description]:
     """Yield "X, a river in Y"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
-        above = tree.head[token]
-        name = passage.entities.get(above)
-        if label != "appos" or name is None or token in passage.entities or token < above:
-            continue
-        if tree.pos[token] != "NOUN" or tree.child(token, "det") is None:
+        name = passage.entities.get(tree.head[token])
+        if label != "appos" or name is None or token in passage.entities or token < name.last:
             continue
         tokens = argument_phrase(tree, token)
-        if tokens and SHORTEST <= len(tokens) + name.last - name.first <= LONGEST:
-            entity = called_by_name(passage, name.name)
-            yield Description(entity, name.first, tokens[-1] + 1, 0.65)
+        if (
+            tree.pos[token] != "NOUN"
+            or not tokens
+            or tree.lower[tokens[0]] not in ("a", "an", "the")
+        ):
+            continue
+        last = tokens[-1] + 1
+        between = tree.text[name.end : tree.start[tokens[0]]].strip()
+        alone = (
+            tree.child(tree.head[token], "conj") is None and tree.dep[tree.head[token]] != "conj"
+        )
+        gapless = len(tokens) == last - tokens[0]
+        if not (alone and gapless and between == "," and is_sure(passage, name)):
+            continue
+        if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree.words, last):
+            yield Description("apposition", name, token, name.first, last)
+
+
+def _ends(words: list[str], last: int) -> bool:
+    """Whether a sign closes what ends before a token."""
+    return last < len(words) and words[last] in (",", ".", ";", ")", ":")

@@ -98,16 +98,10 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
             triples.setdefault((triple["head"], triple["relation"], triple["tail"]), triple)
     extracted.triples = list(triples.values())
     extracted.descriptions = find_descriptions(passage, clauses)
-    extracted.aspects = find_notes(passage, _stated_words(extracted))
+    described = {row["text"] for row in extracted.descriptions}
+    extracted.aspects = find_notes(passage, clauses, described)
     extracted.aliases = find_aliases(passage)
     extracted.statements = statement_rows(passage, clauses)
-
-
-def _stated_words(extracted: Extracted) -> set[str]:
-    """Return the words of triples and descriptions, in lower case."""
-    texts = [f"{row['head']} {row['relation']} {row['tail']}" for row in extracted.triples]
-    texts += [row["text"].replace(",", " ") for row in extracted.descriptions]
-    return {word for text in texts for word in text.lower().split()}
 
 
 def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[RuleTriple]:

@@ -18,7 +18,3 @@ MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }
 KIND_OF_NOUN = {noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()}
-# A word of several aspects speaks for the first of them.
-ASPECT_OF_WORD = {
-    word: aspect for aspect, words in reversed(_WORDS["aspects"].items()) for word in words.split()
-}

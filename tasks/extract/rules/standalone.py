@@ -1,0 +1,155 @@
+"""Sentences that are understood where they stand alone, and the names that they are about."""
+
+import re
+
+from tasks.extract.rules.clauses import FINITE, Clause
+from tasks.extract.rules.confidence import is_common
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.noun_phrases import OUTSIDE, phrase_without
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.tree import Tree
+from tasks.text.languages import word_set
+
+LONGEST = 60
+SHORTEST = 4
+LONGEST_OPENING = 12
+LONGEST_LABEL = 5
+# A sentence that opens with these is understood only with the one before.
+LEANING = word_set(
+    "this that these those it they them he she his her its their here there such both either "
+    "neither also and but or so then thus therefore however instead otherwise additionally "
+    "moreover furthermore meanwhile finally next first second third lastly similarly likewise "
+    "again yes no click see note please"
+)
+# These point at another place of the text, or at whoever wrote it.
+_POINTING = word_set("above below following aforementioned former latter here")
+_SPEAKER = word_set("i me my mine we us our ours")
+_DEMONSTRATIVE = word_set("this these those such that")
+_FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
+_MARKUP = re.compile(
+    r"[\[\]{}|<>\\`]|https?:|\.(?:jpe?g|png|gif|svg)\b|&#?\w+;|\n\s*\n|(?:^|\s)[-*•#]\s"
+)
+# "Diagnosis" and "Relabeling" at the start of a sentence are most often no names.
+_ABSTRACT = re.compile(r".+(?:tions?|sis|ments?|ing|ness|ity|ism|ance|ence)", re.IGNORECASE)
+_LINKING = word_set(
+    "however therefore thus instead otherwise contrast likewise furthermore moreover"
+)
+_BRACKETS = (("(", ")"), ("“", "”"))
+_SET_OFF = word_set("appos parataxis")
+# "Part A" and "Table 2" are places in a document.
+_LABELS = word_set(
+    "part figure fig table step chapter section example case column row option question answer "
+    "note appendix phase day week month background"
+)
+_NAMING = ("PROPN", "NOUN", "ADJ", "NUM", "X")
+
+
+def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) -> bool:
+    """Whether a sentence says something by itself: no item, caption, question or lead of a list.
+
+    One that `leans` may open with a word that stands for what the sentence before it named.
+    """
+    words = tree.text[tree.start[start] : tree.end[end - 1]].strip()
+    first = next((t for t in range(start, end) if tree.words[t][:1].isalnum()), start)
+    return (
+        SHORTEST <= end - start <= LONGEST
+        and not FINITE.isdisjoint(tree.tag[start:end])
+        and (tree.words[first][:1].isupper() or tree.words[first][:1].isdigit())
+        and (leans or tree.lower[first] not in LEANING)
+        and bool(_FULL_STOP.search(words))
+        and not words.endswith("...")
+        and not _MARKUP.search(words)
+        and all(words.count(opens) == words.count(closes) for opens, closes in _BRACKETS)
+        and words.count('"') % 2 == 0
+        and ":" not in tree.words[first : first + LONGEST_LABEL]
+        and not any(_points_away(tree, token) for token in range(start, end))
+        and not _compares(tree, start, end)
+    )
+
+
+def _points_away(tree: Tree, token: int) -> bool:
+    """Whether a word is understood only with what stands elsewhere, or with who speaks."""
+    word = tree.lower[token]
+    if word in _DEMONSTRATIVE:
+        follows = tree.lower[token + 1] if token + 1 < len(tree.lower) else ""
+        return tree.tag[token] in ("DT", "PDT", "JJ") and follows != "as"
+    return word in _POINTING | _LINKING or (word in _SPEAKER and tree.pos[token] == "PRON")
+
+
+def _compares(tree: Tree, start: int, end: int) -> bool:
+    """Whether a sentence compares with what it does not name: "a richer language"."""
+    more = [t for t in range(start, end) if tree.tag[t] in ("JJR", "RBR")]
+    more = [t for t in more if tree.lower[t - 1] != "no" and tree.lower[t] not in ("later", "more")]
+    return bool(more) and "than" not in tree.lower[start:end]
+
+
+def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
+    """Return the name that is the whole subject of a sentence's main clause, None if none is.
+
+    An article before it, and what commas or parentheses set off, do not count. Only a phrase that
+    ends with a comma may stand before the subject.
+    """
+    tree = passage.tree
+    name = passage.entities.get(clause.subject)
+    if name is None or clause.subject_from != "own" or tree.dep[clause.predicate] != "ROOT":
+        return None
+    set_off = {
+        token
+        for child in tree.children[clause.subject]
+        if tree.dep[child] in _SET_OFF or _is_relative_behind_a_comma(tree, child)
+        for token in tree.subtree(child)
+    }
+    phrase = [t for t in phrase_without(tree, clause.subject, OUTSIDE) if t not in set_off]
+    while phrase and tree.lower[phrase[0]] in ("the", "a", "an"):
+        phrase = phrase[1:]
+    while phrase and tree.pos[phrase[-1]] == "PUNCT":
+        phrase = phrase[:-1]
+    whole = phrase == list(range(name.first, name.last))
+    return name if whole and _opens(tree, passage, name) and is_sure(passage, name) else None
+
+
+def _is_relative_behind_a_comma(tree: Tree, token: int) -> bool:
+    first = tree.subtree(token)[0]
+    return tree.dep[token] in ("acl:relcl", "acl") and first > 0 and tree.words[first - 1] == ","
+
+
+def _opens(tree: Tree, passage: ParsedPassage, name: NameSpan) -> bool:
+    """Whether a name opens its sentence, but for an article and a phrase with a comma."""
+    start, _ = passage.sentence_of(name.first)
+    first = name.first
+    if first > start and tree.lower[first - 1] in ("the", "a", "an"):
+        first -= 1
+    before = first - start
+    if not before:
+        return True
+    clause_free = FINITE.isdisjoint(tree.tag[start:first])
+    return before <= LONGEST_OPENING and tree.words[first - 1] == "," and clause_free
+
+
+def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
+    """Whether a name surely names something: its capital is not that of a sentence or a label."""
+    tree = passage.tree
+    words = tree.lower[name.first : name.last]
+    if any(tree.pos[token] not in _NAMING for token in (name.first, name.last - 1)):
+        return False
+    if len(name.name) < 2 or (words[0] in _LABELS and len(words) <= 2):
+        return False
+    if name.name in (passage.title, passage.row["title"]):
+        return True
+    after_the = name.first > 0 and tree.lower[name.first - 1] == "the"
+    if after_the and len(words) <= 2 and all(map(is_common, words)):
+        return False
+    if kind_of_noun(words[-1]) == "person":
+        return False
+    if len(words) > 1:
+        return not tree.words[name.last - 1].islower()
+    if any(c.isupper() for c in name.name[1:]):
+        return True
+    if any(n.name == name.name and not _starts_sentence(passage, n) for n in passage.names):
+        return True
+    common = is_common(name.name) or is_common(name.name.removesuffix("s"))
+    return tree.pos[name.first] == "PROPN" and not common and not _ABSTRACT.fullmatch(name.name)
+
+
+def _starts_sentence(passage: ParsedPassage, name: NameSpan) -> bool:
+    return any(name.first == start for start, _ in passage.tree.sentences)
