@@ -160,6 +160,8 @@ def test_a_definition_becomes_the_description():
         "Warsaw is a place that we like.",
         "If you can, Warsaw is a good place.",
         "Warsaw would be a capital.",
+        "Warsaw is not always the capital of the country.",
+        "Warsaw is a larger city when compared to the previous two.",
         "Warsaw, the largest city, and Berlin met there.",
         "The new Warsaw hotel is a building.",
         "Unstable angina is a disease.",
@@ -210,6 +212,8 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         'Oslo supports "the plan.',
         "When snow falls Oslo supports the plan.",
         "MK: Oslo supports the plan.",
+        "Oslo refers to it as a plan.",
+        "Oslo supports a richer language.",
     ],
 )
 def test_a_sentence_that_is_not_whole_or_about_a_name_is_no_note(text: str):
@@ -227,6 +231,7 @@ def test_a_sentence_that_describes_is_no_note():
         "Marie Curie (Marie Curie Institute) grew.",
         "Volume Backups are slow. Backups are kept, and other backups too.",
         "Bell called Watson, and he came.",
+        "The mayor of Warsaw is called President.",
     ],
 )
 def test_a_title_or_a_longer_phrase_is_no_alias(text: str):

@@ -59,7 +59,9 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
     text = passage.tree.text
     window = text[name.end : name.end + 160]
     match = AFTER.match(window)
-    if match:
+    # "The mayor of X is called Y" does not name X.
+    belongs = name.first > 0 and passage.tree.lower[name.first - 1] in ("of", "for")
+    if match and not belongs:
         alias = match["quoted"] or match["alias"]
         if _looks_like_name(alias) and not (match["sign"] == "born" and name.kind == "place"):
             yield _either(passage, name, alias, name.end + match.end(), SURE)
@@ -119,7 +121,7 @@ def _surnames(passage: ParsedPassage) -> Iterator[Mention]:
 
 def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
     """Whether a name is a person's by its kind and its words: capitals, not all common words."""
-    if passage.kind(full) != "person" and full != passage.title:
+    if passage.kind(full) != "person" or " of " in full or "/" in full:
         return False
     capitals = words[0][:1].isupper() and words[-1][:1].isupper()
     common = words[-1].lower() in passage.tree.words or all(map(is_common, words))

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement, is_asserted
+from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement
 from tasks.extract.rules.coreference import NEUTRAL, PERSONAL
 from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import core_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, MONTHS
@@ -20,11 +21,12 @@ from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 MOST_SENTENCES = 3
+LONGEST_TITLE = 5  # words of a title that may be a name
 LONGEST_OBJECT = 5  # words between the verbs of a question
 # What these take says little of what their subject does.
 _LIGHT = word_set(
     "have make take do get give let see say tell go come want know think need keep put be look try "
-    "turn hope feel like mean call seem start begin continue help show"
+    "turn hope feel like mean call seem start begin continue help show remain ask draw"
 )
 # Which prepositions stand well at the end of a question, behind which words.
 _STRANDED = {
@@ -86,7 +88,10 @@ def _answers(passage: ParsedPassage) -> Iterator[_Note]:
     heading = passage.row["headings"].rsplit(" > ", 1)[-1].strip(" _*")
     if not _ASKS.match(heading) or _INTERVIEW.search(heading):
         return
-    names = {*(name.name for name in passage.names), passage.title, passage.row["title"]} - {""}
+    title = passage.row["title"]
+    names = {name.name for name in passage.names} | {passage.title} - {""}
+    if len(title.split()) <= LONGEST_TITLE and not _ASKS.match(f"{title}?"):
+        names.add(title)
     asked = [name for name in names if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)]
     sentences = []
     for start, end in passage.tree.sentences[:MOST_SENTENCES]:
@@ -106,8 +111,10 @@ def _is_answered(tree: Tree, heading: str, name: str, start: int, end: int) -> b
     asked = {word[:STEM] for word in _WORDS.findall(heading.lower())} - own - _EMPTY_STEMS
     if not asked:
         root = next(t for t in range(start, end) if tree.dep[t] == "ROOT")
-        defines = tree.child(root, "cop") is not None or tree.lemma[root] in ("refer", "mean", "be")
-        return defines and bool(own & said)
+        copula = tree.child(root, "cop")
+        first = next(iter(_WORDS.findall(name.lower())), "")[:STEM]
+        opening = {word[:STEM] for word in tree.lower[start : copula or root]}
+        return first in opening and (copula is not None or tree.lemma[root] in ("refer", "mean"))
     return bool(own & said) and bool(asked & said)
 
 
@@ -117,7 +124,7 @@ def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note
     main = {
         passage.sentence_of(clause.predicate): clause
         for clause in clauses
-        if tree.dep[clause.predicate] == "ROOT" and is_asserted(tree, clause)
+        if tree.dep[clause.predicate] == "ROOT" and standing_of(passage, clause).stated
     }
     for (start, end), clause in main.items():
         name = subject_name(passage, clause)
@@ -190,11 +197,13 @@ def _asked(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | No
     words = [tree.lemma[t].lower() for t in clause.verb]
     if any(c.role in ("indirect", "predicative") for c in complements) or "be" in words[1:-1]:
         return None
-    if tree.tag[clause.verb[-1]] == "VBG" and "be" not in words:
+    if tree.tag[clause.verb[-1]] == "VBG" and (len(words) < 2 or words[-2] not in ("be", "not")):
         return None
     light = tree.lemma[clause.predicate].lower() in _LIGHT
     for complement in complements:
         if complement.role == "object" and complement.head > clause.predicate:
+            if clause.passive:
+                return None
             return _of_object(passage, clause, complement, light=light)
     if light and not clause.passive:
         return None
@@ -226,8 +235,11 @@ def _of_object(
     if any(tree.pos[t] not in ("ADV", "SPACE", "PUNCT") for t in between):
         return None
     name = passage.entities.get(head)
-    kind = passage.kind(name.name) if name else kind_of_noun(tree.lemma[head].lower())
-    return ("Whom" if kind == "person" else "What"), []
+    if name is None:
+        person = kind_of_noun(tree.lemma[head].lower()) == "person"
+    else:
+        person = passage.kind(name.name) == "person" and " " in name.name
+    return ("Whom" if person else "What"), []
 
 
 def _of_phrase(

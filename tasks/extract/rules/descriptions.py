@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import Clause
+from tasks.extract.rules.clauses import NEGATIONS, Clause
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import argument_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
@@ -87,6 +87,8 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     """Whether a predicate is a noun that classes its subject, not a place or a quality."""
     tree, noun = passage.tree, clause.predicate
+    if any(tree.lower[child] in NEGATIONS for child in tree.children[noun]):
+        return False
     words = {tree.lower[child] for child in tree.children[noun]} | {tree.lemma[noun].lower()}
     if tree.child(noun, "case") is not None or not words.isdisjoint(EMPTY_CLASSES):
         return False

@@ -22,8 +22,9 @@ LEANING = word_set(
     "again yes no click see note please"
 )
 # These point at another place of the text, or at whoever wrote it.
-_POINTING = word_set("above below following aforementioned former latter here")
+_POINTING = word_set("above below following previous preceding aforementioned former latter here")
 _SPEAKER = word_set("i me my mine we us our ours")
+_OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 _MARKUP = re.compile(
@@ -39,7 +40,7 @@ _SET_OFF = word_set("appos parataxis")
 # "Part A" and "Table 2" are places in a document.
 _LABELS = word_set(
     "part figure fig table step chapter section example case column row option question answer "
-    "note appendix phase day week month background"
+    "note appendix phase day week month background patient group level"
 )
 _NAMING = ("PROPN", "NOUN", "ADJ", "NUM", "X")
 
@@ -64,6 +65,7 @@ def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) 
         and ":" not in tree.words[first : first + LONGEST_LABEL]
         and not any(_points_away(tree, token) for token in range(start, end))
         and not _compares(tree, start, end)
+        and not any(_is_dangling(tree, token) for token in range(start, end))
     )
 
 
@@ -74,6 +76,13 @@ def _points_away(tree: Tree, token: int) -> bool:
         follows = tree.lower[token + 1] if token + 1 < len(tree.lower) else ""
         return tree.tag[token] in ("DT", "PDT", "JJ") and follows != "as"
     return word in _POINTING | _LINKING or (word in _SPEAKER and tree.pos[token] == "PRON")
+
+
+def _is_dangling(tree: Tree, token: int) -> bool:
+    """Whether a pronoun is what the main verb takes: its subject cannot be meant."""
+    verb = tree.head[token]
+    takes = tree.dep[verb] == "ROOT" and tree.dep[token] in ("obj", "iobj", "obl")
+    return takes and tree.lower[token] in _OBJECTS
 
 
 def _compares(tree: Tree, start: int, end: int) -> bool:
