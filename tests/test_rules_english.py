@@ -213,7 +213,7 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         "When snow falls Oslo supports the plan.",
         "MK: Oslo supports the plan.",
         "Oslo refers to it as a plan.",
-        "Oslo supports a richer language.",
+        "Oslo supports a more powerful language.",
     ],
 )
 def test_a_sentence_that_is_not_whole_or_about_a_name_is_no_note(text: str):

@@ -87,7 +87,7 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     """Whether a predicate is a noun that classes its subject, not a place or a quality."""
     tree, noun = passage.tree, clause.predicate
-    if any(tree.lower[child] in NEGATIONS for child in tree.children[noun]):
+    if not NEGATIONS.isdisjoint(tree.lower[clause.subject : noun]):
         return False
     words = {tree.lower[child] for child in tree.children[noun]} | {tree.lemma[noun].lower()}
     if tree.child(noun, "case") is not None or not words.isdisjoint(EMPTY_CLASSES):

@@ -88,7 +88,7 @@ def _is_dangling(tree: Tree, token: int) -> bool:
 def _compares(tree: Tree, start: int, end: int) -> bool:
     """Whether a sentence compares with what it does not name: "a richer language"."""
     more = [t for t in range(start, end) if tree.tag[t] in ("JJR", "RBR")]
-    more = [t for t in more if tree.lower[t - 1] != "no" and tree.lower[t] not in ("later", "more")]
+    more = [t for t in more if tree.lower[t - 1] != "no" and tree.lower[t] != "later"]
     return bool(more) and "than" not in tree.lower[start:end]
 
 
