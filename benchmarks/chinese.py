@@ -16,8 +16,8 @@ subject?) and all short forms. As the rules were developed on these documents, t
 over the unseen `final` texts the share of right triples was 0.933, the sample's is 0.92.
 
 Coverage: the share of a document's distinct content words that the extraction contains, segmented
-by rjieba. With `--part all` it writes
-benchmarks/results/chinese.json.
+by rjieba: its triples, then with descriptions, then with statements, then with notes. With
+`--part all` it writes benchmarks/results/chinese.json.
 """
 
 import argparse
@@ -117,13 +117,14 @@ def sample_passages(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def coverage(passages: list[PassageReading]) -> dict[str, float]:
-    """Return a document's word recall by triples, then with descriptions, then with notes."""
+    """Return a document's word recall by triples, and with each further kind of facts."""
     document = content_words("\n".join(passage.text for passage in passages))
     stated: set[str] = set()
     figures = {}
     for name, fields in (
         ("triples", ("head", "relation", "tail")),
         ("descriptions", ("entity", "text")),
+        ("statements", ("subject", "subject_name", "predicate", "object", "time", "place")),
         ("aspects", ("aspect", "text")),
     ):
         for passage in passages:

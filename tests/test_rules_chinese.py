@@ -81,6 +81,19 @@ serial | 周恩来 | 1920年，周恩来赴法国留学。 | 周恩来,在…留
 together | 吴健雄 | 1942年，吴健雄与物理学家袁家骝结婚。 | 吴健雄,结婚,袁家骝; 袁家骝,是,物理学家
 apposition | 北京 | 作家老舍出生于北京。 | 老舍,是,作家; 老舍,出生地,北京
 work | 鲁迅 | 鲁迅发表了小说《孔乙己》。 | 鲁迅,发表,孔乙己; 孔乙己,是,小说
+office | 小米 | 小米的CEO雷军出席了会议。 | 雷军,是,小米CEO
+office of who speaks | 华为公司 | 国务院总理李强表示，会议开始。 | 李强,是,国务院总理
+succession | 阿里巴巴 | 张勇接替马云担任董事局主席。 | 张勇,接替,马云; 张勇,担任,董事局主席
+birth in parentheses | 李四 | 李四（1950年生于上海）。 | 李四,出生日期,1950年; 李四,出生地,上海
+life and origin | 鲁迅 | 鲁迅（1881年－1936年，浙江绍兴人）。 | 鲁迅,籍贯,浙江绍兴
+open life | 李明 | 李明（1950年3月－）是演员。 | 李明,出生日期,1950年3月
+default | max-open | max-open的默认值为600。 | max-open,默认值,600
+its port | max-open | max-open是服务，端口为8080。 | max-open,端口,8080
+limit | 密码 | 密码长度至少8个字符。 | 密码长度,至少,8个字符
+price | 基础版 | 基础版价格为每月99元。 | 基础版价格,是,每月99元
+number of a mission | 月球 | 嫦娥六号取回样品。 | 嫦娥六号,取回,样品
+end of an object | 袁隆平 | 袁隆平从事杂交水稻研究。 | 袁隆平,从事,杂交水稻研究
+a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门。 | 统计局,是,收集统计资料的政府部门
 first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
 """
 
@@ -118,6 +131,11 @@ claim | 天坛 | 专家认为天坛是明朝建筑。
 the reader | 折线图 | 你使用折线图。
 step | 西红柿的做法 | 将西红柿洗净，放入锅中，加入白砂糖。
 step about the step before | 糖色 | 干辣椒炒香。加入足量的水。
+a term of office | 李明 | 李明（2014年至今）。
+language as a subject | 爱尔兰语 | 而英语为第二官方语言。
+cut description | 北京 | 记者从国家林草局了解到情况。
+cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。
+relative clause in a phrase | 北京 | 主席在开幕式上发表的讲话具有意义。
 verb cut short | 折线图 | 折线图到容器底部。
 pointing | 天坛 | 天坛是这种建筑。
 fragment | 脏矩形 | 脏矩形渲染技术只更新变化的部分。

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
-from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
+from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
+from tasks.extract.rules.chinese.whole import is_person
+from tasks.text.values import parse_value
 
 # "Alan Turing" after a name is its other spelling, without a word that says so.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
@@ -17,6 +19,8 @@ LABELS = sorted(ALIAS_RELATIONS | LANGUAGES, key=len, reverse=True)
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # of a character that is part of a word
+BORN = frozenset(["生", "出生", "生于", "出生于"])
+DASHES = frozenset("-–—－~")
 WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
@@ -82,6 +86,13 @@ def _read_part(
     passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
 ) -> None:
     text = text_of(part).lstrip("：:")
+    if is_native(part) and is_person(name):
+        passage.triple("native", name, "籍贯", text.removesuffix("人"), span)
+        return
+    if born := [token for token in part if token.text in BORN]:
+        _read_birth(passage, name, [token for token in part if token not in born], span)
+        return
+    part = [token for token in part if token.text not in DASHES]
     if len(part) == 1 and part[0].value is not None and part[0].value.is_date:
         _read_life(passage, name, part[0], span)
         return
@@ -101,7 +112,23 @@ def _read_life(
         return
     if token.value.date and "/" in token.value.date:
         dates = re.split("[-–—－~～至到]+", token.text)
+        if not parse_value(dates[-1], "zh").is_date:
+            return  # 2014年至今 is a term of office
         passage.triple("life", name, "出生日期", dates[0].strip("（）"), span)
         passage.triple("life", name, "逝世日期", dates[-1], span)
-    elif token.value.is_point and name.kind == "person":
+    elif token.value.is_point and is_person(name):
         passage.triple("life", name, "出生日期", token.text, span)
+
+
+def _read_birth(
+    passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
+) -> None:
+    """（1950年3月生于上海） after a person's name."""
+    places = [token for token in part if token.tag != "time"]
+    if not is_person(name):
+        return
+    for token in part:
+        if token.value is not None and token.value.is_point:
+            passage.triple("life", name, "出生日期", token.text, span)
+    if places and all(token.tag == "ns" for token in places):
+        passage.triple("life", name, "出生地", text_of(places), span)

@@ -106,7 +106,7 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
     if word != "为":
         return True
     marks = [i for i in range(position + 1, len(tokens) - 1) if tokens[i].text == "的"]
-    after = marks[-1] if marks and tokens[position + 1].tag != "v" else position
+    after = marks[-1] if marks else position
     return any(is_verb(tokens, i) for i in range(after + 1, len(tokens)))
 
 

@@ -1,10 +1,11 @@
 """Clauses that say what something is or how large it is."""
 
-from tasks.extract.rules.chinese.lexicon import MEASURES, ROLES
+from tasks.extract.rules.chinese.lexicon import LIMITS, MEASURES, ROLES
 from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_native
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
+from tasks.extract.rules.modality import PLAIN
 
 LONGEST_DEFINITION = 200  # characters
 SIZES = frozenset(["高", "长", "宽", "深", "厚", "高达", "长达"])
@@ -45,6 +46,19 @@ def state_measure(statement: Statement) -> bool:
     return True
 
 
+def state_limit(statement: Statement) -> bool:
+    """密码长度至少8个字符; whether the clause is of this form."""
+    clause = statement.clause
+    for position, token in enumerate(clause.tokens[1:-1], 1):
+        number = clause.tokens[position + 1]
+        if token.text in LIMITS and number.tag == "number" and not clause.verb:
+            counted = clause.tokens[position + 1 :]
+            if len(counted) < 3 and counted[-1].nominal:
+                statement.add("limit", token.text, words(counted))
+            return True
+    return False
+
+
 def state_copula(statement: Statement) -> None:
     """X是Y, X是A的首都, X成为Y."""
     clause = statement.clause
@@ -62,8 +76,20 @@ def state_copula(statement: Statement) -> None:
                 continue
             statement.add("copula", relation, tail, heads=[head], when=statement.when)
             state_role(statement, head, part)
-    if relation == "是" and not statement.attribute and len(words(clause.rest)) > 3:
+    if relation == "是" and not statement.attribute and _defines(statement):
         state_definition(statement)
+
+
+def _defines(statement: Statement) -> bool:
+    """Whether what follows 是 says plainly what kind of thing the subject is."""
+    rest = statement.clause.rest
+    if (
+        statement.passage.standing != PLAIN
+        or len(words(rest)) <= 3
+        or rest[0].tag in ("b", "number")
+    ):
+        return False
+    return rest[-1].tag[0] in "nl" or rest[-1].text == "之一"
 
 
 def state_definition(statement: Statement) -> None:

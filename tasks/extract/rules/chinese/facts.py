@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, parse_clause
-from tasks.extract.rules.chinese.copulas import state_copula, state_measure
+from tasks.extract.rules.chinese.copulas import state_copula, state_limit, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
@@ -23,9 +23,9 @@ from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.standing import (
     STATED,
     is_condition,
-    source_name,
     take_source,
     take_standing,
+    without_time,
 )
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import add_statement
@@ -89,7 +89,8 @@ def _reported(
 ) -> Standing:
     """How the rest of a sentence is meant after somebody's 表示; its subject is not theirs."""
     believes = any(token.text in BELIEVING for token in tokens)
-    name = source_name(source)
+    source = without_time(source)
+    name = pick_name(passage, source).text if source else ""
     if name in PRONOUNS:
         who = passage.pronoun(name)
         name = who.text if who else name
@@ -180,7 +181,11 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
 def read_clause(statement: Statement) -> None:
     """Add the facts of one clause whose subject is known."""
     passage, clause = statement.passage, statement.clause
-    if state_measure(statement) or (clause.rest and clause.rest[0].text == "的"):
+    if (
+        state_limit(statement)
+        or state_measure(statement)
+        or (clause.rest and clause.rest[0].text == "的")
+    ):
         return
     if clause.verb in ALIAS_RELATIONS or statement.attribute in ALIAS_RELATIONS:
         state_alias(statement)

@@ -15,6 +15,8 @@ def _listed(name: str) -> tuple[str, ...]:
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
 TAGS = {word: tag for tag, words in _WORDS["tags"].items() for word in words.split()}
+ATTRIBUTES = frozenset(_listed("attributes"))
+LIMITS = frozenset(_listed("limits"))
 LANGUAGES = frozenset(_listed("languages"))
 ALIAS_RELATIONS = frozenset(_listed("alias_relations"))
 MEASURES: dict[str, str] = _WORDS["measures"]

@@ -15,7 +15,7 @@ from tasks.extract.rules.chinese.lexicon import (
     NEGATIVE,
     SAYING,
 )
-from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.modality import PLAIN, Standing
 
 # A clause of these is a fact with a note of how it is meant; of the others it is none.
@@ -120,10 +120,10 @@ def _is_marker(token: Token, after: list[Token]) -> bool:
     return False
 
 
-def source_name(tokens: list[Token]) -> str:
+def without_time(tokens: list[Token]) -> list[Token]:
     """The words of who says so, without when: 别洛乌索夫29日 is 别洛乌索夫."""
     while tokens and (tokens[-1].tag in ("time", "d", "m") or tokens[-1].text in "日就对"):
         tokens = tokens[:-1]
     while tokens and tokens[0].tag in ("time", "d", "c", "p"):
         tokens = tokens[1:]
-    return text_of(tokens)
+    return tokens

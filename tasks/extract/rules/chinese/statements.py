@@ -12,6 +12,7 @@ from tasks.extract.rules.chinese.whole import HANDLING
 
 LONGEST_OBJECT = 200  # characters
 ALONE = frozenset("该此本各某")  # what they point with is taken for the verb: 该|实现
+WITHIN = frozenset(["内", "之内", "以内", "前", "之前", "以前", "后", "之后"])
 PLACES = frozenset(["在", "于"])
 
 
@@ -31,8 +32,12 @@ def add_statement(
         return
     if any(word.text == "请" for word in meant.words):
         return  # it speaks to the reader
-    place = next((p for p in clause.prepositions if p.word in PLACES and p.phrase), None)
-    others = [p for p in clause.prepositions if p is not place]
+    due = [p.phrase for p in clause.prepositions if p.word in PLACES and _tells_when(p.phrase)]
+    place = next(
+        (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
+        None,
+    )
+    others = [p for p in clause.prepositions if p is not place and p.phrase not in due]
     row = {
         "ordinal": len(passage.extracted.statements),
         "subject": subject,
@@ -40,7 +45,7 @@ def add_statement(
         "predicate": text_of(meant.words) + clause.verb,
         "object": stated,
         "arguments": [p.word + words(p.phrase) for p in others],
-        "time": _first_text(clause.times),
+        "time": clause.times[0].text if clause.times else words(due[0]) if due else "",
         "place": words(place.phrase) if place else "",
         "polarity": meant.standing.polarity,
         "modality": meant.standing.modality,
@@ -56,8 +61,9 @@ def _first(names: list[TypedName]) -> list[str]:
     return [name.text for name in names[:1]]
 
 
-def _first_text(tokens: list[Token]) -> str:
-    return tokens[0].text if tokens else ""
+def _tells_when(phrase: list[Token]) -> bool:
+    """Whether a phrase is 30日内 or 三个工作日之内."""
+    return any(t.tag in ("time", "number", "m") for t in phrase[:1]) and phrase[-1].text in WITHIN
 
 
 def _is_whole(clause: Clause) -> bool:

@@ -4,6 +4,7 @@ from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
+    ATTRIBUTES,
     KIN,
     MEASURES,
     PERSON_ENDINGS,
@@ -36,7 +37,7 @@ def resolve_subject(
         return _one(passage.pronoun(text))
     if text in GENERIC:
         return _one(passage.pronoun(text))
-    relational = text in ALIAS_RELATIONS | ROLES | MEASURES.keys()
+    relational = text in ALIAS_RELATIONS | ROLES | ATTRIBUTES | MEASURES.keys()
     if relational or text.endswith(("人口", "面积")):
         return carried, text
     if clause.verb in ("是", "为", "有", "设在", "位于", "包括") and _is_common(tokens):
@@ -163,9 +164,12 @@ def _described_name(
         if whose is not None and whose.text != name.text:
             passage.triple("kin", whose, before[-1].text, name, span)
     else:
+        if owner and is_name(owner):
+            described = text_of(owner) + described  # 小米的CEO雷军
         passage.triple("apposition", name, "是", described, span)
         where = (before[0].start, before[-1].end)
-        passage.description(name, described, where, "apposition")
+        if len(described) > 3:
+            passage.description(name, words(before), where, "apposition")
     return name
 
 

@@ -66,8 +66,9 @@ PARTIAL_DATE = re.compile(
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于在的被把将从用指经称曾均仍已")
-NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及")  # ends no name
-OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴")
+NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
+COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends no name
+OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
 
@@ -213,6 +214,11 @@ def _mended(tokens: list[Token]) -> list[Token]:
             and last.tag in ("n", "nz", "vn", "ns", "l")
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
+        elif (token.text == "会" and last.text.endswith("学") and last.tag == "n") or (
+            COUNTED.fullmatch(token.text) and last.tag[0] == "n" and len(last.text) > 1
+        ):
+            # 物理学|会 and 嫦娥|六号 are names.
+            mended[-1] = Token(last.text + token.text, "nz", last.start, token.end)
         elif _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         else:
@@ -236,4 +242,9 @@ def _continues_person(before: list[Token], token: Token) -> bool:
     if (last.text in SURNAMES or last.tag == "nr") and token.tag in ("e", "g", "zg"):
         return True
     after_role = len(before) > 1 and before[-2].text.endswith(PERSON_ENDINGS)
-    return after_role and last.text in SURNAMES and token.tag[0] in "nagze"
+    return (
+        after_role
+        and last.tag[0] not in "pcdu"
+        and last.text in SURNAMES
+        and token.tag[0] in "nagze"
+    )

@@ -96,7 +96,7 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
     if is_name(phrase) and all(token.tag not in ("f", "t") for token in phrase):
         return True
     first, last = phrase[0], phrase[-1]
-    if not is_whole(phrase) or len(text) > LONGEST_SUBJECT or last.text in VAGUE or text in VAGUE:
+    if not is_whole(phrase) or len(text) > LONGEST_SUBJECT or (len(phrase) == 1 and text in VAGUE):
         return False
     if (
         last.tag in ("l", "i", "t")
@@ -133,12 +133,17 @@ def _has_purpose(tokens: list[Token]) -> bool:
     )
 
 
-def _is_simple(rest: list[Token]) -> bool:
+def _is_simple(rest: list[Token], *, defines: bool) -> bool:
     """Whether what follows the verb has no verb or preposition that belongs elsewhere.
 
     In 英国国教设立的学校构成…, the first verb is part of the subject.
     """
-    if len(rest) > 1 and rest[0].tag == "v" and any(token.text == "的" for token in rest):
+    if (
+        not defines
+        and len(rest) > 1
+        and rest[0].tag == "v"
+        and any(token.text == "的" for token in rest)
+    ):
         return False  # 首次独立执导的《少林足球》
     modified = 0  # where the last 的 ends what stands before its noun
     for position, token in enumerate(rest):
@@ -160,7 +165,9 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
 
     In a document about somebody, a place or the like, known names do whatever it says they do.
     """
-    if clause.unread or _has_purpose(clause.tokens) or not _is_simple(clause.rest):
+    if clause.unread or (clause.verb != "为" and _has_purpose(clause.tokens)):
+        return False
+    if not _is_simple(clause.rest, defines=clause.verb in COPULAS):
         return False
     verb = clause.verb
     if verb == "表示" and (clause.times or clause.prepositions or any(map(is_known, heads))):
@@ -174,4 +181,10 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
     if len(verb) == 1 and verb not in SHORT_VERBS:
         return False
     happens = clause.times and not clause.rest  # 12月17日，返回器着陆
-    return is_known(title) and (bool(happens) or all(is_known(head) for head in heads))
+    known = all(is_known(head) for head in heads)
+    return (is_known(title) and bool(happens)) or (known and (is_known(title) or _acts(clause)))
+
+
+def _acts(clause: Clause) -> bool:
+    """Whether a clause names its own subject, says what was done, and has no more in it."""
+    return bool(clause.subject and clause.rest) and not clause.second and is_name(clause.subject)
