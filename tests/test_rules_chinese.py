@@ -135,6 +135,8 @@ a term of office | 李明 | 李明（2014年至今）。
 language as a subject | 爱尔兰语 | 而英语为第二官方语言。
 cut description | 北京 | 记者从国家林草局了解到情况。
 cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。
+verb in a noun | 安徽 | 安徽发挥多重国家发展战略叠加优势。
+noun cut in two | 北京 | 国务院全体会议组成人员出席会议。
 relative clause in a phrase | 北京 | 主席在开幕式上发表的讲话具有意义。
 verb cut short | 折线图 | 折线图到容器底部。
 pointing | 天坛 | 天坛是这种建筑。

@@ -71,6 +71,8 @@ def parse_clause(tokens: list[Token]) -> Clause:
         token = tokens[position]
         relative = relative_end(tokens, position)
         if relative is not None:
+            # 主席在会上发表的讲话有意义: the subject so far belongs to the relative clause.
+            clause.unread |= bool(clause.subject)
             position = relative + 1
         elif token.tag == "time":
             clause.times.append(token)

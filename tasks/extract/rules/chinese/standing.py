@@ -13,6 +13,7 @@ from tasks.extract.rules.chinese.lexicon import (
     MODALITY_OF_WORD,
     NEGATIONS,
     NEGATIVE,
+    PERSON_ENDINGS,
     SAYING,
 )
 from tasks.extract.rules.chinese.tokens import Token
@@ -56,16 +57,26 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
         return [], tokens[1:]
     if tokens[0].text in ACCORDING and tokens[-1].text.endswith(REPORTS):
         return tokens[1:-1], []
+    if tokens[-1].text in SAYING and len(tokens) > 1:
+        return tokens[:-1], []
     for position, token in enumerate(tokens):
         if token.text in SAYING or token.text in BELIEVING:
             said = tokens[position + 1 :]
             clausal = any(is_verb(said, i) for i in range(1, len(said)))
-            quotes = not said or (token.text != "表示" and clausal)
+            speaks = token.text != "表示" or _is_someone(tokens[:position])
+            quotes = not said or (speaks and clausal)
             named = position > 0 and any(t.nominal or t.tag[0] == "r" for t in tokens[:position])
             return (tokens[:position], said) if quotes and (named or not said) else None
         if is_verb(tokens, position):
             return None
     return None
+
+
+def _is_someone(tokens: list[Token]) -> bool:
+    """Whether a phrase names people, who say rather than stand for something."""
+    return bool(tokens) and (
+        tokens[-1].text.endswith(PERSON_ENDINGS) or tokens[-1].tag in ("nr", "nrt", "nrfg", "nt")
+    )
 
 
 def is_condition(tokens: list[Token]) -> bool:

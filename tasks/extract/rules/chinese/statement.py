@@ -42,13 +42,18 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
     return rest, []
 
 
+def _has_de(tokens: list[Token]) -> bool:
+    return any(token.text == "的" for token in tokens)
+
+
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
     parts: list[list[Token]] = [[]]
     for position, token in enumerate(tokens):
         if token.text in ("等", "等等"):
             break
-        if token.text in AND and not any(t.text == "的" for t in tokens[position:]):
+        modified = token.text != "、" and any(t.text == "的" for t in parts[-1])
+        if token.text in AND and not modified and not _has_de(tokens[position:]):
             parts.append([])
         elif token.tag == "work" and parts[-1] and parts[-1][-1].tag == "work":
             parts.append([token])

@@ -4,12 +4,14 @@ from tasks.extract.rules.chinese.clauses import parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     CREATION,
     EMPTY_VERBS,
+    FOLLOWING,
     GIVING,
     GOING,
     LASTING,
     PIVOTS,
     SHORT_VERBS,
     STATING,
+    USING,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_by_ending
 from tasks.extract.rules.chinese.statement import (
@@ -79,9 +81,9 @@ def state_verb(statement: Statement) -> None:
     objects, serial = split_serial(clause.rest, pivot=verb in PIVOTS)
     if serial and not _acts_on(statement, serial):
         return
-    if len(serial) == 1 and verb not in GOING | PIVOTS:
-        # 从事杂交水稻研究: the end of the object was taken for a verb.
-        if serial[0].tag != "vn":
+    if serial and verb not in GOING | PIVOTS | USING and serial[0].text not in FOLLOWING:
+        # 从事杂交水稻研究, 发挥国家战略叠加优势: the second verb is part of the object.
+        if len(serial) > 1 or serial[0].tag != "vn":
             return
         objects, serial = clause.rest, []
     if verb in PERSONAL and any(is_known(h) and not is_person(h) for h in statement.heads):

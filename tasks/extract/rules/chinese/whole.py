@@ -82,13 +82,15 @@ def _fits(phrase: list[Token], position: int, *, defines: bool) -> bool:
     if token.tag == "v":
         compound = len(token.text) == 2 and position == len(phrase) - 2
         between = position > 0 and phrase[position - 1].tag[0] in "ne"
-        return modifies or (compound and (between or (defines and position == 0)))
+        return modifies or (compound and defines and (between or position == 0))
     return True
 
 
 def is_term(phrase: list[Token], title: TypedName) -> bool:
     """Whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
+    if text.endswith("时") and len(phrase) > 1:
+        return False
     if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
         return False
     if text == title.text or phrase[0].text in PRONOUNS:
