@@ -41,7 +41,7 @@ STAMPS = {"passage_id", "engine", "prompt_sha"}
 LIFE = (
     "苏东坡（1037年1月8日—1101年8月24日），本名苏轼，四川眉山人，是北宋文学家。"
     "他出生于眉山，1057年考中进士。1079年，他被贬到黄州。\n"
-    "苏东坡的弟弟是苏辙。两人关系很好，经常互相写诗。"
+    "苏东坡的弟弟是苏辙。苏东坡和他经常互相写诗。"
 )
 
 
@@ -136,7 +136,7 @@ language as a subject | 爱尔兰语 | 而英语为第二官方语言。
 cut description | 北京 | 记者从国家林草局了解到情况。
 cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。
 verb in a noun | 安徽 | 安徽发挥多重国家发展战略叠加优势。
-noun cut in two | 北京 | 国务院全体会议组成人员出席会议。
+noun cut in two | 北京 | 国务院全体会议组成人员出席座谈会。
 relative clause in a phrase | 北京 | 主席在开幕式上发表的讲话具有意义。
 verb cut short | 折线图 | 折线图到容器底部。
 pointing | 天坛 | 天坛是这种建筑。
@@ -270,7 +270,33 @@ def test_notes_stand_under_their_heading_with_a_question() -> None:
     notes = extract(text, "武汉大学", "武汉大学 > 校园").aspects
     assert notes
     assert notes[0]["aspect"] == "校园"
-    assert notes[0]["question"] == "武汉大学的校园是什么？"
+    assert notes[0]["question"] == "关于武汉大学的校园，已知什么？"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他每年春天都去看樱花和梅花。",
+        "每年春天校园里游人如织",
+        "用 `width` 设置校园地图的宽度和高度。",
+        "因此校园里的樱花每年都很多。",
+    ],
+)
+def test_what_does_not_stand_alone_is_no_note(text: str) -> None:
+    assert not extract(text, "武汉大学", "武汉大学 > 校园").aspects
+
+
+def test_without_a_heading_a_note_names_what_it_is_about() -> None:
+    text = "武汉大学的樱花每年春天吸引很多游人。车站在春天也要为他们加开很多列车。"
+    (note,) = extract(text, "武汉大学", "武汉大学").aspects
+    assert note["text"] == "武汉大学的樱花每年春天吸引很多游人。"
+    assert note["question"] == "关于武汉大学，已知什么？"
+
+
+def test_a_heading_that_asks_is_the_question_of_its_notes() -> None:
+    text = "武汉大学的樱花每年春天吸引很多游人。车站也要加开很多列车，因为人太多"
+    (note,) = extract(text, "武汉大学", "武汉大学 > 如何看樱花？").aspects
+    assert note["question"] == "如何看樱花？"
 
 
 def test_every_row_has_the_columns_of_its_table_and_a_true_span() -> None:

@@ -5,6 +5,7 @@ from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_nat
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
+from tasks.extract.rules.chinese.whole import is_whole
 from tasks.extract.rules.modality import PLAIN
 
 LONGEST_DEFINITION = 200  # characters
@@ -89,7 +90,7 @@ def _defines(statement: Statement) -> bool:
         or rest[0].tag in ("b", "number")
     ):
         return False
-    return rest[-1].tag[0] in "nl" or rest[-1].text == "之一"
+    return is_whole(rest, defines=True) and (rest[-1].tag[0] in "nl" or rest[-1].text == "之一")
 
 
 def state_definition(statement: Statement) -> None:

@@ -1,16 +1,25 @@
 """Entity-aspect notes: stretches of a passage on one side of its subject, with their question."""
 
-from tasks.extract.rules.chinese.lexicon import ASPECTS, LEANING
+import re
+
+from tasks.extract.rules.chinese.lexicon import ASPECTS, LEANING, PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence
-from tasks.extract.rules.chinese.whole import is_plain
+from tasks.extract.rules.chinese.whole import is_person, is_plain
 from tasks.text.chinese_words import STOP_WORDS
 
 LONGEST_NOTE = 3  # sentences
 # Notes may hold this share of a passage's characters, so that they stay a choice.
 SHARE = 0.58
 GENERAL = "概况"
+LONGEST_SIDE = 20  # characters
+OF_PERSONS = frozenset(["出生与家庭", "教育", "职业", "荣誉", "作品", "研究", "逝世"])
+WHOLE_SENTENCE = re.compile(r"[。！][”’」』）)]*$")
+MARKUP = re.compile(r"[`<>{}|\[\]]|https?:|\.\.\.")
+MARKS = re.compile(r"\[\[.*|\{#.*|^[\d.、\s]+|^第?[零一二三四五六七八九十]+[、章节条]\s*")
+NO_SIDE = re.compile("[，。：；！？【】]")
+QUESTION = re.compile("[？?]$|^(?:什么是|为什么|如何|怎样|怎么)")
 
 
 def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], headings: str) -> None:
@@ -18,15 +27,20 @@ def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], hea
     stated_facts = _stated_facts(passage)
     room = SHARE * sum(sentence.end - sentence.start for sentence in sentences)
     chosen: list[int] = []
-    for _, number in sorted(_sentences_with_news(passage, sentences, stated_facts)):
+    for _, number in sorted(_sentences_with_news(passage, sentences, stated_facts, headings)):
         length = sentences[number].end - sentences[number].start
         if length <= room:
             chosen.append(number)
             room -= length
     pattern = "heading_note" if _heading(passage, headings) else "note"
     for name, aspect, group in _groups(passage, sentences, sorted(chosen), headings):
-        if name.text:
-            passage.note(name, aspect, (group[0].start, group[-1].end), pattern)
+        question = f"关于{name.text}的{aspect}，已知什么？"
+        if QUESTION.search(aspect):
+            question = aspect
+        elif aspect == GENERAL:
+            question = f"关于{name.text}，已知什么？"
+        span = (group[0].start, group[-1].end)
+        passage.note(name, aspect, question, span, pattern)
 
 
 def _stated_facts(passage: PassageReading) -> str:
@@ -38,17 +52,34 @@ def _stated_facts(passage: PassageReading) -> str:
 
 
 def _sentences_with_news(
-    passage: PassageReading, sentences: list[SegmentedSentence], stated_facts: str
+    passage: PassageReading,
+    sentences: list[SegmentedSentence],
+    stated_facts: str,
+    headings: str,
 ) -> list[tuple[float, int]]:
     """Each sentence with (minus) the words it would add for its length."""
     ranks = []
     for number, sentence in enumerate(sentences):
         words = {token.text for token in sentence.tokens if token.tag != "x"} - STOP_WORDS
         new = sum(word not in stated_facts for word in words)
-        whole = is_plain(sentence.tokens) and sentence.tokens[0].text not in LEANING
-        if new and whole and len(words) >= 3:
+        name, aspect = _about(passage, sentence, headings)
+        about = name.text and aspect and _stands_alone(passage, sentence)
+        if new and len(words) >= 3 and about:
             ranks.append((-new / (sentence.end - sentence.start + 5), number))
     return ranks
+
+
+def _stands_alone(passage: PassageReading, sentence: SegmentedSentence) -> bool:
+    """Whether a sentence is whole, of plain words, and understood without the one before."""
+    text = passage.text[sentence.start : sentence.end]
+    return (
+        is_plain(sentence.tokens)
+        and sentence.tokens[0].text not in LEANING
+        and sentence.tokens[0].text not in PRONOUNS
+        and WHOLE_SENTENCE.search(text) is not None
+        and not MARKUP.search(text)
+        and all(text.count(a) == text.count(b) for a, b in ("（）", "“”", "《》", "「」", "()"))
+    )
 
 
 def _groups(
@@ -60,7 +91,10 @@ def _groups(
     for number in chosen:
         sentence = sentences[number]
         name, aspect = _about(passage, sentence, headings)
-        joins = groups and last == number - 1 and len(groups[-1][2]) < LONGEST_NOTE
+        gap = passage.text[sentences[number - 1].end : sentence.start] if number else ""
+        joins = (
+            "\n" not in gap and groups and last == number - 1 and len(groups[-1][2]) < LONGEST_NOTE
+        )
         if joins and groups[-1][:2] == (name, aspect):
             groups[-1][2].append(sentence)
         else:
@@ -74,7 +108,8 @@ def _about(
 ) -> tuple[TypedName, str]:
     """Whom a sentence is about and which side of them: the heading it stands under, or its words.
 
-    It is about the document's subject, unless it names another person or work as its own.
+    It is about the document's subject, unless it names another person or work as its own. Without
+    a heading it has no side unless it names what it is about.
     """
     heading = _heading(passage, headings)
     if heading:
@@ -83,15 +118,22 @@ def _about(
     subject = passage.subjects.get(sentence.start, passage.title)
     if subject.kind not in ("person", "work") or passage.title.text in text:
         subject = passage.title
+    if not any(name in text for name in (subject.text, *passage.forms)):
+        return subject, ""
     scores = [
-        (sum(text.count(word) for word in words), -number, aspect)
+        (sum(text.count(word) for word in words if len(word) > 1), -number, aspect)
         for number, (aspect, words) in enumerate(ASPECTS.items())
+        if is_person(subject) or aspect not in OF_PERSONS
     ]
     best, _, aspect = max(scores)
     return subject, aspect if best else GENERAL
 
 
 def _heading(passage: PassageReading, headings: str) -> str:
-    """The innermost heading, empty if it is only the title."""
-    heading = headings.split(" > ")[-1].strip()
-    return "" if heading == passage.title.text else heading
+    """The innermost heading without its marks and the title, empty if it names no side."""
+    heading = MARKS.sub("", headings.split(" > ")[-1]).strip()
+    if heading != passage.title.text:
+        heading = heading.removeprefix(passage.title.text).removeprefix("的").strip()
+    named = QUESTION.search(heading) or not NO_SIDE.search(heading)
+    short = len(heading) <= LONGEST_SIDE and heading != passage.title.text
+    return heading if named and short and MARKUP.search(heading) is None else ""

@@ -189,10 +189,12 @@ class PassageReading:
             row = {"entity": name.text, "kind": name.kind, "text": text}
             _append(self.extracted.descriptions, row, span, share(pattern))
 
-    def note(self, name: TypedName, aspect: str, span: tuple[int, int], pattern: str) -> None:
+    def note(
+        self, name: TypedName, aspect: str, question: str, span: tuple[int, int], pattern: str
+    ) -> None:
         """Add a note on a side of a name, with its question."""
         row = {"entity": name.text, "kind": name.kind, "aspect": aspect}
-        row |= {"text": self.text[slice(*span)], "question": f"{name.text}的{aspect}是什么？"}
+        row |= {"text": self.text[slice(*span)], "question": question}
         _append(self.extracted.aspects, row, span, share(pattern))
 
 

@@ -5,7 +5,7 @@ from tasks.text.chinese_words import simplified
 
 # Relations keep one form for both scripts, so that 首都 and 首都 of two documents are the same.
 _FIELDS = (
-    *("name", "head", "tail", "entity", "alias", "text", "aspect", "question"),
+    *("name", "head", "tail", "entity", "alias", "text", "aspect"),
     *("subject", "subject_name", "predicate", "object", "time", "place", "attribution"),
 )
 
@@ -26,8 +26,13 @@ def as_written(extracted: Extracted, text: str, *others: str) -> None:
                 here = text[place : place + len(words)] if place >= 0 else ""
                 return titles.get(words) or here or words.translate(written)
 
+            read = [mention.get(field, "") for field in ("entity", "aspect")]
             for field in _FIELDS:
                 if words := mention.get(field):
                     mention[field] = stands(words)
+            if question := mention.get("question"):
+                for words, field in zip(read, ("entity", "aspect"), strict=True):
+                    question = question.replace(words, mention[field])
+                mention["question"] = question
             if arguments := mention.get("arguments"):
                 mention["arguments"] = list(map(stands, arguments))
