@@ -138,8 +138,8 @@ class SplitPassage(Row):
     language: str = Field(description="The content's language.")
     blocks: list[PassageBlock] = Field(
         description="What the passage consists of: prose, item, row, pair, quotation, footnote, "
-        "code, metadata, navigation, image or markup, each with its span in the passage and what "
-        "leads to it."
+        "code, metadata, navigation, image, markup or page, each with its span in the passage and "
+        "what leads to it."
     )
 
 

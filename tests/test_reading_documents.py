@@ -124,6 +124,8 @@ def test_word_document(tmp_path: Path) -> None:
     paragraph.add_run("in Warsaw.")
     document.add_heading("Prizes", 2)
     document.add_paragraph("physics", style="List Bullet")
+    document.add_paragraph("radiation", style="List Bullet 2")
+    document.add_paragraph("Nothing is to be feared.", style="Quote")
     table = document.add_table(2, 2)
     for place, words in enumerate(["Year", "Prize", "1903", "Physics"]):
         table.cell(place // 2, place % 2).text = words
@@ -131,6 +133,55 @@ def test_word_document(tmp_path: Path) -> None:
     read = read_one(tmp_path)
     assert read.title == "Marie Curie"
     assert read.text == (
-        "# Marie Curie\n\nShe was born in Warsaw.\n\n## Prizes\n\n- physics\n\n"
+        "# Marie Curie\n\nShe was born in Warsaw.\n\n## Prizes\n\n- physics\n  - radiation\n\n"
+        "> Nothing is to be feared.\n\n"
         "| Year | Prize |\n| --- | --- |\n| 1903 | Physics |"
     )
+
+
+def test_word_footnotes_are_footnotes_and_its_contents_are_none(tmp_path: Path) -> None:
+    import docx
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.opc.packuri import PackURI
+    from docx.opc.part import Part
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    document = docx.Document()
+    contents = document.styles.add_style("toc 1", 1)
+    document.add_paragraph("Life\t3", style=contents)
+    run = document.add_paragraph("She was born in Warsaw").add_run()
+    reference = OxmlElement("w:footnoteReference")
+    reference.set(qn("w:id"), "2")
+    run._r.append(reference)
+    notes = (
+        '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        '<w:footnote w:id="0" w:type="separator"><w:p><w:r><w:t>--</w:t></w:r></w:p></w:footnote>'
+        '<w:footnote w:id="2"><w:p><w:r><w:t>In 1867.</w:t></w:r></w:p></w:footnote></w:footnotes>'
+    )
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+    part = Part(PackURI("/word/footnotes.xml"), kind, notes.encode(), document.part.package)
+    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    document.save(str(tmp_path / "a.docx"))
+    assert read_one(tmp_path).text == "She was born in Warsaw[^2]\n\n[^2]: In 1867."
+
+
+def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> None:
+    pages = [
+        ["Radium 2020", "It was found by the", "Page 1 of 3"],
+        ["Radium 2020", "Curies. It shines.", "Later use", "It was used in clocks.", "Page 2 of 3"],
+        ["Radium 2020", "In 1911 it was rare.", "Page 3 of 3"],
+    ]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(*pages, title="Radium"))
+    read = read_one(tmp_path)
+    assert read.text == (
+        "It was found by the\n\nCuries. It shines.\n\nLater use\n\nIt was used in clocks.\n\n"
+        "In 1911 it was rare."
+    )
+    assert read.page_starts is not None
+    assert [read.text[start:].split()[0] for start in read.page_starts] == ["It", "Curies.", "In"]
+
+
+def test_a_number_on_the_only_page_stays(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["Sum of radium in mg", "139"], title="Radium"))
+    assert read_one(tmp_path).text.endswith("139")

@@ -34,6 +34,7 @@ class BlockKind(StrEnum):
     NAVIGATION = "navigation"  # links without words around them
     IMAGE = "image"
     MARKUP = "markup"  # HTML, template tags, tables without headers
+    PAGE = "page"  # where a page of the printed text ends
 
 
 class Block(NamedTuple):
@@ -63,6 +64,22 @@ _LABELLED = re.compile(
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
+_CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
+_TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
+_CONTENTS = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,})\s{0,9}[\divxlc]{1,5}\Z")  # "Prices ..... 7"
+_PAGE = re.compile(
+    r"[\[(]?(?:page|p\.|第) ?\d{1,5} ?页?(?: ?(?:of|/) ?\d{1,5})?[\])]?"
+    r"|[^\n]{0,100} {3}\[Page \d{1,5}\]|[-–—] ?\d{1,5} ?[-–—]",
+    re.IGNORECASE,
+)
+_RULED = re.compile(r"[|+\-=: ]+")
+_BAR = re.compile(r"(?<!\\)\|(?:[ \t]|\Z)")
+_GAP = re.compile(r"\t+| {3,}")
+_TAG_NAME = re.compile(r"<([A-Za-z][A-Za-z0-9]*)")
+_SETS_APART = frozenset(
+    {"p", "div", "span", "section", "article", "center", "blockquote", "details", "summary", "font"}
+    | {"a", "b", "strong", "i", "em", "u", "br", "small", "mark", "sup", "sub", "kbd", "code"}
+)
 _LONGEST_LABEL = 6  # words
 _LONGEST_HEADING = 200
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
@@ -130,11 +147,13 @@ class _Reader:
             elif token.type in ("fence", "code_block"):
                 yield from self._code(token)
             elif token.type == "html_block":
-                yield self._whole(BlockKind.MARKUP, token)
+                yield self._html(token)
             elif token.type == "inline" and self._open[-1] in ("th", "td"):
                 if tokens[place - 2].type == "tr_open":
                     line = self._whole(BlockKind.ROW, token)
-                    if "thead" in self._open:
+                    if "|" not in self._text[line.start : line.end]:
+                        yield line._replace(kind=BlockKind.PROSE)  # below the table
+                    elif "thead" in self._open:
                         header = self._text[line.start : line.end]
                     else:
                         yield line._replace(lead=header)
@@ -158,11 +177,22 @@ class _Reader:
             block = block._replace(kind=BlockKind.PROSE)
         yield block
 
+    def _html(self, token: "Token") -> Block:
+        """Return a block of HTML; one that only sets sentences apart is prose."""
+        block = self._whole(BlockKind.MARKUP, token)
+        tags = {tag.lower() for tag in _TAG_NAME.findall(token.content)}
+        words = _TAGS.sub(" ", token.content)
+        if tags <= _SETS_APART and "<" not in words and _ENDS_SENTENCE.search(words):
+            block = block._replace(kind=BlockKind.PROSE)
+        return block
+
     def _heading(self, inline: "Token") -> Block:
         """Return a heading with its marks."""
         line = self._whole(BlockKind.HEADING, inline)
         marks = _MARKS.match(self._text, line.start)
         level = len(marks[1]) if marks else 2
+        if _PAGE.fullmatch(inline.content.strip()):
+            return line._replace(kind=BlockKind.PAGE)
         if marks is None:  # it is underlined
             assert inline.map is not None
             under = self._lines[inline.map[1]]
@@ -194,7 +224,14 @@ class _Reader:
             if _LINK.search(without_images):
                 return BlockKind.NAVIGATION
             return BlockKind.IMAGE if _IMAGE.search(words) else BlockKind.MARKUP
-        if words.lstrip().startswith("|") and words.rstrip().endswith("|"):
+        if _CODE_ALONE.fullmatch(words.strip()):
+            return BlockKind.CODE
+        lines = [line.strip() for line in rest.strip().split("\n")]
+        if _TRAIL.fullmatch(lines[0]) or all(map(_CONTENTS.search, lines)):
+            return BlockKind.NAVIGATION
+        if len(lines) == 1 and _PAGE.fullmatch(lines[0]):
+            return BlockKind.PAGE
+        if all(_is_tabular(line, len(lines)) for line in lines):
             return BlockKind.MARKUP
         if "footnote_reference" in self._open:
             return BlockKind.FOOTNOTE
@@ -250,6 +287,15 @@ def _labelled(line: str) -> _Labelled | None:
     if len(label.split()) > _LONGEST_LABEL or label.lower().startswith(("http", "mailto")):
         return None
     return _Labelled(label.strip(), value, bold)
+
+
+def _is_tabular(line: str, of: int) -> bool:
+    """Whether a line is one of a table, of so many lines, that no parser of Markdown knows."""
+    if _RULED.fullmatch(line) or line[:1] == line[-1:] == "|":
+        return True
+    if of > 1 and _BAR.search(line):
+        return True
+    return len(_GAP.split(line)) > 2 and not _ENDS_SENTENCE.search(line)
 
 
 def _lead(paragraph: str) -> str:

@@ -119,8 +119,9 @@ def _records(row: dict[str, Any], block: Block) -> Iterator[Record]:
 def _of_row(text: str, block: Block) -> Iterator[Record]:
     """Yield the cells of a row under their headers; the first cell is what the row is about."""
     headers = [words_of(text_).text.strip() for text_, _, _ in _cells(block.lead, 0)]
-    line = text[block.start : block.end]
-    cells = list(_cells(line, block.start))
+    cells = list(_cells(text[block.start : block.end], block.start))
+    if len(cells) > len(headers):
+        return
     subject = words_of(cells[0][0]).text.strip() if cells else ""
     if (
         not subject

@@ -13,7 +13,8 @@ from tasks.text.values import parse_value
 Metadata = dict[str, Any]
 
 _NAMES = {
-    "author": "author authors creator creators byline by writer writers from dc:creator "
+    "author": "author author_name authors creator creators byline by "
+    "writer writers from dc:creator "
     "dcterms:creator article:author citation_author",
     "date": "date published pubdate published_at publish_date publishdate date_published created "
     "created_at creation_date datepublished datecreated issued article:published_time dc:date "

@@ -19,6 +19,9 @@ _PROPERTIES = {
     "description": "description",
 }  # fmt: skip
 _NOBODY = ("python-docx", "openpyxl", "PowerPoint Presentation", None, "")
+_SPOKEN = [f"{_WORD}{name}" for name in ("t", "tab", "br", "cr", "footnoteReference")]
+_BREAKS = {"tab": " "}
+_DEEPEST_LIST = 8
 _DEEPEST = 20  # groups of shapes within groups
 _CELLS_AT_ONCE = 10_000  # cells, empty or not, between two heartbeats
 _MOST_CELLS = 20_000_000
@@ -29,7 +32,7 @@ def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
     import docx
 
     document = docx.Document(open_package(file, limits, "a Word document (docx)").fp)
-    text = _join(_block(block) for block in document.iter_inner_content())
+    text = _join([*map(_block, document.iter_inner_content()), *_footnotes(document)])
     properties = document.core_properties
     yield ParsedText(
         title=properties.title or _first_heading(text), text=text, metadata=_properties(properties)
@@ -118,13 +121,34 @@ def _block(block: Any) -> str:
         rows = (row.iterchildren(f"{_WORD}tc") for row in block._tbl.iter(f"{_WORD}tr"))
         return _table(map(_words_of_cell, row) for row in rows)
     text = _words(block._p)
-    if not text:
-        return ""
     style = (block.style.name if block.style is not None else "") or ""
+    if not text or style.lower().startswith("toc "):
+        return ""
     heading = _HEADING.match(style)
     if heading or style == "Title":
         return f"{'#' * (min(int(heading[1]), 6) if heading else 1)} {_one_line(text)}"
-    return f"- {text}" if style.startswith("List") else text
+    if "Quote" in style:
+        return "> " + text.replace("\n", "\n> ")
+    level = block._p.find(f"{_WORD}pPr/{_WORD}numPr/{_WORD}ilvl")
+    if not style.startswith("List") and level is None:
+        return text
+    depth = int(style[-1]) - 1 if style[-1:].isdecimal() else 0
+    if level is not None and (level.get(f"{_WORD}val") or "").isdecimal():
+        depth = int(level.get(f"{_WORD}val"))
+    return "  " * min(depth, _DEEPEST_LIST) + f"- {text}"
+
+
+def _footnotes(document: Any) -> Iterator[str]:
+    """Yield the footnotes as Markdown writes them; Word's own separators are none."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml import parse_xml
+
+    for relation in document.part.rels.values():
+        if relation.reltype == RELATIONSHIP_TYPE.FOOTNOTES and not relation.is_external:
+            for note in parse_xml(relation.target_part.blob).iter(f"{_WORD}footnote"):
+                words = _one_line(" ".join(map(_words, note.iter(f"{_WORD}p"))))
+                if words and note.get(f"{_WORD}type") in (None, "normal"):
+                    yield f"[^{note.get(f'{_WORD}id')}]: {words}"
 
 
 def _words_of_cell(cell: Any) -> str:
@@ -133,10 +157,13 @@ def _words_of_cell(cell: Any) -> str:
 
 def _words(paragraph: Any) -> str:
     parts = []
-    for element in paragraph.iter(f"{_WORD}t", f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
+    for element in paragraph.iter(*_SPOKEN):
         if _is_seen(element, paragraph):
             name = element.tag.removeprefix(_WORD)
-            parts.append((element.text or "") if name == "t" else " " if name == "tab" else "\n")
+            if name == "footnoteReference":
+                parts.append(f"[^{element.get(f'{_WORD}id')}]")
+            else:
+                parts.append((element.text or "") if name == "t" else _BREAKS.get(name, "\n"))
     return "".join(parts).strip()
 
 
@@ -202,4 +229,4 @@ def _first_heading(text: str) -> str:
 def _join(blocks: Iterable[str]) -> str:
     """Join the blocks with blank lines, but the items of a list with newlines."""
     text = "\n\n".join(block for block in blocks if block)
-    return re.sub(r"(?m)(^- .*)\n\n(?=- )", r"\1\n", text)
+    return re.sub(r"(?m)(^ *- .*)\n\n(?= *- )", r"\1\n", text)

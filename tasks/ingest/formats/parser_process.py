@@ -18,6 +18,7 @@ from tasks.ingest.formats.cleaning import clean, clean_line
 from tasks.ingest.formats.formats import Kind
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import html_tables_as_markdown
 from tasks.ingest.formats.parsed_text import Limits, Parsed, Parser
 
 _MEMORY = 1 << 30  # bytes of data that one parser may hold
@@ -102,7 +103,7 @@ def _parsed(kind: Kind, file: Any, limits: Limits, seconds: float) -> Parsed:
             yield dataclasses.replace(parsed, text="", reason=Reason.TOO_LONG, sentence=sentence)
             continue
         if parsed.page_starts is None:
-            text = drop_hidden_markup(clean(text)).strip("\n")
+            text = html_tables_as_markdown(drop_hidden_markup(clean(text))).strip("\n")
         yield dataclasses.replace(parsed, title=clean_line(parsed.title), text=text)
     signal.alarm(0)
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from tasks.ingest.formats.cleaning import clean, clean_line
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
@@ -24,6 +25,13 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _PROPERTIES = {"modification_date": "modified", "subject": "description"}
+_EDGE = 3  # lines at the top and at the bottom of a page
+_FEWEST_HEADS = 3  # pages that repeat a line
+_PAGE = re.compile(
+    r"[\W_]{0,9}(?:page|p\.|第)? ?\d{1,5} ?页?(?: ?(?:of|/) ?\d{1,5})?[\W_]{0,9}", re.IGNORECASE
+)
+# A short line between a sentence's end and another sentence.
+_HEADING_LINE = re.compile(r"(?<=[.!?])\n([A-Z0-9][^\n.!?:;,]{2,60})\n(?=[A-Z])")
 _LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
 _LONGEST_TITLE = 200
 
@@ -56,7 +64,7 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
         length += len(pages[-1])
         if length > limits.max_text_chars:
             break
-    text, starts = _joined(pages)
+    text, starts = _joined(_without_running_heads(pages))
     yield ParsedText(
         title=_title_of_metadata(reader) or letters.title(),
         text=text,
@@ -118,6 +126,35 @@ def _sensible(title: str) -> str:
     return "" if len(title) > _LONGEST_TITLE or _NO_TITLE.match(title) else title
 
 
+def _without_running_heads(pages: list[str]) -> list[str]:
+    """Return the pages without page numbers and what most of them repeat at an edge."""
+    lines = [page.split("\n") for page in pages]
+    edges = Counter(edge for page in lines for edge in {_shape(line) for line in _edges(page)})
+    filled = sum(any(map(str.strip, page)) for page in lines)
+    heads = {edge for edge, times in edges.items() if times >= _FEWEST_HEADS and 2 * times > filled}
+    numbered = len(pages) > 1
+
+    def is_number(line: str) -> bool:
+        return numbered and _PAGE.fullmatch(line.strip()) is not None
+
+    for page in lines:
+        for place in (0, -1):
+            for _ in range(_EDGE):
+                if not page or not (is_number(page[place]) or _shape(page[place]) in heads):
+                    break
+                page.pop(place)
+    return ["\n".join(page).strip() for page in lines]
+
+
+def _edges(page: list[str]) -> list[str]:
+    return [line for line in page[:_EDGE] + page[-_EDGE:] if line.strip()]
+
+
+def _shape(line: str) -> str:
+    """Return a line without what differs from page to page."""
+    return re.sub(r"\d+", "#", one_line(line))
+
+
 def _joined(pages: list[str]) -> tuple[str, list[int]]:
     """Join the pages into one text; return it with the offset of each page.
 
@@ -127,7 +164,7 @@ def _joined(pages: list[str]) -> tuple[str, list[int]]:
     starts: list[int] = []
     length, last, empty = 0, "", 0
     for page in pages:
-        page = _HYPHENATED.sub("", page)
+        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub("", page))
         if not page:
             empty += 1
             continue

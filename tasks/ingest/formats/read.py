@@ -20,6 +20,7 @@ from tasks.ingest.formats.inputs import (
     RefusalError,
     Removal,
 )
+from tasks.ingest.formats.markdown import html_tables_as_markdown
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import Limits, ParsedText
@@ -122,7 +123,8 @@ def _parsed(
         "(max_text_chars in settings.toml)."
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
-    yield ParsedText(text=drop_hidden_markup(clean(decode(data, limits.charset))))
+    text = drop_hidden_markup(clean(decode(data, limits.charset)))
+    yield ParsedText(text=html_tables_as_markdown(text))
 
 
 def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings) -> Outcome:

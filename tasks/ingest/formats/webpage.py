@@ -3,7 +3,7 @@
 import codecs
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
@@ -11,6 +11,7 @@ import orjson
 from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.hidden_markup import hides, is_white
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import Cell, one_line, table
 from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
@@ -41,6 +42,9 @@ _WORKS = frozenset(
     {"Article", "NewsArticle", "BlogPosting", "TechArticle", "ScholarlyArticle", "Report", "Book"}
     | {"WebPage", "CreativeWork", "Recipe", "HowTo", "Dataset", "Course", "SocialMediaPosting"}
 )
+_ESCAPED_LINK = re.compile(r"\\\[([^\[\]\n]{0,300})\\\]\(#\)")
+_WAYS = ("col", "row")
+_DEEPEST_LIST = 10
 _FEW_WORDS = 60  # main text with fewer words is unreliable, so the whole body is tried
 
 
@@ -151,6 +155,7 @@ def _drop_unseen(page: Any) -> None:
         )
         if hidden and element.getparent() is not None:
             element.drop_tree()
+    _settle_structure(page)
     for element in list(page.iter(*_EMPHASIS)):
         element.drop_tag()
 
@@ -183,35 +188,130 @@ def _main_text(page: Any) -> str:
     text = trafilatura.extract(
         copy.deepcopy(page), output_format="markdown", include_comments=False, favor_recall=True
     )
-    if text and len(text.split()) >= _FEW_WORDS:
-        return str(text)
+    text = _ESCAPED_LINK.sub(r"[\1](#)", text or "")
+    if len(text.split()) >= _FEW_WORDS:
+        return text
     body = _body_text(page)
-    return body if len(body) > len(text or "") else str(text)
+    return body if len(body) > len(text) else text
 
 
 def _body_text(page: Any) -> str:
-    """Return all text of the body with headings and items marked, for pages with little text."""
+    """Return all text of the body as Markdown, for pages with little text."""
     for element in list(page.iter(*_FURNITURE)):
         if element.getparent() is not None:
             element.drop_tree()
     body = page.find("body")
     lines: list[str] = [""]
-    for event, element in _walk(page if body is None else body):
+    lists = quoted = 0
+    for event, element, skip in _walk(page if body is None else body):
         tag = element.tag
         if event == "start":
-            if tag in _BLOCKS:
-                level = int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0
-                lines.append("#" * level + " " if level else "- " if tag == "li" else "")
-            elif tag in ("td", "th"):
-                lines[-1] += " | " if lines[-1] else ""
-            lines[-1] += _flow(element.text)
+            lists += tag in ("ul", "ol")
+            quoted += tag == "blockquote"
+            if tag in ("table", "pre"):
+                whole = _table(element) if tag == "table" else f"```\n{element.text_content()}\n```"
+                lines += [whole, ""]
+                skip()
+            elif tag in _BLOCKS:
+                mark = _mark(tag, lists, quoted)
+                if tag == "li" or lines[-1].strip() != "-":  # a paragraph begins its item
+                    lines.append(mark)
+            if tag not in ("table", "pre"):
+                lines[-1] += _flow(element.text)
         else:
+            lists -= tag in ("ul", "ol")
+            quoted -= tag == "blockquote"
             if tag in _BLOCKS:
-                lines.append("")
+                lines.append(_mark("", lists, quoted))
             lines[-1] += _flow(element.tail)
-    kept = [line.strip() for line in lines]
-    text = "\n\n".join(line for line in kept if line.strip("#- |"))
-    return re.sub(r"\n\n(?=- )", "\n", text)
+    text = "\n\n".join(line.rstrip() for line in lines if line.strip("#->: \n"))
+    return re.sub(r"\n\n(?= *- |: )", "\n", text)
+
+
+def _mark(tag: str, lists: int, quoted: int) -> str:
+    """Return what stands before the words of a block."""
+    if re.fullmatch("h[1-6]", tag):
+        return "#" * int(tag[1]) + " "
+    if tag == "li":
+        return "  " * min(max(lists - 1, 0), _DEEPEST_LIST) + "- "
+    return "> " if quoted else ": " if tag == "dd" else ""
+
+
+def _table(element: Any) -> str:
+    """Return a table without tables inside as Markdown; of others, the words."""
+    if element.find(".//table") is not None:
+        return one_line(element.text_content())
+    rows = (
+        [
+            Cell(_spaced(cell), _is_header(cell), *(_number(cell, f"{way}span") for way in _WAYS))
+            for cell in row.iterchildren("td", "th")
+        ]
+        for row in element.iter("tr")
+    )
+    return table(rows, _spaced(element.find("caption")))
+
+
+def _is_header(cell: Any) -> bool:
+    """Tell whether a cell is a header, or all of its words are bold."""
+    bold = [child for child in cell if child.tag in ("b", "strong")]
+    return cell.tag == "th" or (len(bold) == 1 and _spaced(bold[0]) == _spaced(cell) != "")
+
+
+def _spaced(element: Any) -> str:
+    return "" if element is None else one_line(" ".join(element.itertext()))
+
+
+def _number(cell: Any, name: str) -> int:
+    value = cell.get(name) or ""
+    return int(value) if re.fullmatch(r"[0-9]{1,3}", value) else 1
+
+
+def _settle_structure(page: Any) -> None:
+    """Write definitions and tables of labels as lists, captions above tables, and mark links.
+
+    What finds the main text would take a caption for headers and a link for an item's words.
+    """
+    import lxml.html
+
+    for definitions in list(page.iter("dl")):
+        term = ""
+        for part in list(definitions):
+            if part.tag == "dt":
+                term = _spaced(part).rstrip(":：")
+                definitions.remove(part)
+            elif part.tag == "dd":
+                part.tag = "li"
+                part.text = f"{term}: {(part.text or '').lstrip()}" if term else part.text
+        definitions.tag = "ul"
+    for element in list(page.iter("table")):
+        if element.find(".//table") is not None or element.getparent() is None:
+            continue
+        caption = element.find("caption")
+        if caption is not None:
+            paragraph = lxml.html.Element("p")
+            paragraph.text = _spaced(caption)
+            element.remove(caption)
+            element.addprevious(paragraph)
+        made = _table(element)
+        if made.startswith("- "):
+            items = lxml.html.Element("ul")
+            for line in made.split("\n"):
+                item = lxml.html.Element("li")
+                item.text = line[2:]
+                items.append(item)
+            items.tail = element.tail
+            element.getparent().replace(element, items)
+    for code in list(page.iter("pre")):
+        if code.find(".//code") is None:
+            whole = lxml.html.Element("code")
+            whole.text, code.text = code.text_content(), None
+            code[:] = [whole]
+    for item in list(page.iter("li")):
+        links = item.findall(".//a")
+        words = _spaced(item)
+        if words and links and words == one_line(" ".join(map(_spaced, links))):
+            for link in links:
+                link.text, link[:] = f"[{_spaced(link)}](#)", []
 
 
 def _flow(text: str | None) -> str:
@@ -219,7 +319,10 @@ def _flow(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "")
 
 
-def _walk(root: Any) -> Iterator[tuple[str, Any]]:
+def _walk(root: Any) -> Iterator[tuple[str, Any, Callable[[], None]]]:
+    """Yield the beginnings and ends of elements, and what skips those inside."""
     import lxml.etree
 
-    yield from lxml.etree.iterwalk(root, events=("start", "end"))
+    walker = lxml.etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        yield event, element, walker.skip_subtree

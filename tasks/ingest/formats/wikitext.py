@@ -4,6 +4,8 @@ import html
 import re
 from typing import Any
 
+from tasks.ingest.formats.markdown import Cell, one_line, table
+
 _DROPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "math", "timeline", "syntaxhighlight", "source", "score"}
     | {"imagemap", "templatedata", "style", "script"}
@@ -23,9 +25,18 @@ _SPOKEN = {
     "interlanguage link": 0, "as of": 0, "circa": 0, "c.": 0, "ipa": None,
 }  # fmt: skip
 _DATED = re.compile(r"^(birth|death|start|end|film|release)[ _\-](date|year)", re.IGNORECASE)
-_ITEM = re.compile(r"^[ \t]*[*#:;]+[ \t]*(?=\S)", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*([*#:;]+)[ \t]*(?=\S)", re.MULTILINE)
+_DEFINED = re.compile(r"^;[ \t]*(\S.*?)[ \t]*\n:[ \t]*(?=\S)", re.MULTILINE)
 _GAPS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _EMPTY_BRACKETS = re.compile(r"[ \t]*[(（][\s,;，；]*[)）]")
+# Sections that point elsewhere: their items are links, not what the page says.
+_LINKS = re.compile(
+    r"^(\#+[ ](?:See[ ]also|External[ ]links|References|Further[ ]reading|Notes|Bibliography"
+    r"|参见|參見|参考文献|參考文獻|参考资料|外部链接|外部連結|延伸阅读|注释)\n+)"
+    r"((?:[ ]*-[ ].*(?:\n|\Z))+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ITEMS = re.compile(r"^( *- )(.+)$", re.MULTILINE)
 _DEEPEST = 12  # markup nested more deeply is dropped
 
 
@@ -44,9 +55,15 @@ def plain_text(markup: str) -> str:
     text = _speak(mwparserfromhell.parse(markup, skip_style_tags=True), 0)
     text = re.sub(r"'{2,5}", "", html.unescape(text))
     text = re.sub(r"__[A-Z]{3,20}__", "", text)
-    text = _EMPTY_BRACKETS.sub("", _ITEM.sub("- ", _hide_headings(text)))
-    text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text.replace("\x00", "#"))
-    return _GAPS.sub("\n\n", text).strip()
+    text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
+    text = _DEFINED.sub(r"* \1: ", _hide_headings(text))
+    text = _EMPTY_BRACKETS.sub("", _ITEM.sub(_item, text)).replace("\x00", "#")
+    text = _GAPS.sub("\n\n", text).strip()
+    return _LINKS.sub(lambda part: part[1] + _ITEMS.sub(r"\1[\2](#)", part[2]), text)
+
+
+def _item(marks: re.Match[str]) -> str:
+    return "  " * min(len(marks[1]) - 1, _DEEPEST) + "- "
 
 
 def _hide_headings(text: str) -> str:
@@ -127,18 +144,25 @@ def _speak_box(node: Any, depth: int) -> str:
 
 
 def _speak_table(node: Any, depth: int) -> str:
-    rows: list[list[str]] = [[]]
+    rows: list[list[Cell]] = [[]]
+    caption = ""
     for part in node.contents.nodes if node.contents is not None else []:
         tag = str(getattr(part, "tag", "")).strip().lower()
+        cells = part.contents.nodes if tag == "tr" else [part]
         if tag == "tr":
-            rows.append(
-                [
-                    " ".join(_speak(cell.contents, depth + 1).split()).replace("|", "/")
-                    for cell in part.contents.nodes
-                    if str(getattr(cell, "tag", "")).strip().lower() in ("td", "th")
-                ]
-            )
-        elif tag in ("td", "th"):
-            rows[0].append(" ".join(_speak(part.contents, depth + 1).split()).replace("|", "/"))
-    lines = [f"| {' | '.join(row)} |" for row in rows if any(row)]
-    return "\n\n" + "\n".join(lines) + "\n\n"
+            rows.append([])
+        for cell in cells:
+            name = str(getattr(cell, "tag", "")).strip().lower()
+            if name in ("td", "th"):
+                words = one_line(_speak(cell.contents, depth + 1))
+                if name == "td" and words.startswith("+"):
+                    caption = words[1:]
+                else:
+                    spans = (_span(cell, "colspan"), _span(cell, "rowspan"))
+                    rows[-1].append(Cell(words, name == "th", *spans))
+    return f"\n\n{table(rows, caption)}\n\n"
+
+
+def _span(cell: Any, name: str) -> int:
+    value = str(cell.get(name).value).strip() if cell.has(name) else ""
+    return int(value) if re.fullmatch(r"[0-9]{1,3}", value) else 1

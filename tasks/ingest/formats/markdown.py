@@ -1,0 +1,110 @@
+"""Tables as Markdown, which all readers yield: with headers, or as labelled values, or as nothing.
+
+A table whose first row are headers becomes a Markdown table. One of two columns whose first holds
+the headers becomes a list of `header: value`. Any other has no line of dashes, so that no reader
+of Markdown takes its first row for headers.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_MOST_COLUMNS = 200
+_MOST_SPANNED = 1_000  # rows
+_TAG = re.compile(r"<(/?)(table|tr|th|td|caption)\b([^<>]{0,500})>", re.IGNORECASE)
+_OTHER_TAG = re.compile(r"<[^<>]{1,500}>")
+_BOLD = re.compile(r"\s*<(b|strong)>[^<>]{1,200}</\1>\s*(?:</t[dh]>\s*)?", re.IGNORECASE)
+_SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+_CLOSES = re.compile(r"</table\s*>[ \t]*(?=\n|\Z)", re.IGNORECASE)
+
+
+class Cell(NamedTuple):
+    """A cell of a table, and over how many columns and rows it reaches."""
+
+    words: str
+    is_header: bool = False
+    columns: int = 1
+    rows: int = 1
+
+
+def table(rows: Iterable[Iterable[Cell]], caption: str = "") -> str:
+    """Return a table as Markdown, below its caption; an empty string if it has no words."""
+    grid = [row for row in _grid(rows) if any(cell.words for cell in row)]
+    lines = ["| " + " | ".join(cell.words for cell in row) + " |" for row in grid]
+    if grid and all(len(row) == 2 and row[0].is_header > row[1].is_header for row in grid):
+        lines = [f"- {label.words.rstrip(':：')}: {cell.words}" for label, cell in grid]
+    elif len(grid) > 1 and len(grid[0]) > 1 and all(cell.is_header for cell in grid[0]):
+        lines.insert(1, "|" + " --- |" * len(grid[0]))
+    return "\n\n".join(filter(None, (one_line(caption), "\n".join(lines))))
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and repeated spaces."""
+    return " ".join(text.split())
+
+
+def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
+    """Return the rows with a cell for each column; a cell that reaches further stands in each."""
+    grid: list[list[Cell]] = []
+    below: dict[int, tuple[int, Cell]] = {}  # column: for how many more rows, and the cell
+    for row in rows:
+        line: list[Cell] = []
+        for cell in [*row, None]:
+            while len(line) in below and len(line) < _MOST_COLUMNS:
+                left, above = below.pop(len(line))
+                if left > 1:
+                    below[len(line)] = left - 1, above
+                line.append(above)
+            if cell is not None:
+                plain = cell._replace(words=one_line(cell.words).replace("|", "/"))
+                for _ in range(min(max(cell.columns, 1), _MOST_COLUMNS - len(line))):
+                    if cell.rows > 1:
+                        below[len(line)] = min(cell.rows, _MOST_SPANNED) - 1, plain
+                    line.append(plain)
+        grid.append(line)
+    return grid
+
+
+def html_tables_as_markdown(text: str) -> str:
+    """Return a Markdown text whose tables in HTML are Markdown's; code and nested tables stay."""
+    kept: list[str] = []
+    place = 0
+    fences = [fence.start() for fence in _FENCE.finditer(text)]
+    while opening := _OPENS.search(text, place):
+        closing = _CLOSES.search(text, opening.end())
+        if closing is None:
+            break
+        kept.append(text[place : opening.start()])
+        place = closing.end()
+        markup = text[opening.start() : place]
+        in_code = sum(fence < opening.start() for fence in fences) % 2
+        made = "" if in_code or len(_OPENS.findall(markup)) > 1 else _from_html(markup)
+        kept.append(f"\n{made}\n" if made else markup)
+    return "".join((*kept, text[place:]))
+
+
+def _from_html(markup: str) -> str:
+    """Return one table in HTML as Markdown; an empty string if another is inside."""
+    rows: list[list[Cell]] = []
+    caption = ""
+    tags = list(_TAG.finditer(markup))
+    if sum(not tag[1] and tag[2].lower() == "table" for tag in tags) > 1:
+        return ""
+    for place, tag in enumerate(tags):
+        name = tag[2].lower()
+        end = tags[place + 1].start() if place + 1 < len(tags) else len(markup)
+        words = _OTHER_TAG.sub(" ", markup[tag.end() : end])
+        if tag[1]:
+            continue
+        if name == "tr":
+            rows.append([])
+        elif name == "caption":
+            caption = words
+        elif name != "table":
+            spans = {kind.lower(): int(number) for kind, number in _SPAN.findall(tag[3])}
+            bold = _BOLD.fullmatch(markup, tag.end(), end) is not None
+            cell = Cell(words, name == "th" or bold, spans.get("col", 1), spans.get("row", 1))
+            (rows or [[]])[-1].append(cell)
+    return table(rows, caption)

@@ -1,0 +1,189 @@
+"""Readers keep the structure of a text: tables, definitions, lists, and what points elsewhere."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tasks.extract.rules.layout import lay_out
+from tasks.ingest.blocks import blocks_of
+from tasks.ingest.formats.markdown import Cell, html_tables_as_markdown, table
+from tests.documents import make_book, make_dump, read_one
+
+BODY = """<nav><a href="/">Home</a></nav><main><h1>Tides</h1>
+<p>The tide gauge at Brest is the oldest gauge in France and was built in 1807 by engineers of the
+navy. It measures the height of the sea every ten minutes, and its records are kept in Paris. The
+gauge stands in the harbour of Brest, near the castle. It has been rebuilt twice since it was first
+opened to the public in 1850, and it is still in use.</p>
+<dl><dt>Neap tide</dt><dd>a tide of small range</dd></dl>
+<table><caption>Ports</caption><tr><th>Port</th><th>Range</th></tr>
+<tr><td>Brest</td><td>7.3 m</td></tr></table>
+<table><tr><td>layout</td><td>cell</td></tr><tr><td>x</td><td>y</td></tr></table>
+<table><tr><th>Height</th><td>12 m</td></tr><tr><td><b>Built</b></td><td>1807</td></tr></table>
+<p>The harbour offers:</p><ul><li><p>moorings</p></li><li>a crane<ul><li>of 20 t</li></ul></li></ul>
+<blockquote><p>The sea gives.</p></blockquote><pre>port = open()</pre>
+<ul><li><a href="#a">Use</a></li></ul></main>"""
+WIKI = """{{Infobox settlement
+| country = [[France]]
+| built = 1807
+}}
+'''Brest''' is a port.
+
+{| class="wikitext"
+|+ Ports
+! Port !! Range !! Built
+|-
+| rowspan="2" | Brest || 7.3 m || 1807
+|-
+| 6.9 m || 1850
+|}
+{|
+| layout || cell
+|-
+| a || b
+|}
+; Neap tide
+: a tide of small range
+
+The harbour offers:
+* moorings
+** for boats
+
+== See also ==
+* [[Gauge]]
+"""
+HTML_TABLE = """# Plans
+
+<table>
+<thead><tr><th>Plan</th><th>Seats</th></tr></thead>
+<tr><td>Basic</td><td><b>5</b></td></tr>
+</table>
+
+```
+<table><tr><th>Code</th><th>x</th></tr><tr><td>a</td><td>b</td></tr></table>
+```
+"""
+
+
+def blocks(text: str) -> list[tuple[str, str, str]]:
+    return [(block.kind, text[block.start : block.end], block.lead) for block in blocks_of(text)]
+
+
+def records(text: str) -> list[tuple[str, str, str]]:
+    return [(r.subject, r.label, r.value) for r in lay_out({"text": text}).records]
+
+
+@pytest.mark.parametrize("name", ["page.html", "book.epub"])
+def test_the_structure_of_a_page(tmp_path: Path, name: str) -> None:
+    page = f"<html><head><title>Tides</title></head><body>{BODY}</body></html>"
+    data = make_book("Tides", page) if name == "book.epub" else page.encode()
+    (tmp_path / name).write_bytes(data)
+    text = read_one(tmp_path).text
+    found = [(kind, words.strip("`\n")) for kind, words, _ in blocks(text)]
+    assert found[2:] == [
+        ("pair", "a tide of small range"),
+        ("prose", "Ports"),
+        ("row", "| Brest | 7.3 m |"),
+        ("markup", found[5][1]),
+        ("pair", "12 m"),
+        ("pair", "1807"),
+        ("prose", "The harbour offers:"),
+        ("item", "moorings"),
+        ("item", "a crane"),
+        ("item", "of 20 t"),
+        ("quotation" if name == "book.epub" else "prose", "The sea gives."),
+        ("code", "port = open()"),
+        ("navigation", "[Use](#)"),
+    ]
+    assert records(text) == [
+        ("", "Neap tide", "a tide of small range"),
+        ("Brest", "Range", "7.3 m"),
+        ("", "Height", "12 m"),
+        ("", "Built", "1807"),
+    ]
+
+
+def test_the_structure_of_an_article(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(make_dump(("Brest", 0, WIKI)))
+    text = read_one(tmp_path).text
+    assert blocks(text) == [
+        ("pair", "France", "country"),
+        ("pair", "1807", "built"),
+        ("prose", "Brest is a port.", ""),
+        ("prose", "Ports", ""),
+        ("row", "| Brest | 7.3 m | 1807 |", "| Port | Range | Built |"),
+        ("row", "| Brest | 6.9 m | 1850 |", "| Port | Range | Built |"),
+        ("markup", "| layout | cell |\n| a | b |", ""),
+        ("pair", "a tide of small range", "Neap tide"),
+        ("prose", "The harbour offers:", ""),
+        ("item", "moorings", "The harbour offers:"),
+        ("item", "for boats", "moorings"),
+        ("heading", "## See also", "See also"),
+        ("navigation", "[Gauge](#)", ""),
+    ]
+
+
+def test_tables_in_html_inside_markdown(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(HTML_TABLE)
+    text = read_one(tmp_path).text
+    assert [kind for kind, _, _ in blocks(text)] == ["heading", "row", "code"]
+    assert records(text) == [("Basic", "Seats", "5")]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Port | Range\nBrest | 7", ["markup"]),
+        ("+-----+\n| Port |\n+-----+", ["markup"]),
+        ("Port      Range    Built\nBrest     7.3 m    1807", ["markup"]),
+        ("Home > Docs > Tides", ["navigation"]),
+        ("Prices ........ 7\nRules . . . . . ix", ["navigation"]),
+        ("`port = open()`", ["code"]),
+        ("Page 2 of 9\n-----------", ["page"]),
+        ("[Page 3]", ["page"]),
+        ("— 4 —\n\nThe tide.", ["page", "prose"]),
+        ('<p align="center">Brest is a port.</p>', ["prose"]),
+        ("<div>\nThe tide is high.\nIt falls.\n</div>", ["prose"]),
+        ("<pre>It is code.</pre>", ["markup"]),
+        ("| a | b |\n| - | - |\n| 1 | 2 |\nBelow it.", ["row", "prose"]),
+        ("5 > 3 and 3 > 2 are true.", ["prose"]),
+        ("It ends...   Then it begins.", ["prose"]),
+    ],
+)
+def test_what_is_not_prose(text: str, kinds: list[str]) -> None:
+    assert [kind for kind, _, _ in blocks(text)] == kinds
+
+
+def test_a_row_with_more_cells_than_headers_records_nothing() -> None:
+    assert records("| a | b |\n| - | - |\n| Brest | 7 | 8 |\n| Toulon | 9 |") == [
+        ("Toulon", "b", "9")
+    ]
+
+
+def test_cells_that_span_stand_in_each_place() -> None:
+    rows = [
+        [Cell("Port", True), Cell("Range", True, columns=2)],
+        [Cell("Brest", rows=2), Cell("7"), Cell("m")],
+        [Cell("6"), Cell("m")],
+    ]
+    assert table(rows).split("\n") == [
+        "| Port | Range | Range |",
+        "| --- | --- | --- |",
+        "| Brest | 7 | m |",
+        "| Brest | 6 | m |",
+    ]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<table>", "<table><tr><th>a", "<table>\n</table>\n", "<td rowspan=999 colspan=999>", "```\n"],
+)
+def test_hostile_tables_take_linear_time(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = f"<table><tr>{unit * (length // len(unit))}</table>"
+        started = time.process_time()
+        html_tables_as_markdown(text)
+        return time.process_time() - started
+
+    quarter, whole = (min(seconds(n) for _ in range(2)) for n in (20_000, 80_000))
+    assert whole < 8 * max(quarter, 0.05)
