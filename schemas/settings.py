@@ -118,6 +118,10 @@ class EngineSettings(_Settings):
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
     )
+    speaker: str = Field(
+        "", max_length=200, description="Who “we” and “the company” are in the documents."
+    )
+    audience: str = Field("", max_length=200, description="Who “you” are in the documents.")
     encoder: str = Field(
         "minilm", description="minilm (packaged), a sentence-transformers name or path, or none."
     )

@@ -81,3 +81,87 @@ def test_what_comes_after_a_relative_clause_is_no_second_subject():
     assert {head for head, relation, _ in facts(text) if relation == "consists of"} == {
         "Ohio Task Force"
     }
+
+
+@pytest.mark.parametrize(
+    "dateline",
+    ["LONDON, May 3 (Reuters) – ", "LOS ANGELES — ", "SANTA ANA, Calif. (Dec. 4, 2010) - "],
+)
+def test_a_dateline_is_no_part_of_a_report(dateline: str):
+    found = facts(f"{dateline}Jane Smith joined Acme Corp in 2019 as its chief economist.")
+    assert ("Jane Smith", "joined", "Acme Corp") in found
+    assert {head for head, _, _ in found} == {"Jane Smith"}
+
+
+def test_we_are_the_speaker_that_the_settings_name():
+    text = "We use Python. Our office is in Bern. The company was founded in 1990."
+    assert not facts(text)
+    assert facts(text, speaker="Acme") == {
+        ("Acme", "uses", "Python"),
+        ("Acme", "office", "Bern"),
+        ("Acme", "founded in", "1990"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“We bought Beta Ltd,” said Jane Smith.",
+        "Jane Smith: We bought Beta Ltd.",
+        "Beta Ltd is a software company. The company bought Python.",
+        "Another company owns Bern. The company bought Python.",
+    ],
+)
+def test_others_have_a_we_and_a_company_of_their_own(text: str):
+    assert "Acme" not in {head for head, _, _ in facts(text, speaker="Acme")}
+
+
+def test_a_text_that_says_where_we_are_names_its_speaker():
+    text = "At Beta Ltd, we built Forge. We use Python."
+    assert facts(text, speaker="Acme") == facts(text) >= {("Beta Ltd", "uses", "Python")}
+
+
+def test_you_are_the_audience_or_nobody():
+    text = "You must submit a timesheet."
+    assert not facts(text)
+    assert facts(text, audience="employees") == {("employees", "must submit", "timesheet")}
+
+
+def test_the_speaker_is_part_of_the_version_of_the_rules():
+    versions = {RulesEngine(EngineSettings(speaker=name)).prompt_sha for name in ("", "A", "B")}
+    assert len(versions) == 3
+
+
+def test_chinese_we_are_the_speaker_too():
+    row = dict.fromkeys(("title", "subject", "headings"), "") | {"language": "zh"}
+    text = "我们成立于1994年。本公司总部位于北京。他说：“我们位于上海。”"
+    rows = [{**row, "passage_id": "p", "text": text}]
+    (found,) = RulesEngine(EngineSettings(speaker="海底捞")).extract(rows)
+    triples = {
+        (t["head"], t["relation"], t["tail"], text[t["span_start"] : t["span_end"]])
+        for t in found.triples
+    }
+    assert ("海底捞", "成立时间", "1994年", "我们成立于1994年") in triples
+    assert {head for head, _, _, _ in triples} == {"海底捞", "海底捞总部"}
+    assert not next(RulesEngine().extract(rows)).triples
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        (
+            "The Eiffel Tower stands in Paris. The tower was built by Gustave Eiffel.",
+            ("Eiffel Tower", "built by", "Gustave Eiffel"),
+        ),
+        (
+            "Beta Ltd is a software company. The company moved to Bern.",
+            ("Beta Ltd", "moved to", "Bern"),
+        ),
+    ],
+)
+def test_a_noun_stands_for_the_one_name_that_it_may_stand_for(
+    text: str, fact: tuple[str, str, str]
+):
+    assert fact in facts(text)
+    assert fact not in facts(f"Beta Ltd saw a company and a tower. {text}")
+    assert fact not in facts(text.replace(". The ", ". The old "))

@@ -43,6 +43,8 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         help="stop if more than this share of a source's documents is gone (0.2)",
     )
     p.add_argument("--sensitive", action="store_true", help="mark these documents as sensitive")
+    p.add_argument("--speaker", metavar="NAME", help="who “we” and “the company” are in the texts")
+    p.add_argument("--audience", metavar="NAME", help="who “you” are in the texts")
     p.add_argument(
         "--no-vectors", action="store_true", help="compute no vectors; search by words alone"
     )

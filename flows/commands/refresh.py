@@ -39,6 +39,8 @@ def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
     if arguments.batch:
         model = engine.model.model_copy(update={"batch": True})
         engine = engine.model_copy(update={"model": model})
+    persons = {"speaker": arguments.speaker, "audience": arguments.audience}
+    engine = engine.model_copy(update={k: v for k, v in persons.items() if v is not None})
     changes: dict[str, Any] = {"engine": engine}
     if arguments.workers:
         changes.update(workers=arguments.workers)

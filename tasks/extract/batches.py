@@ -47,14 +47,16 @@ class Engine(Protocol):
 
 def load_engine(settings: EngineSettings) -> Engine:
     """Return the embedded engine; its models are loaded at first use."""
-    return _embedded(settings.english_pipeline)
+    return _embedded(settings.english_pipeline, settings.speaker, settings.audience)
 
 
 @lru_cache(maxsize=2)
-def _embedded(english_pipeline: str | None) -> Engine:
+def _embedded(pipeline: str | None, speaker: str, audience: str) -> Engine:
     from tasks.extract.rules import RulesEngine
 
-    return RulesEngine(EngineSettings(english_pipeline=english_pipeline))
+    return RulesEngine(
+        EngineSettings(english_pipeline=pipeline, speaker=speaker, audience=audience)
+    )
 
 
 def identity(settings: EngineSettings) -> tuple[str, str]:

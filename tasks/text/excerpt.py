@@ -72,6 +72,16 @@ class Excerpt:
         """Return the excerpt without what a pattern matches."""
         return self.replaced(pattern, lambda match: [])
 
+    def inserted(self, pattern: re.Pattern[str], words: str) -> "Excerpt":
+        """Return the excerpt with words in the place of what a pattern matches."""
+        parts: list[Part] = []
+        place = 0
+        for match in pattern.finditer(self.text):
+            parts += self.parts(place, match.start())
+            parts.append(Part(words, self._source(match.start()), stands_there=False))
+            place = match.end()
+        return Excerpt.of([*parts, *self.parts(place, len(self.text))])
+
     def replaced(
         self, pattern: re.Pattern[str], kept_of: Callable[[re.Match[str]], list[tuple[int, int]]]
     ) -> "Excerpt":

@@ -24,7 +24,7 @@ class RulesEngine:
     def __init__(self, settings: EngineSettings | None = None) -> None:
         """Choose the pipeline; nothing is loaded before the first passage."""
         self.settings = settings or EngineSettings()
-        self.prompt_sha = _sources_sha(self.settings.english_pipeline)
+        self.prompt_sha = _sources_sha(self.settings)
 
     def extract(self, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         """Yield one result per passage, in order; each depends on its own passage alone."""
@@ -35,7 +35,11 @@ class RulesEngine:
                 yield Extracted(passage["passage_id"], empty_because="unsupported_language")
                 continue
             if route not in running:
-                mine = [p for p, r in zip(passages, routes, strict=True) if r == route]
+                mine = [
+                    {"speaker": self.settings.speaker, "audience": self.settings.audience, **p}
+                    for p, r in zip(passages, routes, strict=True)
+                    if r == route
+                ]
                 running[route] = self._extract_in(route, mine)
             yield next(running[route])
 
@@ -58,9 +62,11 @@ def _language_of(passage: dict[str, Any]) -> str:
     return language_of(passage["text"])
 
 
-def _sources_sha(pipeline: str | None) -> str:
-    """Return a hash of all that decides a result: the rules, what they import, the pipeline."""
-    sha = hashlib.sha256((pipeline or "").encode())
+def _sources_sha(settings: EngineSettings) -> str:
+    """Return a hash of all that decides a result: the rules, what they import, the settings."""
+    pipeline = settings.english_pipeline
+    decided = (pipeline or "", settings.speaker, settings.audience)
+    sha = hashlib.sha256("\0".join(decided).encode())
     for path in [*sources(), *_files(Path(pipeline) if pipeline else SHIPPED_MODEL)]:
         sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return sha.hexdigest()[:16]

@@ -12,7 +12,7 @@ from tasks.text.languages import word_set
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
 RELATIVES = word_set("who which that whom")
-NEGATIONS = word_set("not n't never n’t no")
+NEGATIONS = word_set("not n't never no")
 FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"

@@ -65,7 +65,8 @@ def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float
     """Return the features of the sentence that a clause stands in."""
     tree = passage.tree
     first, last = passage.sentence_of(clause.predicate)
-    words = set(tree.lower[first:last])
+    # Once it is known who "we" are, the word is as good as their name.
+    words = {tree.lower[t] for t in range(first, last) if t not in passage.referents}
     verb = tree.lemma[clause.predicate]
     return {
         f"verb {verb}": 1.0,

@@ -1,4 +1,11 @@
-"""Pronouns and short descriptions that safely stand for a name; in doubt they stand for nothing."""
+"""Pronouns and short descriptions that safely stand for a name; in doubt they stand for nothing.
+
+"We" are whom the settings name as the speaker, or whom the text does: "At Acme, we …". What others
+are quoted with is their own "we". "The agency" and "the team" of an organisation's texts are mostly
+somebody else's, so that "the company" alone stands for the speaker, where no other is named.
+"""
+
+from collections import defaultdict
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.passage import ParsedPassage
@@ -6,8 +13,15 @@ from tasks.text.languages import word_set
 
 PERSONAL = word_set("he she him his her hers himself herself")
 NEUTRAL = word_set("it its itself")
+FIRST_PERSON = word_set("we our")
+SECOND_PERSON = word_set("you your")
+OUR_PLACE = ([",", "we"], [",", "our"])
+COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
+NOT_THE_ONE = word_set("a an another each every any one some")
+SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
+CLASSES = word_set("appos nmod:desc")
 
 
 def resolve_references(passage: ParsedPassage) -> None:
@@ -28,26 +42,45 @@ class _Resolver:
         # The title is what a text is about until it speaks of something else.
         self.person = passage.title if kind in ("person", "unknown") else ""
         self.thing = passage.title if kind != "person" else ""
-        self.called = self._title_noun()
+        self.speaker = _speaker_in_text(passage) or passage.row.get("speaker", "")
+        self.audience = passage.row.get("audience", "")
+        # What may be called by a noun; "" stands for something without a name.
+        self.called: defaultdict[str, set[str]] = defaultdict(set)
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
         word = tree.lower[token]
+        referent = ""
         if word in PERSONAL and self.person:
-            passage.referents[token] = self._person_before(token) or self.person
+            referent = self._person_before(token) or self.person
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             if passage.kind(self.thing) != "person":
-                passage.referents[token] = self.thing
-        elif (
-            self.called
-            and word == self.called
-            and token not in passage.entities
-            and any(tree.lower[c] in POINTING for c in tree.children[token])
-            and not any(
-                tree.dep[c] in ("nmod", "amod", "compound", "nummod") for c in tree.children[token]
-            )
-        ):
-            passage.referents[token] = passage.title
+                referent = self.thing
+        elif tree.tag[token] in ("PRP", "PRP$"):
+            persons = ((FIRST_PERSON, self.speaker), (SECOND_PERSON, self.audience))
+            mine = tree.dep[token] in (*SUBJECTS, "nmod:poss") and not passage.is_quoted(token)
+            referent = next((who for words, who in persons if mine and word in words), "")
+        elif tree.tag[token] == "NN" and self._is_bare(token):
+            referent = self._called(word)
+        if referent:
+            passage.referents[token] = referent
+
+    def _is_bare(self, token: int) -> bool:
+        """Whether a noun is "the tower" and no more."""
+        tree, children = self.passage.tree, self.passage.tree.children[token]
+        if token in self.passage.entities or tree.dep[token] in ("compound", "nmod:desc", "appos"):
+            return False
+        return any(tree.lower[c] in POINTING for c in children) and all(
+            tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children
+        )
+
+    def _called(self, noun: str) -> str:
+        """Return the only name so far that a noun may stand for, else "" ."""
+        if self.called[noun]:
+            first, *others = self.called[noun]
+            return "" if others else first
+        kinds = {self.passage.kind(name.name) for name in self.passage.names}
+        return self.speaker if noun in COMPANY and "organization" not in kinds else ""
 
     def _may_stand_for_a_thing(self, token: int) -> bool:
         """Whether "it" opens its sentence as a subject and is no mere form: "it is easy to ..."."""
@@ -74,24 +107,52 @@ class _Resolver:
     def remember(self, start: int, end: int) -> None:
         """After a sentence, its main subject is who pronouns mean next."""
         passage, tree = self.passage, self.passage.tree
+        subjects = []
         for token in range(start, end):
             name = passage.entities.get(token)
-            if name is None or tree.dep[token] not in SUBJECTS:
+            if name is None:
+                if not NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token]):
+                    self._meet(token)
                 continue
+            if name.last - name.first > 1:
+                for word in (name.first, name.last - 1):
+                    self.called[tree.lower[word]].add(name.name)
+            classes = [c for c in tree.children[token] if tree.dep[c] in CLASSES]
+            if tree.dep[token] in SUBJECTS:
+                subjects.append(token)
+                classes.append(tree.head[token])
+            for noun in classes:
+                if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
+                    self.called[tree.lower[noun]].add(name.name)
+        for token in subjects:
             if tree.dep[tree.head[token]] not in ("ROOT", "conj"):
                 continue
-            if passage.kind(name.name) == "person":
+            name = passage.entities[token]
+            kind = passage.kind(name.name)
+            if kind == "person":
                 self.person = name.name
             else:
                 self.thing = name.name
+                if kind == "unknown" and self.person != passage.title:
+                    self.person = ""
             return
 
-    def _title_noun(self) -> str:
-        """Return the noun that the passage says its title is ("film" for "X is a 1999 film")."""
-        passage, tree = self.passage, self.passage.tree
-        for token, name in passage.entities.items():
-            if tree.dep[token] in SUBJECTS and name.name == passage.title:
-                noun = tree.head[token]
-                if tree.child(noun, "cop") is not None and tree.pos[noun] == "NOUN":
-                    return tree.lower[noun]
-        return ""
+    def _meet(self, token: int) -> None:
+        """Note something without a name; "a city" of "Bern is a city" has one."""
+        tree = self.passage.tree
+        named = tree.child(token, *SUBJECTS) if tree.child(token, "cop") is not None else None
+        if tree.dep[token] == "appos":
+            named = tree.head[token]
+        if named is None or named not in self.passage.entities | self.passage.referents:
+            self.called[tree.lower[token]].add("")
+
+
+def _speaker_in_text(passage: ParsedPassage) -> str:
+    """Return whom a passage names as its writer: "At Acme, we …", "we at Acme"."""
+    lower = passage.tree.lower
+    for name in passage.names:
+        before = lower[max(name.first - 2, 0) : name.first]
+        behind = lower[name.last : name.last + 2]
+        if before == ["we", "at"] or (before[-1:] == ["at"] and behind in OUR_PLACE):
+            return name.name
+    return ""

@@ -12,8 +12,8 @@ from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
 
 LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
-NO_NAME_START = word_set("the a an 's ’s and of")
-NO_NAME_END = word_set("'s ’s and of , . ' the -")
+NO_NAME_START = word_set("the a an 's and of")
+NO_NAME_END = word_set("'s and of , . ' the -")
 CALENDAR = MONTHS | word_set("monday tuesday wednesday thursday friday saturday sunday")
 LONGEST_NAME = 12
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")

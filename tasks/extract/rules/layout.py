@@ -31,6 +31,11 @@ _GOES_ON_CHINESE = (
 )
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
 _ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
+# "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
+_DATELINE = re.compile(
+    r"\A\s*[A-Z][A-Z.’'-]{2,}(?: [A-Z][A-Z.’'-]*){0,3}(?:, ?[^\W\d_][\w. ]{0,20}){0,3}"
+    r"(?: ?\([\w ./]{2,40}\))? ?(?:--|[–—-]) (?=(?:\S+ ){7})"
+)
 _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
@@ -83,6 +88,8 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
     """Yield the words of blocks, a blank line between; an item goes on with what leads to it."""
     for block in blocks:
         words = words_of(text[block.start : block.end])
+        if block.kind is BlockKind.PROSE:
+            words = words.without(_DATELINE)
         if not words.text.strip():
             continue
         end = Part("\n\n", block.end - 1, stands_there=False)

@@ -18,8 +18,8 @@ from tasks.text.languages import word_set
 MODALITY_OF_MODAL = {
     **dict.fromkeys(["can", "ca", "could", "may", "might"], "possible"),
     **dict.fromkeys(["must", "shall", "should", "ought", "need"], "required"),
-    **dict.fromkeys(["will", "wo", "'ll", "’ll"], "future"),
-    **dict.fromkeys(["would", "'d", "’d"], "supposed"),
+    **dict.fromkeys(["will", "wo", "'ll"], "future"),
+    **dict.fromkeys(["would", "'d"], "supposed"),
 }
 CONDITIONS = word_set("if unless whether")
 NOBODY = word_set("nobody none nothing neither no-one")
@@ -85,22 +85,17 @@ def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
     goes_on = tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
     if clause.subject_from == "controlled" and not goes_on:
         return False
-    if clause.subject_from == "relative" and _is_doubtful(passage, clause):
+    if clause.subject_from == "relative" and _restricts(passage, clause):
         return False
     return not any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod")
 
 
-def _is_doubtful(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a relative clause hardly speaks of the name before it, or of a part of what bears it.
-
-    "GSA Managers who miss it" are not all of them; a place is no "who".
-    """
-    tree, name = passage.tree, passage.entities.get(clause.subject)
-    if name is None or tree.child(clause.subject, "cop") is not None:
+def _restricts(passage: ParsedPassage, clause: Clause) -> bool:
+    """Whether a relative clause says which are meant: "GSA Managers who miss it" are not all."""
+    tree, name = passage.tree, clause.subject
+    if name not in passage.entities or tree.child(name, "cop") is not None:
         return False
-    between = tree.lower[clause.subject + 1 : min([*clause.verb, clause.predicate])]
-    is_thing = passage.kind(name.name) == "place"
-    return COMMAS.isdisjoint(between) or (is_thing and "who" in between)
+    return COMMAS.isdisjoint(tree.words[name + 1 : min([*clause.verb, clause.predicate])])
 
 
 def modality_of(lemma: str) -> str:

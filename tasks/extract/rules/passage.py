@@ -1,10 +1,13 @@
 """One passage being worked on: its tree, its names, and who is meant by a word."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.tree import Tree
+
+_TURN = re.compile(r"\s*[A-Z][\w.’'-]*(?: (?:and|[A-Z][\w.’'-]*)){0,4}:\s")
 
 
 @dataclass(slots=True)
@@ -56,6 +59,16 @@ class ParsedPassage:
         words = self.tree.text[start:end]
         span = end - len(words.lstrip()), start + len(words.rstrip())
         return {"text": words.strip(), **evidence_columns(span, confidence)}
+
+    def is_quoted(self, token: int) -> bool:
+        """Return whether quotation marks, or "Jane Smith:", give a token to somebody else."""
+        text, end = self.tree.text, self.tree.start[token]
+        before = text[max(text.rfind("\n\n", 0, end), 0) : end]
+        return (
+            bool(_TURN.match(before))
+            or before.count("“") > before.count("”")
+            or before.count('"') % 2 == 1
+        )
 
     def sentence_of(self, token: int) -> tuple[int, int]:
         """Return the token range of the sentence that a token stands in."""

@@ -13,6 +13,7 @@ from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.verb_forms import verb_forms
 from tasks.text.languages import word_set
 
+SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}
 SILENT = word_set("be have do would")
 VAGUE = word_set("have be do get go say tell think believe know see seem appear want try need mean")
 ALWAYS_VAGUE = word_set("involve relate concern associate regard affect")
@@ -39,7 +40,7 @@ def _verb_words(tree: Tree, clause: Clause) -> list[str]:
             words.append("never" if lower == "never" else "not")
         elif tree.dep[token] in ("aux", "aux:pass", "cop"):
             if chained or modal or tree.lemma[token].lower() not in SILENT:
-                words.append(lower)
+                words.append(SPELT_OUT.get(lower, lower))
                 modal = True
         elif tree.pos[token] != "VERB" or chained:
             words.append(lower)

@@ -21,7 +21,7 @@ def repair(tree: Tree) -> None:
     changed = _loosen_openers(tree)
     changed |= _join_class_nouns(tree)
     for token, label in enumerate(tree.dep):
-        if label in ("nmod", "nmod:unmarked") and _is_date(tree, token):
+        if label in ("nmod", "nmod:unmarked") and is_date(tree, token):
             verb = _verb_above(tree, tree.head[token])
             if verb is not None:
                 tree.head[token] = verb
@@ -74,7 +74,8 @@ def _join_class_nouns(tree: Tree) -> bool:
     return changed
 
 
-def _is_date(tree: Tree, token: int) -> bool:
+def is_date(tree: Tree, token: int) -> bool:
+    """Whether a noun with its preposition tells a date: "in 1999", "on 3 May"."""
     children = tree.children[token]
     dated = tree.lower[token] in MONTHS or YEAR.fullmatch(tree.words[token]) is not None
     if not dated and not any(tree.lower[c] in MONTHS for c in children):

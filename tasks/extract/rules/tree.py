@@ -129,7 +129,8 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
                 known[key] = strings[key] if key else ""
         return [known[key] for key in keys]
 
-    pos, tag, lemma, lower = named(2), named(3), named(1), named(0)
+    pos, tag, lemma = named(2), named(3), named(1)
+    lower = [word.replace("’", "'") for word in named(0)]
     lemma = [
         verb_lemma(lower[token], tag[token]) if kind in ("VERB", "AUX") else lemma[token]
         for token, kind in enumerate(pos)

@@ -6,7 +6,7 @@ that the dictionary lacks stays as the text has it: a guessed one ("permited") i
 
 from functools import lru_cache
 
-_CONTRACTED = {"'s": "be", "’s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}
+_CONTRACTED = {"'s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}
 _FINITE_BASES = frozenset(["am", "are", "is", "has"])
 
 

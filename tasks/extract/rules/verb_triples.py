@@ -15,7 +15,7 @@ from tasks.extract.rules.noun_phrases import (
 from tasks.extract.rules.noun_triples import of_attribute
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.relations import is_vague, relation_of
-from tasks.extract.rules.repairs import CALENDAR_NOUNS
+from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
 from tasks.extract.rules.triple import LONGEST_HEAD, RuleTriple, tail_of, tells_when, triple_of
 from tasks.text.languages import word_set
 
@@ -77,7 +77,7 @@ def _sets_the_scene(passage: ParsedPassage, clause: Clause, complement: Compleme
     fronted = head < clause.subject < clause.predicate
     if not fronted and (not complement.marks or tree.lower[complement.marks[0]] not in SCENES):
         return False
-    return head not in passage.entities and all(tree.pos[t] != "NUM" for t in tree.subtree(head))
+    return head not in passage.entities and not is_date(tree, head)
 
 
 def _of_object(

@@ -29,6 +29,8 @@ from tasks.text.chinese_words import simplified, tag_of
 
 LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
+# Of the organisation that writes, but for what others are quoted with.
+WE = re.compile(r"(?:我们公司|我们|本公司|我公司|我司)(?![^“”\n]*”)")
 SENTENCE_MARKS = re.compile("[，。；！？：]")
 QUESTION = re.compile("什么|如何|怎[么样]|是否|示例|举例")
 STEP = re.compile(r".*(?:可能|建议|可以|应该|需要)|[\[将把用请勿不在对]|使用|用例|例如|确认|注意")
@@ -50,11 +52,14 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     from tasks.extract.rules.chinese.notes import write_notes
 
     layout = lay_out(row)
-    written = layout.prose.text
+    speaker = row.get("speaker", "")
+    prose = layout.prose.inserted(WE, speaker) if speaker else layout.prose
+    written = prose.text
     text = simplified(written)
     title = plain_title(simplified(row["subject"]))
     forms = short_forms(title, text)
-    sentences = read_sentences(text, sorted({title, *forms}, key=len, reverse=True))
+    names = {title, simplified(speaker), *forms} - {""}
+    sentences = read_sentences(text, sorted(names, key=len, reverse=True))
     kind = title_kind(title, sentences)
     extracted = Extracted(row["passage_id"])
     passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
@@ -69,7 +74,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     write_notes(passage, sentences, simplified(row["headings"]))
     if text != written or title != plain_title(row["subject"]):
         as_written(extracted, written, plain_title(row["subject"]), row["headings"])
-    extracted.place_in(layout.prose)
+    extracted.place_in(prose)
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
             passage.record(row["text"], attribute)
