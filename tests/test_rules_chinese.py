@@ -94,6 +94,7 @@ price | 基础版 | 基础版价格为每月99元。 | 基础版价格,是,每�
 number of a mission | 月球 | 嫦娥六号取回样品。 | 嫦娥六号,取回,样品
 end of an object | 袁隆平 | 袁隆平从事杂交水稻研究。 | 袁隆平,从事,杂交水稻研究
 a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门。 | 统计局,是,收集统计资料的政府部门
+how it is done | 中国 | 中国将坚定不移扩大消费市场。 | 中国,扩大,消费市场
 first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
 """
 
@@ -137,6 +138,9 @@ cut description | 北京 | 记者从国家林草局了解到情况。
 cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。
 verb in a noun | 安徽 | 安徽发挥多重国家发展战略叠加优势。
 noun cut in two | 北京 | 国务院全体会议组成人员出席座谈会。
+label before a colon | 北京 | 新华社消息：是立国之本。
+what follows a list belongs to all | 北京 | 证书由省、自治区、直辖市人民政府民政部门决定列入。
+noun after a phrase | 北京 | 平舆县在欧美市场的订单下降50%。
 relative clause in a phrase | 北京 | 主席在开幕式上发表的讲话具有意义。
 verb cut short | 折线图 | 折线图到容器底部。
 pointing | 天坛 | 天坛是这种建筑。
@@ -177,7 +181,14 @@ def test_triples_and_statements_tell_how_they_are_meant(case: str) -> None:
     assert statement["attribution"] == source
 
 
-@pytest.mark.parametrize("text", ["如果天坛开放，天坛位于北京市。", "专家认为天坛位于北京市。"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "如果天坛开放，天坛位于北京市。",
+        "逾期不改正的，天坛属于北京市。",
+        "专家认为天坛位于北京市。",
+    ],
+)
 def test_conditions_and_opinions_are_statements_but_no_facts(text: str) -> None:
     found = extract(text, "天坛")
     assert not found.triples

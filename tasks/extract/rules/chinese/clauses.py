@@ -91,6 +91,8 @@ def parse_clause(tokens: list[Token]) -> Clause:
                 break
             position = len(tokens) - len(clause.rest) + 1
             clause.verb, clause.rest = "", []
+        elif _is_manner(tokens, position):
+            position += 1
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
@@ -120,6 +122,12 @@ def _lift_alias(clause: Clause) -> None:
             clause.rest = [*clause.subject[position + 1 :], *clause.second]
             clause.subject = clause.subject[:position]
             return
+
+
+def _is_manner(tokens: list[Token], position: int) -> bool:
+    """Whether a set phrase says how the verb after it is done: 坚定不移 | 扩大开放."""
+    after = position + 1
+    return tokens[position].tag == "i" and after < len(tokens) and is_verb(tokens, after)
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
@@ -194,7 +202,7 @@ def _take_preposition(clause: Clause, position: int) -> int:
         acts = [i for i, token in enumerate(phrase) if token.tag == "v"]
         relative = bool(acts) and any(token.text == "的" for token in phrase[acts[0] :])
         clause.unread |= relative and bool(clause.subject)
-        clause.unread |= word in ("从", "自") and bool(clause.subject) and goes_on
+        clause.unread |= word in ("从", "自", "在") and bool(clause.subject) and goes_on
     return max(end, position + 1)
 
 
@@ -233,7 +241,11 @@ def _take_nominal(clause: Clause, position: int) -> int:
             token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-")
         ):
             break
-        if token.tag == "d" or (end > position and is_verb(tokens, end) and not joins):
+        if (
+            token.tag == "d"
+            or _is_manner(tokens, end)
+            or (end > position and is_verb(tokens, end) and not joins)
+        ):
             break
         # A number after nouns is what the clause says of them: 面积 | 16410平方公里.
         if token.tag == "number" and end > position and tokens[end - 1].text not in ("的", "、"):

@@ -68,6 +68,8 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
+        if passage.text[tokens[0].start - 1 : tokens[0].start] in ("：", ":"):
+            thread.subjects = [NOBODY]  # what stands before a colon is a label
         if is_condition(tokens):
             thread.around = replace(thread.around, modality="conditional")
             thread.subjects = [NOBODY]

@@ -81,7 +81,10 @@ def _is_someone(tokens: list[Token]) -> bool:
 
 def is_condition(tokens: list[Token]) -> bool:
     """Whether a clause says on what condition the clauses after it hold."""
-    return any(token.text in CONDITIONS for token in tokens[:4]) or tokens[-1].text == "的话"
+    words = [token.text for token in tokens]
+    # 逾期不改正的，处以罚款.
+    headless = words[-1] == "的" and "是" not in words
+    return headless or words[-1] == "的话" or any(word in CONDITIONS for word in words[:4])
 
 
 def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
@@ -125,7 +128,7 @@ def _is_marker(token: Token, after: list[Token]) -> bool:
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
-        if token.text == "将" and after and after[0].nominal and after[0].tag != "time":
+        if token.text == "将" and after and after[0].nominal and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
         return any(is_verb(after, i) for i in range(len(after)))
     return False

@@ -6,8 +6,8 @@ from tasks.extract.rules.chinese.clauses import Clause, is_verb
 from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE, PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
-from tasks.extract.rules.chinese.tokens import Token
-from tasks.extract.rules.chinese.whole import is_whole
+from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.whole import MARKED, NAMES, is_whole
 from tasks.text.values import Value
 
 
@@ -61,6 +61,10 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
             parts[-1].append(token)
     parts = [part for part in parts if part]
     if len(parts) > 1 and parts[0][0].tag == "m":  # 多个本科及专科学位
+        return [tokens]
+    # 省、自治区、直辖市人民政府民政部门: what follows the last belongs to all.
+    shared = len(parts) > 1 and len(parts[-1]) > 2 and len(text_of(parts[0])) < 4
+    if shared and len(parts[0]) == 1 and parts[0][0].tag not in (MARKED | NAMES):
         return [tokens]
     # A、B两种元素, A和B九个省区: what counts the members is none.
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
