@@ -95,6 +95,7 @@ number of a mission | 月球 | 嫦娥六号取回样品。 | 嫦娥六号,取回
 end of an object | 袁隆平 | 袁隆平从事杂交水稻研究。 | 袁隆平,从事,杂交水稻研究
 a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门。 | 统计局,是,收集统计资料的政府部门
 how it is done | 中国 | 中国将坚定不移扩大消费市场。 | 中国,扩大,消费市场
+origin before | 周宜辰 | 周宜辰，彰化县秀水乡人，擅长标枪。 | 周宜辰,擅长,标枪
 first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
 """
 
@@ -138,6 +139,8 @@ cut description | 北京 | 记者从国家林草局了解到情况。
 cut name before parentheses | 北京 | 他在拉筹伯大学（Latrobe University）工作。
 verb in a noun | 安徽 | 安徽发挥多重国家发展战略叠加优势。
 noun cut in two | 北京 | 国务院全体会议组成人员出席座谈会。
+object cut at its end | 拉维齐 | 操作符提供正则表达式比较。
+a quality before a noun | 饼图 | 遵循基本的柱状图使用原则。
 label before a colon | 北京 | 新华社消息：是立国之本。
 what follows a list belongs to all | 北京 | 证书由省、自治区、直辖市人民政府民政部门决定列入。
 noun after a phrase | 北京 | 平舆县在欧美市场的订单下降50%。

@@ -157,6 +157,8 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
         if text in ASPECT or text in COPULAS:
             return None
         if text == "的":
+            if end > start + 1 and tokens[end - 1].tag in ("a", "d"):
+                return None  # 遵循基本的原则
             later = range(end + 2, len(tokens))
             has_verb = any(is_verb(tokens, i) for i in later)
             return end if has_verb and tokens[end + 1].nominal else None

@@ -146,7 +146,8 @@ def _read_tokens(
     at_hand = (
         named[0].kind in ("unknown", "thing") and clause.subject and not is_name(clause.subject)
     )
-    if not (attribute or clause.temporal or (at_hand and not first)):
+    bare = clause.subject and not clause.verb  # 彰化县人
+    if not (attribute or clause.temporal or ((at_hand or bare) and not first)):
         _hand_on(passage, thread, clause, named)
 
 

@@ -20,7 +20,7 @@ def without_indefinite(part: list[Token]) -> list[Token]:
     """A phrase without its 一种, 一个."""
     while len(part) > 1 and part[0].text in INDEFINITE:
         part = part[2:] if part[0].text == "一" and part[1].tag == "q" else part[1:]
-    while part and (part[-1].tag in ("c", "u", "y", "d", "x", "p") and part[-1].text != "之一"):
+    while part and (part[-1].tag in ("c", "u", "y", "x") and part[-1].text != "之一"):
         part = part[:-1]
     while part and part[0].tag in ("d", "x", "c", "u"):
         part = part[1:]
