@@ -111,7 +111,8 @@ def test_blocks_of_any_text_are_in_order_and_apart(text: str) -> None:
     [
         ("See the [**tide** table](a(b).md) now.", "See the tide table now."),
         ("Set `wave_height` to 2 * 3, *not* 4.", "Set wave_height to 2 * 3, not 4."),
-        ("More at https://example.org/a. Bye.[^2]", "More at . Bye."),
+        ("More, see https://example.org/a. Bye.[^2]", "More, see . Bye."),
+        ("It is at https://example.org/a. Bye.", "It is at https://example.org/a. Bye."),
         ("{% note %} Ebb &c. <b>flows</b> \\*out\\*", " Ebb &c. flows *out*"),
     ],
 )

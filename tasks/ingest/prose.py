@@ -11,7 +11,8 @@ _LINKS = re.compile(
     rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{_TARGET})"
 )
 _INLINE = re.compile(
-    r"<(?:https?|mailto):[^<>\s]{1,1000}>|\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
+    r"<(?:https?|mailto):[^<>\s]{1,1000}>"
+    r"|(?<!\bat )\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"  # where something is, is a value
     r"|(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|</?[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
     r"|\{:?[.#][^{}\n]{0,100}\}"  # classes of a block

@@ -12,7 +12,8 @@ from typing import Any
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.aspects import MOST_SENTENCES, question_of_label
 from tasks.extract.rules.layout import Layout
-from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.lexicon import OFFICES
+from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.sentences import sentences
 from tasks.text.values import Value, find_values, parse_value
 
@@ -20,10 +21,18 @@ STATED_IN = re.compile(r"\s*\((?P<year>\d{4})(?:/\d\d)? ?(?:est\.?)?\)$")
 LIST = re.compile(r";(?![^()\n]{0,200}\))|\n+")
 WORD_LIST = re.compile(r"[,;](?![^()\n]{0,200}\))|\n")
 SENTENCE_END = re.compile(r"(?<!\best)[.!?][\"'”’]*(?:\s+[A-Z]|\s*$)|[。！？；]")
-ASIDE = re.compile(r"\s?\((?P<inner>[^()\n]{4,120})\)")
-DASH = re.compile(r"\s[–—-]\s|[–—]|(?<=\d)-(?=\d)")
-BORN = re.compile(r"\b(?:born|b\.)\s", re.IGNORECASE)
-DIED = re.compile(r"\b(?:died|d\.)\s", re.IGNORECASE)
+ASIDE = re.compile(r"\s?\((?P<inner>[^()\n]{4,200})\)")
+DASHES = (re.compile(r"\s[–—-]\s"), re.compile(r"[–—]|(?<=\d)-(?=\d)"))
+VITAL = {
+    "born": re.compile(r"(?:\bborn|\bb\.|\*)\s", re.IGNORECASE),
+    "died": re.compile(r"(?:\bdied|\bd\.|†)\s", re.IGNORECASE),
+}
+_CAPITALISED = r"[A-Z][^\W\d_.'’ -]*(?:[.'’ -]+[^\W\d_]+)*"
+PLACE = re.compile(
+    rf",?\s(?:in\s)?(?P<place>{_CAPITALISED}(?:,\s{_CAPITALISED}){{0,2}})\s*(?:[;.–—]|\Z)"
+)
+# Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
+YEARS_OF_LIFE = range(18, 116)
 LONGEST_FRAGMENT = 200
 MOST_ITEMS = 60
 # What is stated by form rather than by grammar has no judged sample to fit a confidence to.
@@ -41,6 +50,7 @@ class Attribute:
     end: int
     value: Value
     kind: str = "unknown"
+    tail_kind: str = ""
 
     @classmethod
     def stated(
@@ -61,8 +71,8 @@ class Attribute:
             "head_kind": self.kind,
             "relation": self.relation,
             "tail": self.tail,
-            "tail_kind": "",
-            **value_columns(self.value),
+            "tail_kind": self.tail_kind,
+            **value_columns(self.value, named=bool(self.tail_kind)),
             "valid_from": self.value.valid_from,
             "valid_to": self.value.valid_to,
             **evidence_columns((self.start, self.end), STATED),
@@ -130,42 +140,59 @@ def _lower(heading: str) -> str:
 
 
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
-    """Yield the dates of birth and death that parentheses after names state."""
-    text = passage.tree.text
+    """Yield the dates and places of birth and death that parentheses after names state."""
+    tree, text = passage.tree, passage.tree.text
     for name in passage.names:
-        if name.kind not in ("person", "unknown") and name.name != passage.title:
+        kind = passage.kind(name.name)
+        if kind not in ("person", "unknown") and name.name != passage.title:
             continue
-        aside = ASIDE.match(text, name.end, name.end + 160)
-        if aside is None:
+        aside = ASIDE.match(text, name.end, name.end + 220)
+        if aside is None or (name.first and tree.lower[name.first - 1] in OFFICES):
             continue
-        for verb, start, end, value in _lives(name, aside["inner"]):
+        offset = aside.start("inner")
+        for verb, start, end, value in _lives(aside["inner"], certain=kind == "person"):
             exact = value.date is not None and value.date.count("-") >= 2
             relation = f"{verb} {'on' if exact else 'in'}"
-            start, end = aside.start("inner") + start, aside.start("inner") + end
-            value = replace(value, valid_from=None, valid_to=None)
-            tail = text[start:end]
-            yield Attribute(name.name, relation, tail, name.start, end, value, "person")
+            tail = text[offset + start : offset + end]
+            place = PLACE.match(aside["inner"], end)
+            span = name.start, offset + end
+            yield Attribute(name.name, relation, tail, *span, value, "person")
+            if place is not None:
+                tail, span = place["place"].strip(), (name.start, offset + place.end("place"))
+                yield Attribute(
+                    name.name, f"{verb} in", tail, *span, Value("text"), "person", "place"
+                )
 
 
-def _lives(name: NameSpan, inner: str) -> Iterator[tuple[str, int, int, Value]]:
-    """Yield verb, start, end and value of each date inside parentheses."""
-    dash = DASH.search(inner)
-    dates = [(start, end, value) for start, end, value in find_values(inner, "en") if value.is_date]
-    if not dates:
+def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]]:
+    """Yield verb, start, end and value of the dates of a life that parentheses hold.
+
+    Two bare years are a life only if it is `certain` that they follow a person's name.
+    """
+    for dash in (dash for pattern in DASHES for dash in pattern.finditer(inner)):
+        before, after = _dates(inner, 0, dash.start()), _dates(inner, dash.end(), len(inner))
+        if not before or not after:
+            continue
+        birth, death = before[-1], after[0]
+        years = _year(death[2]) - _year(birth[2])
+        exact = "date" in (birth[2].value_type, death[2].value_type)
+        if years in YEARS_OF_LIFE and (certain or exact):
+            yield "born", *birth
+            yield "died", *death
         return
-    if BORN.search(inner) and not DIED.search(inner):
-        yield "born", *dates[0]
-    elif len(dates) == 2 and dash:
-        yield "born", *dates[0]
-        yield "died", *dates[1]
-    elif len(dates) == 1 and name.kind == "person" and dates[0][2].valid_from and dash:
-        # "1815–1852" is one value; its dash parts birth from death.
-        first, last, _ = dates[0]
-        parting = DASH.search(inner[first:last])
-        if parting is None:
-            return
-        middle, after = first + parting.start(), first + parting.end()
-        for verb, begin, stop in (("born", first, middle), ("died", after, last)):
-            for start, end, value in find_values(inner[begin:stop], "en"):
-                if value.is_point:
-                    yield verb, begin + start, begin + end, value
+    for verb, pattern in VITAL.items():
+        word = pattern.search(inner)
+        date = next(iter(_dates(inner, word.end(), len(inner))), None) if word else None
+        if date is not None:
+            yield verb, *date
+
+
+def _dates(text: str, first: int, last: int) -> list[tuple[int, int, Value]]:
+    """Return the single dates between two places of a text."""
+    found = find_values(text[first:last], "en")
+    return [(first + a, first + b, value) for a, b, value in found if value.is_point]
+
+
+def _year(date: Value) -> int:
+    text = date.date or ""
+    return -int(text[1:5]) if text.startswith("-") else int(text[:4])

@@ -23,7 +23,14 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
-from tasks.extract.rules.triple import RuleTriple, head_of, is_whole, triple_row, with_period
+from tasks.extract.rules.triple import (
+    RuleTriple,
+    head_of,
+    is_whole,
+    term_of,
+    triple_row,
+    with_period,
+)
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 
 LONGEST_TAIL = 200
@@ -124,6 +131,6 @@ def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
             yield from of_copula(passage, clause, subject)
         elif clause.kind == "verb":
             yield from of_enumeration(passage, clause, subject)
-            head = head_of(passage, subject)
+            head = head_of(passage, subject) or term_of(passage, clause, subject)
             if head is not None:
                 yield from of_verb(passage, clause, head)

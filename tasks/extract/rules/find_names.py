@@ -4,18 +4,20 @@ import re
 from collections.abc import Iterable
 
 from tasks.extract.rules.kinds import KIND_OF_LABEL
-from tasks.extract.rules.lexicon import KIND_OF_NOUN, OPENERS
+from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
-from tasks.extract.rules.repairs import MONTHS
+from tasks.extract.rules.repairs import MONTHS, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
+from tasks.text.values import parse_value
 
 LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
 CALENDAR = MONTHS | word_set("monday tuesday wednesday thursday friday saturday sunday")
 LONGEST_NAME = 12
+PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
@@ -27,8 +29,13 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans = [
         (first, last, KIND_OF_LABEL.get(label, "unknown")) for first, last, label in tree.names
     ]
-    spans += [(first, last, "unknown") for first, last in _capitalised_runs(tree)]
+    spans += [
+        (*part, "unknown")
+        for first, last in _capitalised_runs(tree)
+        for part in _without_office(tree, first, last)
+    ]
     spans += [(first, last, "unknown") for first, last in _title_spans(tree, title)]
+    spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
@@ -109,9 +116,13 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             continue
         ahead = last
         joins = LINKS | {"and"} if _is_office(tree, token, last) else LINKS
+        if tree.lower[last - 1] in PRIZES:  # "Nobel Prize in Chemistry"
+            joins = joins | {"in", "for"}
         while ahead < end and ahead - last < 2 and tree.lower[ahead] in joins:
             ahead += 1
         if ahead == last or ahead >= end or not _continues(tree, ahead):
+            break
+        if tree.lower[ahead] in CALENDAR:
             break
         last = ahead + 1
     return last
@@ -152,6 +163,16 @@ def _lone_surnames(tree: Tree) -> list[int]:
     return [token for token, word in enumerate(tree.words) if word in last_words]
 
 
+def _numbered_names(tree: Tree) -> list[tuple[int, int]]:
+    """Return the names like "3M" and "37signals" that are somewhere a subject."""
+    if not any(map(str.isdigit, tree.text)):
+        return []
+    spans = _token_spans(tree, (match.span() for match in NUMBERED_NAME.finditer(tree.text)))
+    labels = ("nsubj", "nsubj:pass", "nmod:poss")
+    subjects = {tree.join([*range(a, b)]) for a, b in spans if tree.dep[b - 1] in labels}
+    return [(a, b) for a, b in spans if tree.join([*range(a, b)]) in subjects]
+
+
 def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
     if word[:1].isupper():
@@ -179,6 +200,15 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
+
+
+def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
+    """Return the names in "Idaho Gov. Cecil Andrus": what stands before an office and behind it."""
+    persons = {a for a, _, label in tree.names if KIND_OF_LABEL.get(label) == "person"}
+    for token in range(last - 2, first - 1, -1):
+        if tree.lower[token] in OFFICES and token + 1 in persons:
+            return [(first, token), (token + 1, last)] if token > first else [(token + 1, last)]
+    return [(first, last)]
 
 
 def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
@@ -209,8 +239,12 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     if last - first > LONGEST_NAME or "\n" in tree.text[tree.start[first] : tree.end[last - 1]]:
         return False
     words = tree.text[tree.start[first] : tree.end[last - 1]]
-    if not any(c.isupper() for c in words) or not normalise_name(words):
+    capital = any(c.isupper() for c in words) or NUMBERED_NAME.fullmatch(words)
+    if not capital or not normalise_name(words):
         return False
-    if last - first == 1 and (tree.pos[first] == "ADJ" or is_pronoun(words, "en")):
+    alone = tree.pos[first] == "ADJ" or is_pronoun(words, "en") or words.lower() in OFFICES
+    if (last - first == 1 and alone) or "://" in words:
         return False
+    if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
+        return False  # "25 MB"
     return not all(tree.lower[t] in CALENDAR or tree.words[t].isdigit() for t in range(first, last))

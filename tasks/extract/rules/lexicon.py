@@ -14,6 +14,9 @@ def _listed(name: str) -> frozenset[str]:
 
 OPENERS = _listed("openers")
 NEGATING = _listed("negating")
+OFFICES = _listed("offices")
+_PAIRS = iter(_WORDS["offices_in_full"].split())
+OFFICE_IN_FULL = dict(zip(_PAIRS, _PAIRS, strict=True))
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }

@@ -94,13 +94,17 @@ LONGEST_PHRASE = 12
 
 @dataclass(slots=True)
 class Called:
-    """How a phrase is called; `name` is empty of articles, `named` tells names from nouns."""
+    """How a phrase is called; `name` is empty of articles, `named` tells names from nouns.
+
+    A `term` is no name and nobody's: only a value can be said of it.
+    """
 
     name: str
     kind: str
     tokens: list[int]
     named: bool
     resolved: bool = False
+    term: bool = False
 
 
 def call(passage: ParsedPassage, head: int) -> Called | None:

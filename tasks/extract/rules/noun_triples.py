@@ -4,19 +4,21 @@ from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import FELLOWS, kind_of_noun
+from tasks.extract.rules.lexicon import OFFICE_IN_FULL, OFFICES
 from tasks.extract.rules.noun_phrases import (
     Called,
     call,
+    called_by_name,
     conjuncts,
     core_phrase,
     possessors,
     without_determiner,
 )
-from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.relations import VAGUE_ADJECTIVES
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.triple import RuleTriple, head_of, tail_of, triple_of
+from tasks.extract.rules.triple import RuleTriple, head_of, tail_of, term_of, triple_of
 from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
@@ -42,7 +44,7 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
             continue
         attributes = list(of_attribute(passage, clause, subject, noun))
         yield from attributes
-        head = head_of(passage, subject)
+        head = head_of(passage, subject) or term_of(passage, clause, subject)
         if head is None or (attributes and not head.named):
             continue
         marks = predicative.marks if noun == predicative.head else []
@@ -63,7 +65,7 @@ def _of_class(
     tree = passage.tree
     named = noun in passage.entities
     core = without_determiner(passage, core_phrase(tree, noun))
-    if named:
+    if named or head.term:
         tail = call(passage, noun)
     elif core:
         tail = Called(tree.join(core), "", core, named=False)
@@ -80,7 +82,7 @@ def _of_class(
     # "The founder of X" says all; "the founder" alone leaves out of what.
     bare = definite and not named and (roles or len(core) == 1)
     if (named or core) and tail is not None and not sort and not bare:
-        relation = "is" if named else "is the" if definite else "is a"
+        relation = "is" if head.term else "is" if named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
     yield from roles
 
@@ -154,19 +156,61 @@ def of_attribute(
 
 
 def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
-    """Yield "X, the capital of Y" and "the physicist X"."""
+    """Yield "X, the capital of Y", "the physicist X", "Idaho Gov. X" and "Ottawa, Canada"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
-        if label == "appos" and _has_comma(tree, tree.head[token], token):
-            yield from _of_apposition(passage, tree.head[token], token)
+        above = tree.head[token]
+        inner = place_inside(passage, token) if label == "appos" else None
+        if inner is not None:
+            head, tail = call(passage, inner), call(passage, token)
+            if head is not None and tail is not None:
+                clause = _without_verb(token, inner)
+                yield triple_of("apposition", passage, clause, head, "located in", tail)
+        elif label == "appos" and _has_comma(tree, above, token):
+            yield from _of_apposition(passage, above, token)
         elif label == "nmod:desc" and _is_class_noun(tree, token):
-            head = call(passage, tree.head[token])
+            head = call(passage, above)
             if tree.child(token, "nmod:poss") is not None:
-                yield from _of_apposition(passage, tree.head[token], token)
+                yield from _of_apposition(passage, above, token)
             elif head is not None and head.named and token not in head.tokens:
                 tail = Called(tree.lower[token], "", [token], named=False)
-                clause = _without_verb(token, tree.head[token])
+                clause = _without_verb(token, above)
                 yield triple_of("apposition", passage, clause, head, "is a", tail)
+    for name in passage.names:
+        yield from _of_office(passage, name)
+
+
+def place_inside(passage: ParsedPassage, outer: int) -> int | None:
+    """Return the place before the comma in "Ottawa, Canada"; none in a list of places."""
+    tree, second = passage.tree, passage.entities.get(outer)
+    comma = second.first - 1 if second else 0
+    first = passage.entities.get(comma - 1) if comma > 0 and tree.words[comma] == "," else None
+    if first is None or second is None or passage.kind(second.name) != "place":
+        return None
+    behind = tree.lower[second.last : second.last + 2]
+    if tree.child(outer, "conj") is not None or behind[:1] == ["and"] or behind == [",", "and"]:
+        return None
+    kind = passage.kind(first.name)
+    placed = first.first and tree.lower[first.first - 1] in ("in", "at", "near", "from", "to")
+    return first.first if kind == "place" or (kind == "unknown" and placed) else None
+
+
+def _of_office(passage: ParsedPassage, name: NameSpan) -> Iterator[RuleTriple]:
+    """Yield "governor of" for "Idaho Gov. Cecil Andrus" and "CEO of" for "Apple CEO Tim Cook"."""
+    tree, office = passage.tree, name.first - 1
+    if office < 0 or tree.lower[office] not in OFFICES or passage.kind(name.name) != "person":
+        return
+    word = tree.words[office] if tree.words[office].isupper() else tree.lower[office]
+    word = OFFICE_IN_FULL.get(word, word)
+    head = called_by_name(passage, name.name, range(name.first, name.last))
+    clause = _without_verb(office, name.first)
+    behind = office - 1 - (tree.lower[office - 1] in ("'s", "’s"))
+    owner = call(passage, behind) if behind in passage.entities else None
+    if owner is not None and owner.named and owner.kind != "person":
+        yield triple_of("apposition", passage, clause, head, f"{word} of", owner)
+    elif tree.dep[office - 1] not in ("compound", "amod"):
+        tail = Called(word, "", [office], named=False)
+        yield triple_of("apposition", passage, clause, head, "is a", tail)
 
 
 def _has_comma(tree: Tree, name: int, noun: int) -> bool:
@@ -178,7 +222,7 @@ def _has_comma(tree: Tree, name: int, noun: int) -> bool:
 
 
 def _is_class_noun(tree: Tree, token: int) -> bool:
-    return tree.pos[token] == "NOUN" and tree.lower[token] not in CALENDAR_NOUNS | FELLOWS
+    return tree.pos[token] == "NOUN" and tree.lower[token] not in CALENDAR_NOUNS | FELLOWS | OFFICES
 
 
 def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Iterator[RuleTriple]:

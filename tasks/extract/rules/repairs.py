@@ -1,10 +1,14 @@
 """Small repairs of parses where grammar leaves no doubt."""
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
 from tasks.extract.rules.lexicon import OPENERS
 from tasks.extract.rules.tree import Tree
+from tasks.extract.rules.verb_forms import verb_lemma
 from tasks.text.languages import word_set
+from tasks.text.values import find_values
 
 DATE_MARKS = word_set("in on since from until till during between")
 MONTHS = word_set(
@@ -14,12 +18,25 @@ YEAR = re.compile(r"1\d{3}|20\d\d|\d{4}s")
 CALENDAR_NOUNS = word_set("year month day week century decade summer winter time")
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
 ARGUMENTS = word_set("obj obl xcomp obl:agent obl:unmarked iobj")
+HYPHENS = ("-", "‐", "‑", "–")
+LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w)")
+NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
+LIMIT = re.compile(
+    r"\b(?:up to|at least|at most|(?:no|not) (?:later|earlier|more|less|fewer) than|"
+    r"(?:more|less|fewer) than|as (?:many|much|few) as)(?=\s+(?:[$€£]\s?)?(?:\d|a |an |one |two |"
+    r"three |four |five |six |seven |eight |nine |ten |twelve ))",
+    re.IGNORECASE,
+)
 
 
 def repair(tree: Tree) -> None:
-    """Mend what is certain: dates that belong to the verb, class nouns that belong to a name."""
+    """Mend what is certain: words that are one, verbs taken for nouns, dates of verbs."""
+    for first, last in sorted(_units(tree)):
+        _join(tree, first, last)
     changed = _loosen_openers(tree)
+    changed |= _free_verbs(tree)
     changed |= _join_class_nouns(tree)
+    changed |= _hang_limits(tree)
     for token, label in enumerate(tree.dep):
         if label in ("nmod", "nmod:unmarked") and is_date(tree, token):
             verb = _verb_above(tree, tree.head[token])
@@ -29,6 +46,137 @@ def repair(tree: Tree) -> None:
                 changed = True
     if changed:
         tree.index()
+
+
+def _units(tree: Tree) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of words with hyphens ("at-large"), dates, telephone numbers, and "3M"."""
+    end = 0
+    for token in range(1, len(tree.words) - 1):
+        if token >= end and tree.words[token] in HYPHENS and _touches(tree, token):
+            end = token + 2
+            while end + 1 < len(tree.words) and tree.words[end] in HYPHENS and _touches(tree, end):
+                end += 2
+            yield token - 1, end
+    if not any(map(str.isdigit, tree.text)):
+        return
+    spans = [m.span() for form in (LONG_NUMBER, NUMBERED_NAME) for m in form.finditer(tree.text)]
+    spans += [(a, b) for a, b, value in find_values(tree.text, "en") if value.is_point]
+    for start, stop in spans:
+        first, last = bisect_left(tree.start, start), bisect_right(tree.end, stop)
+        if last - first > 1 and tree.start[first] == start:
+            yield first, last
+
+
+def _touches(tree: Tree, token: int) -> bool:
+    """Whether no space stands around a hyphen."""
+    before, behind = tree.end[token - 1], tree.start[token + 1]
+    return before == tree.start[token] and behind == tree.end[token]
+
+
+def _join(tree: Tree, first: int, last: int) -> None:
+    """Make one phrase of tokens: the last part of a word with hyphens, or the top, heads it."""
+    inside = range(first, last)
+    hyphened = tree.words[first + 1] in HYPHENS
+    top = min(inside, key=lambda token: _depth(tree, token))
+    head = last - 1 if hyphened else top
+    if head != top:
+        # What is above the top is below none of the tokens, so no circle closes. The head takes
+        # the top's place, or a verb between them does: "7-Eleven operates".
+        raised = head
+        while tree.head[raised] not in inside and tree.head[raised] != raised:
+            raised = tree.head[raised]
+        if tree.head[raised] in inside:
+            tree.head[raised] = raised if tree.head[top] == top else tree.head[top]
+            tree.dep[raised] = tree.dep[top]
+    for token in inside:
+        if token != head:
+            for child in tree.children[token]:
+                if child not in inside and tree.head[child] == token:
+                    tree.head[child] = head
+            tree.head[token], tree.dep[token] = head, "compound" if hyphened else "flat"
+    tree.index()
+
+
+def _depth(tree: Tree, token: int) -> int:
+    depth = 0
+    while tree.head[token] != token:
+        token = tree.head[token]
+        depth += 1
+    return depth
+
+
+def _hang(tree: Tree, token: int, head: int, label: str) -> None:
+    """Hang a token elsewhere, unless that is below it."""
+    above = head
+    while above != token and tree.head[above] != above:
+        above = tree.head[above]
+    if above != token:
+        tree.head[token], tree.dep[token] = head, label
+
+
+def _free_verbs(tree: Tree) -> bool:
+    """Make "defaults to", and a finite verb that hangs in a name, a predicate."""
+    changed = False
+    for verb in range(1, len(tree.words) - 1):
+        default = tree.lower[verb] == "defaults" and tree.lower[verb + 1] == "to"
+        hidden = tree.tag[verb] == "VBZ" and (
+            tree.dep[verb] in ("flat", "compound")
+            or (tree.dep[verb] == "ROOT" and tree.child(verb, "nsubj", "expl", "csubj") is None)
+        )
+        if not (default and tree.pos[verb] != "VERB") and not hidden:
+            continue
+        left = [c for c in tree.children[verb] if c < verb and tree.dep[c] in ("compound", "nmod")]
+        noun = left[-1] if left else tree.head[verb]
+        if noun >= verb or tree.pos[noun] not in ("NOUN", "PROPN"):
+            continue
+        if not left:
+            tree.head[verb] = verb if tree.head[noun] == noun else tree.head[noun]
+            tree.dep[verb] = tree.dep[noun]
+        for child in (*tree.children[verb], *tree.children[noun]):
+            if child > verb:
+                tree.head[child] = verb
+                tree.dep[child] = "obl" if tree.dep[child] == "nmod" else tree.dep[child]
+            elif child not in (verb, noun):
+                tree.head[child] = noun
+        tree.head[noun], tree.dep[noun] = verb, "nsubj"
+        tree.pos[verb], tree.tag[verb] = "VERB", "VBZ"
+        tree.lemma[verb] = verb_lemma(tree.lower[verb], "VBZ")
+        tree.index()
+        changed = True
+    return changed
+
+
+def _hang_limits(tree: Tree) -> bool:
+    """Hang "up to" and "no later than" on the number that they limit."""
+    changed = False
+    for match in LIMIT.finditer(tree.text):
+        first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
+        if not 0 < last - first <= 3 or last >= len(tree.words):
+            continue
+        limit, number = range(first, last), last
+        noun = number
+        while tree.head[noun] > noun and tree.dep[noun] in ("nummod", "compound", "det", "amod"):
+            noun = tree.head[noun]
+        if tree.head[noun] in limit:
+            above = tree.head[noun]
+            while above in limit and tree.head[above] != above:
+                above = tree.head[above]
+            if above in limit:
+                continue
+            tree.head[noun], tree.dep[noun] = above, "obl:unmarked"
+        for token in limit:
+            for child in tree.children[token]:
+                if child not in limit and child != noun:
+                    _hang(tree, child, noun, tree.dep[child])
+            _hang(tree, token, number, "advmod")
+            tree.pos[token] = "ADV"
+        after = next((t for t in range(noun + 1, len(tree.words)) if tree.pos[t] != "SPACE"), noun)
+        step = tree.head[after]
+        if tree.lower[after] in ("after", "before") and step > noun:
+            _hang(tree, step, noun, "nmod")
+        changed = True
+        tree.index()
+    return changed
 
 
 def _loosen_openers(tree: Tree) -> bool:
@@ -55,7 +203,9 @@ def _join_class_nouns(tree: Tree) -> bool:
     """Hang "river" on "Danube" where the parser made the two one verb's arguments each."""
     changed = False
     for noun in range(len(tree.words) - 1):
-        name = noun + 1
+        name = noun + 1 + (tree.words[noun + 1] == ",")
+        if name >= len(tree.words):
+            break
         while tree.dep[name] in ("flat", "compound") and tree.head[name] > name:
             name = tree.head[name]
         twins = tree.head[noun] == tree.head[name] and tree.dep[noun] == tree.dep[name]
@@ -63,9 +213,16 @@ def _join_class_nouns(tree: Tree) -> bool:
             twins
             and tree.dep[noun] in CLAUSAL
             and tree.pos[noun] == "NOUN"
-            and tree.pos[noun + 1] == tree.pos[name] == "PROPN"
+            and tree.pos[name] == "PROPN"
             and tree.lower[noun] not in CALENDAR_NOUNS
         ):
+            if tree.words[noun + 1] == ",":
+                if tree.dep[noun] not in ("nsubj", "nsubj:pass"):
+                    continue  # "A, B and C"
+                tree.head[name], tree.dep[name] = noun, "appos"
+                changed = True
+                tree.index()
+                continue
             for child in tree.children[noun]:
                 tree.head[child] = name
             tree.head[noun], tree.dep[noun] = name, "nmod:desc"

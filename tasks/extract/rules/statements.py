@@ -19,6 +19,7 @@ from tasks.extract.rules.noun_phrases import (
     argument_phrase,
     phrase_without,
 )
+from tasks.extract.rules.noun_triples import place_inside
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
@@ -75,7 +76,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
                 yield statement
     for token, label in enumerate(tree.dep):
         if label == "appos":
-            statement = _of_apposition(tree, tree.head[token], token)
+            statement = _of_apposition(passage, tree.head[token], token)
             if all(statement.arguments):
                 yield statement
 
@@ -168,7 +169,7 @@ def tells_time(passage: ParsedPassage, complement: Complement) -> bool:
     if complement.role == "adverbial":
         adverbs = (c for c in tree.children[complement.head] if tree.dep[c] == "advmod")
         return first in WHEN or any(tree.lower[c] in WHEN for c in adverbs)
-    if complement.role not in ("oblique", "time", "adverb"):
+    if complement.role not in ("oblique", "time", "adverb") or first == "to":
         return False
     head = complement.head
     number = tree.words[head][0].isdigit()
@@ -243,10 +244,15 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
     return phrase_without(tree, head, OUTSIDE | remarks, after)
 
 
-def _of_apposition(tree: Tree, first: int, second: int) -> Statement:
+def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:
+    tree = passage.tree
+    inner = place_inside(passage, second)
+    implied = "is" if inner is None else "is in"
+    if inner is not None:
+        first = tree.head[inner] if tree.dep[inner] in ("flat", "compound") else inner
     clause = Clause("apposition", second, first, "own", [], [], passive=False, negated=False)
     arguments = [
         phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"}),
         argument_phrase(tree, second),
     ]
-    return Statement("apposition", clause, [], arguments, implied="is")
+    return Statement("apposition", clause, [], arguments, implied=implied)

@@ -14,11 +14,13 @@ from tasks.extract.rules.confidence import (
     sentence_features,
     word_features,
 )
+from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import (
     DETERMINERS,
     Called,
     call,
+    concise_phrase,
     core_phrase,
     possessors,
     without_determiner,
@@ -31,8 +33,15 @@ LONGEST_HEAD = 4
 # What follows a word without a space and goes on with it; an end of a fact is cut there.
 _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
 _BRACKET = re.compile(r"[\[\](){}<>|]")
+CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
+LONGEST_LIMIT = 16  # characters of "no later than"
+LONGEST_TERM = 6
+PASSING = word_set("next last first second other new current latest previous")
+STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
-EMPTY = word_set("case essence fact particular general addition order terms instance example turn")
+EMPTY = word_set(
+    "case essence fact particular general addition order terms instance example turn default"
+)
 PARTS = word_set("compound flat amod nummod")
 POINTING = word_set(
     "following above below aforementioned same such former latter this that these those here there"
@@ -91,7 +100,18 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
 
 def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
     """Whether both ends are whole words and phrases that are understood where they stand alone."""
+    if triple.head.term and not _is_value(triple):
+        return False
     return _is_whole(passage, triple.head) and _is_whole(passage, triple.tail)
+
+
+def _is_value(triple: RuleTriple) -> bool:
+    """Whether a tail is a number, quantity or date, or a code: "tulip-42", an address."""
+    if triple.value.value_type != "text":
+        return True
+    name = triple.tail.name
+    begins = any(start <= LONGEST_LIMIT for start, _, _ in find_values(name, "en")[:1])
+    return not triple.tail.named and (begins or CODE.fullmatch(name) is not None)
 
 
 def _is_whole(passage: ParsedPassage, end: Called) -> bool:
@@ -107,6 +127,8 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         return False
     if not end.named and (_BRACKET.search(end.name) or end.name.lower() in EMPTY):
         return False
+    if end.named and tree.lower[max(end.tokens[0] - 1, 0)] in OFFICES:
+        return True
     # "Acquired X" and "Native Xs" are not X.
     return not any(
         tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
@@ -137,6 +159,24 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
         if named is not None and named.named:
             return named
     return _owned_phrase(passage, subject)
+
+
+def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
+    """Return a term of several words that a text gives a value: "the maximum file size is".
+
+    Only what is so now, of the term itself, is understood without the sentences before.
+    """
+    tree, verb = passage.tree, clause.predicate
+    present = any(tree.tag[t] in ("VBZ", "VBP") for t in clause.verb)
+    stating = clause.kind == "copula" or tree.lemma[verb].lower() in STATING
+    if not present or not stating or clause.negated or not tree.words[subject].islower():
+        return None
+    own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
+    tokens = without_determiner(passage, concise_phrase(passage, subject))
+    pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
+    if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
+        return None
+    return Called(tree.join(tokens), "unknown", tokens, named=False, term=True)
 
 
 def _owned_phrase(passage: ParsedPassage, subject: int) -> Called | None:

@@ -148,7 +148,15 @@ def _of_possession(
         yield triple_of("object", passage, clause, head, f"number of {noun}", tail)
     for child in tree.children[thing]:
         case = tree.child(child, "case")
-        if tree.dep[child] != "nmod" or case is None or tree.lower[case] != "of":
+        if tree.dep[child] != "nmod" or case is None:
+            continue
+        if tree.lower[case] in ("in", "at") and tree.tag[thing] == "NNS" and core:
+            for place in conjuncts(tree, child):
+                called = tail_of(passage, place)
+                if called is not None and called.named:
+                    relation = f"has {tree.join(core)} {tree.lower[case]}"
+                    yield triple_of("object", passage, clause, head, relation, called)
+        if tree.lower[case] != "of":
             continue
         value = tail_of(passage, child)
         if value is not None:
