@@ -75,6 +75,8 @@ SENTENCES = [
     ("Prometheus listens on port 9090.", ("Prometheus", "listens on", "port 9090")),
     # names that begin with a digit, or go on behind "in"
     ("3M makes tape.", ("3M", "makes", "tape")),
+    ("The firm moved to San\nJose, California.", ("San Jose", "located in", "California")),
+    ("Warsaw Bank was re-established in 1991.", ("Warsaw Bank", "re-established in", "1991")),
     ("37signals makes Basecamp.", ("37signals", "makes", "Basecamp")),
     ("7-Eleven operates 13,000 stores.", ("7-Eleven", "operates", "13,000 stores")),
     (
@@ -125,6 +127,8 @@ def test_a_sentence_yields_its_fact(sentence: str, fact: tuple[str, str, str]):
         ("Jay Inslee (2013–present) met reporters.", "born in"),
         ("It was signed by Governor Cecil Andrus (1987–1995).", "born in"),
         ("She moved from Paris, Rome and Berlin to Oslo, Bergen and Bodø.", "located in"),
+        ("It serves cities such as Lublin, Kraków, Gdańsk, Poznań.", "located in"),
+        ("The set value is greater than 5.", "greater than"),
         ("The average age was 45.", "is"),
         ("The next meeting is 5 May 2025.", "is"),
         ("The tour is 3 hours.", "is"),

@@ -118,14 +118,15 @@ class _Resolver:
                 for word in (name.first, name.last - 1):
                     self.called[tree.lower[word]].add(name.name)
             classes = [c for c in tree.children[token] if tree.dep[c] in CLASSES]
-            if tree.dep[token] in SUBJECTS:
-                subjects.append(token)
-                classes.append(tree.head[token])
+            subject = tree.head[token] if tree.dep[token] == "appos" else token
+            if tree.dep[subject] in SUBJECTS:
+                subjects.append((token, subject))
+                classes.append(tree.head[subject])
             for noun in classes:
                 if tree.tag[noun] == "NN" and tree.child(noun, "nmod:poss") is None:
                     self.called[tree.lower[noun]].add(name.name)
-        for token in subjects:
-            if tree.dep[tree.head[token]] not in ("ROOT", "conj"):
+        for token, subject in subjects:
+            if tree.dep[tree.head[subject]] not in ("ROOT", "conj"):
                 continue
             name = passage.entities[token]
             kind = passage.kind(name.name)

@@ -181,11 +181,14 @@ def _continues(tree: Tree, token: int) -> bool:
 
 
 def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
-    """Return where the title, or the title without its note in parentheses, stands."""
+    """Return where the title, or the title without its note in parentheses, stands.
+
+    Titles write words with capitals that sentences do not; the first letter must be the same.
+    """
     spans = [
         (match.start(), match.start() + len(words))
         for words in {title, TITLE_NOTE.sub("", title)} - {""}
-        for match in re.finditer(f"(?={re.escape(words)})", tree.text)
+        for match in re.finditer(f"(?={re.escape(words[0])}(?i:{re.escape(words[1:])}))", tree.text)
     ]
     return _token_spans(tree, spans)
 
@@ -236,7 +239,7 @@ def _only_opens(tree: Tree, token: int) -> bool:
 
 
 def _is_name(tree: Tree, first: int, last: int) -> bool:
-    if last - first > LONGEST_NAME or "\n" in tree.text[tree.start[first] : tree.end[last - 1]]:
+    if last - first > LONGEST_NAME or "\n\n" in tree.text[tree.start[first] : tree.end[last - 1]]:
         return False
     words = tree.text[tree.start[first] : tree.end[last - 1]]
     capital = any(c.isupper() for c in words) or NUMBERED_NAME.fullmatch(words)

@@ -187,12 +187,24 @@ def place_inside(passage: ParsedPassage, outer: int) -> int | None:
     first = passage.entities.get(comma - 1) if comma > 0 and tree.words[comma] == "," else None
     if first is None or second is None or passage.kind(second.name) != "place":
         return None
-    behind = tree.lower[second.last : second.last + 2]
-    if tree.child(outer, "conj") is not None or behind[:1] == ["and"] or behind == [",", "and"]:
+    if _is_listed(passage, first, second):
         return None
     kind = passage.kind(first.name)
     placed = first.first and tree.lower[first.first - 1] in ("in", "at", "near", "from", "to")
     return first.first if kind == "place" or (kind == "unknown" and placed) else None
+
+
+def _is_listed(passage: ParsedPassage, first: NameSpan, second: NameSpan) -> bool:
+    """Whether two names stand in a list: "and" follows, or more names than a place is in."""
+    tree, names = passage.tree, passage.entities
+    chain = 2
+    while tree.words[first.first - 1] == "," and first.first - 2 in names:
+        first, chain = names[first.first - 2], chain + 1
+    while tree.words[second.last : second.last + 1] == [","] and second.last + 1 in names:
+        second, chain = names[second.last + 1], chain + 1
+    behind = tree.lower[second.last : second.last + 2]
+    joined = behind[1:] if behind[:1] == [","] else behind[:1]
+    return chain > 3 or joined in (["and"], ["or"])
 
 
 def _of_office(passage: ParsedPassage, name: NameSpan) -> Iterator[RuleTriple]:

@@ -25,7 +25,7 @@ TELLING = word_set("from as by for into with in at to of on after against")
 def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:
     """Return the relation of a clause: verb, words of the object in between, preposition."""
     words = _verb_words(tree, clause)
-    words += [tree.words[token] for token in between]
+    words += [tree.phrase(between)] if between else []
     words += [tree.lower[token] for token in marks if tree.pos[token] != "DET"]
     return " ".join(words)
 
@@ -115,5 +115,5 @@ def inflected(tree: Tree, verb: int, *, past: bool) -> str:
     """Return a verb as a relation has it: simple past, or third person of the present."""
     lower, wanted = tree.lower[verb], "VBD" if past else "VBZ"
     forms = verb_forms(tree.lemma[verb].lower(), wanted)
-    fits = lower in forms or (tree.tag[verb] == wanted and lower.isalpha())
+    fits = lower in forms or (tree.tag[verb] == wanted and lower[:1].isalpha())
     return lower if fits or not forms else forms[0]

@@ -18,8 +18,10 @@ YEAR = re.compile(r"1\d{3}|20\d\d|\d{4}s")
 CALENDAR_NOUNS = word_set("year month day week century decade summer winter time")
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
 ARGUMENTS = word_set("obj obl xcomp obl:agent obl:unmarked iobj")
+FUNCTIONS = word_set("case det mark cc punct advmod aux")
 HYPHENS = ("-", "‐", "‑", "–")
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w)")
+NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
 LIMIT = re.compile(
     r"\b(?:up to|at least|at most|(?:no|not) (?:later|earlier|more|less|fewer) than|"
@@ -59,7 +61,8 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
             yield token - 1, end
     if not any(map(str.isdigit, tree.text)):
         return
-    spans = [m.span() for form in (LONG_NUMBER, NUMBERED_NAME) for m in form.finditer(tree.text)]
+    forms = (LONG_NUMBER, NUMBERED_THING, NUMBERED_NAME)
+    spans = [match.span() for form in forms for match in form.finditer(tree.text)]
     spans += [(a, b) for a, b, value in find_values(tree.text, "en") if value.is_point]
     for start, stop in spans:
         first, last = bisect_left(tree.start, start), bisect_right(tree.end, stop)
@@ -77,7 +80,7 @@ def _join(tree: Tree, first: int, last: int) -> None:
     """Make one phrase of tokens: the last part of a word with hyphens, or the top, heads it."""
     inside = range(first, last)
     hyphened = tree.words[first + 1] in HYPHENS
-    top = min(inside, key=lambda token: _depth(tree, token))
+    top = min(inside, key=lambda token: (_depth(tree, token), tree.dep[token] in FUNCTIONS))
     head = last - 1 if hyphened else top
     if head != top:
         # What is above the top is below none of the tokens, so no circle closes. The head takes
@@ -85,16 +88,28 @@ def _join(tree: Tree, first: int, last: int) -> None:
         raised = head
         while tree.head[raised] not in inside and tree.head[raised] != raised:
             raised = tree.head[raised]
-        if tree.head[raised] in inside:
-            tree.head[raised] = raised if tree.head[top] == top else tree.head[top]
-            tree.dep[raised] = tree.dep[top]
+        if tree.head[raised] not in inside:
+            raised = head
+        tree.head[raised] = raised if tree.head[top] == top else tree.head[top]
+        tree.dep[raised] = tree.dep[top]
     for token in inside:
         if token != head:
             for child in tree.children[token]:
                 if child not in inside and tree.head[child] == token:
                     tree.head[child] = head
             tree.head[token], tree.dep[token] = head, "compound" if hyphened else "flat"
+    if hyphened and tree.pos[head] == "VERB":
+        _write_as_one(tree, first, head)
     tree.index()
+
+
+def _write_as_one(tree: Tree, first: int, verb: int) -> None:
+    """Put the parts of "re-established" into the verb's own word, as relations are its words."""
+    tree.words[verb] = tree.join([*range(first, verb + 1)])
+    tree.lower[verb] = tree.words[verb].lower()
+    tree.start[verb] = tree.start[first]
+    for part in range(first, verb):
+        tree.words[part] = tree.lower[part] = ""
 
 
 def _depth(tree: Tree, token: int) -> int:

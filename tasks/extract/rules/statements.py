@@ -247,12 +247,12 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
 def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:
     tree = passage.tree
     inner = place_inside(passage, second)
-    implied = "is" if inner is None else "is in"
     if inner is not None:
-        first = tree.head[inner] if tree.dep[inner] in ("flat", "compound") else inner
+        names = passage.entities[inner], passage.entities[second]
+        arguments = [[*range(name.first, name.last)] for name in names]
+        first, implied = inner, "is in"
+    else:
+        left = phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"})
+        arguments, implied = [left, argument_phrase(tree, second)], "is"
     clause = Clause("apposition", second, first, "own", [], [], passive=False, negated=False)
-    arguments = [
-        phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"}),
-        argument_phrase(tree, second),
-    ]
     return Statement("apposition", clause, [], arguments, implied=implied)

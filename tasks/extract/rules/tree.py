@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 ASIDE = re.compile(r"[ \t]?(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,40}\])")
+# Inside a paragraph a line ends where a space would stand; the parser knows no such words.
+SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))")
 
 
 class Reduced:
-    """A text without its parentheses, whose offsets can be led back to the whole text."""
+    """A text without parentheses and line breaks, whose offsets lead back to the whole text."""
 
     def __init__(self, whole: str) -> None:
         """Take out every innermost parenthesis of moderate length."""
@@ -38,7 +40,7 @@ class Reduced:
             self._starts.append(length)
             self._shifts.append(removed)
         kept.append(whole[at:])
-        self.text = "".join(kept)
+        self.text = SOFT_BREAK.sub(" ", "".join(kept))
 
     def in_whole(self, offset: int) -> int:
         """Return where a character of the reduced text stands in the whole text."""

@@ -106,7 +106,10 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
 
 
 def _is_value(triple: RuleTriple) -> bool:
-    """Whether a tail is a number, quantity or date, or a code: "tulip-42", an address."""
+    """Whether a triple gives a number, quantity, date or code: "tulip-42", an address."""
+    beside = triple.rule == "oblique" and not triple.relation.endswith((" to", " at"))
+    if beside or triple.relation[-5:] == " than" or triple.tail.name.lower() == "one":
+        return False
     if triple.value.value_type != "text":
         return True
     name = triple.tail.name
@@ -174,6 +177,7 @@ def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
     own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
     tokens = without_determiner(passage, concise_phrase(passage, subject))
     pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
+    pointed |= bool(tokens) and tree.pos[tokens[-1]] == "ADP"
     if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
         return None
     return Called(tree.join(tokens), "unknown", tokens, named=False, term=True)
