@@ -220,6 +220,12 @@ def test_fragments_are_no_statements(text: str) -> None:
     assert extract(text, "").statements == []
 
 
+def test_a_preposition_is_no_part_of_the_name_before_it() -> None:
+    found = triples("市人民代表大会主席团可以向市人民代表大会提出地方性法规案。", "北京市")
+    assert ("市人民代表大会主席团", "提出", "地方性法规案") in found
+    assert not any("向" in head for head, _, _ in found)
+
+
 def test_numbers_of_articles_and_items_are_no_part_of_a_fact() -> None:
     assert triples("第二条 天坛位于北京市。\n（三）天坛属于世界遗产。", "天坛") == {
         ("天坛", "位于", "北京市"),

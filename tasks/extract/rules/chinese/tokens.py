@@ -68,7 +68,7 @@ THINGS = frozenset("器机版图表库率性度型物者")  # what words for thi
 PARTICLES = frozenset("了是为和与由于在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
 COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends no name
-OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从")
+OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
 
