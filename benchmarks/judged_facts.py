@@ -69,7 +69,7 @@ def _language(fact: dict[str, Any]) -> str:
 def judged_samples(facts: list[dict[str, Any]]) -> list[Sample]:
     """Return the judged triples, all of one language, that today's rules state."""
     language = _language(facts[0])
-    rows = [_passage_of(fact, language) for fact in facts]
+    rows = [passage_of(fact, language) for fact in facts]
     read = {"en": _read_english, "zh": _read_chinese}[language](rows)
     samples = []
     for fact, stated in zip(facts, read, strict=True):
@@ -95,7 +95,7 @@ def _read_chinese(rows: list[dict[str, Any]]) -> Iterator[Stated]:
         yield zip(passage.extracted.triples, passage.features, strict=True)
 
 
-def _passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
+def passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
     """Return the row of the passage that a fact was read from."""
     title, text = _document(fact["document"])
     pieces = split("", title, text, language, PASSAGE_TOKENS)

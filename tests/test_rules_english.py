@@ -222,6 +222,8 @@ def test_a_definition_becomes_the_description():
         "Warsaw is a place that we like.",
         "If you can, Warsaw is a good place.",
         "Warsaw would be a capital.",
+        "Warsaw has been a capital of some kind.",
+        "He was charged with the death of Ruben Diaz, the shooting of a friend, and a theft.",
         "Warsaw is not always the capital of the country.",
         "Warsaw is a larger city when compared to the previous two.",
         "Warsaw, the largest city, and Berlin met there.",
@@ -275,6 +277,8 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         "When snow falls Oslo supports the plan.",
         "MK: Oslo supports the plan.",
         "Oslo refers to it as a plan.",
+        "Oslo supports the victim.",
+        "Oslo 1.5 supports plans.",
         "Oslo supports a more powerful language.",
     ],
 )

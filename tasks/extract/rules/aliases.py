@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.confidence import is_common
+from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.find_names import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.text.languages import word_set
@@ -29,24 +31,36 @@ AFTER = re.compile(
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
-# A call by any of these may be a description ("is called the red planet"), so capitals must show.
-SURE = 0.9
-LIKELY = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Two names of one thing, the sign that says so, and the characters where it stands."""
+
+    name: str
+    alias: str
+    kind: str
+    sign: str
+    start: int
+    end: int
 
 
 def find_aliases(passage: ParsedPassage) -> list[Mention]:
     """Return the aliases that a passage states, each pair once."""
-    aliases: dict[tuple[str, str], Mention] = {}
-    for name in passage.names:
-        for alias in _stated(passage, name):
-            aliases.setdefault((alias["name"], alias["alias"]), alias)
-    for alias in _surnames(passage):
-        aliases.setdefault((alias["name"], alias["alias"]), alias)
-    return [
-        row
-        for (name, alias), row in aliases.items()
-        if not _within(name, alias) and not (" " in alias and _within(alias, name))
-    ]
+    return [row for row, _ in candidates(passage)]
+
+
+def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
+    """Yield aliases with the sign by which each was read."""
+    stated = chain.from_iterable(_stated(passage, name) for name in passage.names)
+    seen: set[tuple[str, str]] = set()
+    for found in chain(stated, _surnames(passage)):
+        name, alias = found.name, found.alias
+        spelling = _within(name, alias) or (" " in alias and _within(alias, name))
+        if not spelling and (name, alias) not in seen:
+            seen.add((name, alias))
+            evidence = evidence_columns((found.start, found.end), precision("alias", found.sign))
+            yield {"name": name, "alias": alias, "kind": found.kind, **evidence}, found.sign
 
 
 def _within(name: str, alias: str) -> bool:
@@ -54,7 +68,7 @@ def _within(name: str, alias: str) -> bool:
     return f" {normalise_name(name)} " in f" {normalise_name(alias)} "
 
 
-def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
+def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     """Yield what follows a name: "X (Y)", "X, also known as Y"."""
     text = passage.tree.text
     window = text[name.end : name.end + 160]
@@ -64,7 +78,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
     if match and not belongs:
         alias = match["quoted"] or match["alias"]
         if _looks_like_name(alias) and not (match["sign"] == "born" and name.kind == "place"):
-            yield _either(passage, name, alias, name.end + match.end(), SURE)
+            yield _either(passage, name, alias, name.end + match.end(), "said")
             return
     match = IN_PARENTHESES.match(window)
     if match is None:
@@ -72,24 +86,16 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Mention]:
     alias = (match["quoted"] or match["alias"]).strip()
     end = name.end + match.end()
     if is_acronym_of(alias, name.name) or is_acronym_of(name.name, alias):
-        yield _either(passage, name, alias, end, SURE)
+        yield _either(passage, name, alias, end, "initials")
     elif match["quoted"] and _looks_like_name(alias):
-        yield _either(passage, name, alias, end, LIKELY)
+        yield _either(passage, name, alias, end, "quoted")
 
 
-def _either(
-    passage: ParsedPassage, name: NameSpan, alias: str, end: int, confidence: float
-) -> Mention:
+def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> Alias:
     """Return the pair so that an acronym is the alias of what it stands for."""
     swapped = is_acronym_of(name.name, alias)
     full, short = (alias, name.name) if swapped else (name.name, alias)
-    return _row(full, short, passage.kind(name.name), (name.start, end), confidence)
-
-
-def _row(
-    name: str, alias: str, kind: str, span: tuple[int, int], confidence: float = SURE
-) -> Mention:
-    return {"name": name, "alias": alias, "kind": kind, **evidence_columns(span, confidence)}
+    return Alias(full, short, passage.kind(name.name), sign, name.start, end)
 
 
 def _looks_like_name(alias: str) -> bool:
@@ -102,7 +108,7 @@ def _looks_like_name(alias: str) -> bool:
     return len(capitals) * 2 >= len(words) and words[0].lower() not in NO_NAME_START
 
 
-def _surnames(passage: ParsedPassage) -> Iterator[Mention]:
+def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
     """Yield a last name that stands alone after the full name of the only person who bears it."""
     bearers: dict[str, dict[str, str]] = {}
     for full in [passage.title, *(name.name for name in passage.names)]:
@@ -115,7 +121,7 @@ def _surnames(passage: ParsedPassage) -> Iterator[Mention]:
             fulls = bearers.get(name.name, {})
             earlier = [f for f in fulls.values() if f in seen or f == passage.title]
             if len(fulls) == 1 and earlier and passage.kind(earlier[0]) in ("person", "unknown"):
-                yield _row(earlier[0], name.name, "person", (name.start, name.end))
+                yield Alias(earlier[0], name.name, "person", "surname", name.start, name.end)
         seen.add(name.name)
 
 

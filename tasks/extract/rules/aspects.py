@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement
+from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.coreference import NEUTRAL, PERSONAL
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
@@ -64,20 +65,25 @@ _AUXILIARIES = ("aux", "aux:pass", "cop")
 
 def find_notes(passage: ParsedPassage, clauses: list[Clause], described: set[str]) -> list[Mention]:
     """Return notes in order, without sentences that are among the `described`, whole ones."""
-    notes = [*_answers(passage), *_of_clauses(passage, clauses)]
-    taken: set[int] = set()
-    rows = []
-    for name, (aspect, question), sentences in notes:
-        first, last = sentences[0][0], sentences[-1][1]
-        stretch = passage.stretch(first, last, 0.8)
-        if stretch["text"] in described or taken.intersection(range(first, last)):
-            continue
-        taken.update(range(first, last))
+    taken: list[Mention] = []
+    for row, _ in candidates(passage, clauses):
+        start, end = row["span_start"], row["span_end"]
+        apart = all(end <= note["span_start"] or note["span_end"] <= start for note in taken)
+        if row["text"] not in described and apart:
+            taken.append(row)
+    return sorted(taken, key=lambda row: row["span_start"])
+
+
+def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
+    """Yield notes, those under headings that ask first, with the rule that read each."""
+    found = [("heading", note) for note in _answers(passage)]
+    found += [("", note) for note in _of_clauses(passage, clauses)]
+    for rule, (name, (aspect, question), sentences) in found:
+        rule = rule or question.split()[0].lower()
+        stretch = passage.stretch(sentences[0][0], sentences[-1][1], precision("note", rule))
         kind = passage.kind(name)
-        rows.append(
-            {"entity": name, "kind": kind, "aspect": aspect, "question": question, **stretch}
-        )
-    return sorted(rows, key=lambda row: row["span_start"])
+        row = {"entity": name, "kind": kind, "aspect": aspect, "question": question, **stretch}
+        yield row, rule
 
 
 _Note = tuple[str, tuple[str, str], list[tuple[int, int]]]
@@ -235,6 +241,8 @@ def _of_object(
     if any(tree.pos[t] not in ("ADV", "SPACE", "PUNCT") for t in between):
         return None
     name = passage.entities.get(head)
+    if name is None and [tree.lower[t] for t in tree.subtree(head)[:-1]] == ["the"]:
+        return None
     if name is None:
         person = kind_of_noun(tree.lemma[head].lower()) == "person"
     else:

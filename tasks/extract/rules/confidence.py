@@ -22,6 +22,7 @@ SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
 COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
+NOTE_PRECISION = Path(__file__).with_name("note_precision.json")
 STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 
 
@@ -134,7 +135,7 @@ def _ranks() -> dict[str, float]:
     return {word: math.log1p(place) for place, word in enumerate(words)}
 
 
-def _rarities(text: str) -> list[float]:
+def rarities(text: str) -> list[float]:
     """Return how rare the words of a text are: the logarithm of their rank among common words."""
     ranks = _ranks()
     rarest = math.log1p(len(ranks))
@@ -150,9 +151,9 @@ def word_features(head: str, relation: str, tail: str) -> dict[str, float]:
     """Return how rare the words of a triple are: common ones alone name nothing."""
     values: dict[str, float] = {}
     for part, text in (("head", head), ("relation", relation), ("tail", tail)):
-        rarities = _rarities(text)
-        values[f"{part}'s rarest word"] = max(rarities) - 6.0
-        values[f"{part}'s words, mean"] = sum(rarities) / len(rarities) - 6.0
+        rare = rarities(text)
+        values[f"{part}'s rarest word"] = max(rare) - 6.0
+        values[f"{part}'s words, mean"] = sum(rare) / len(rare) - 6.0
     return values
 
 
@@ -170,6 +171,20 @@ def _depth(tree: Tree, token: int) -> int:
         token = tree.head[token]
         depth += 1
     return depth
+
+
+@lru_cache(maxsize=1)
+def _precision() -> dict[str, dict[str, float]]:
+    return json.loads(NOTE_PRECISION.read_text(encoding="utf-8"))["precision"]
+
+
+def precision(kind: str, rule: str) -> float:
+    """Return the share of judged descriptions, notes or aliases of a rule that were useful.
+
+    Features of names and texts did not tell good ones from bad (`benchmarks/judged_notes.py`).
+    """
+    shares = _precision()[kind]
+    return shares.get(rule, shares["any"])
 
 
 @lru_cache(maxsize=2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import NEGATIONS, Clause
+from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import argument_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
@@ -17,17 +18,16 @@ EMPTY_CLASSES = word_set(
     "way step thing choice example reason problem accident case point lot bit fit matter issue "
     "idea stranger fact time start result leap unit goal cause priority challenge subject topic "
     "concern question answer first last most best option no different same other similar good "
-    "great valuable important next"
+    "great valuable important next another figure staple game"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of an entity, a stretch of one sentence, with the noun that says what it is."""
+    """What is said of an entity, a stretch of one sentence."""
 
     rule: str
     entity: NameSpan
-    noun: int
     first: int
     last: int
 
@@ -35,17 +35,21 @@ class Description:
 def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Mention]:
     """Return at most one description per entity: the likeliest."""
     best: dict[str, Mention] = {}
-    found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
-    for description in found:
-        row = {
-            "entity": description.entity.name,
-            "kind": passage.kind(description.entity.name),
-            **passage.stretch(description.first, description.last, 0.8),
-        }
+    for row, _ in candidates(passage, clauses):
         known = best.get(row["entity"])
         if known is None or row["confidence"] > known["confidence"]:
             best[row["entity"]] = row
     return sorted(best.values(), key=lambda row: (row["span_start"], row["span_end"]))
+
+
+def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
+    """Yield descriptions, maybe several of an entity, with the rule that read each."""
+    found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
+    for description in found:
+        name, first, last = description.entity.name, description.first, description.last
+        stretch = passage.stretch(first, last, precision("description", description.rule))
+        row = {"entity": name, "kind": passage.kind(name), **stretch}
+        yield row, description.rule
 
 
 def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Description]:
@@ -54,12 +58,12 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
     for clause in clauses:
         if clause.kind != "copula" or clause.negated or not standing_of(passage, clause).stated:
             continue
-        if any(tree.tag[t] == "MD" for t in clause.verb) or not _says_what(passage, clause):
+        if len(clause.verb) > 1 or not _says_what(passage, clause):
             continue
         start, end = passage.sentence_of(clause.predicate)
         name = subject_name(passage, clause)
         if name is not None and is_whole_sentence(tree, start, end):
-            yield Description("definition", name, clause.predicate, start, end)
+            yield Description("definition", name, start, end)
 
 
 def _opening(passage: ParsedPassage) -> Iterator[Description]:
@@ -79,9 +83,7 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
         "one",
     )
     if defines and is_whole_sentence(tree, start, end):
-        nouns = (t for t in range(name.last + 2, end) if tree.pos[t] == "NOUN")
-        noun = next((t for t in nouns if tree.pos[t + 1] not in ("NOUN", "PROPN")), name.last)
-        yield Description("opening", name, noun, start, end)
+        yield Description("opening", name, start, end)
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
@@ -120,8 +122,10 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         gapless = len(tokens) == last - tokens[0]
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
+        if tree.lower[last : last + 2] in ([",", "and"], [",", "or"]):
+            continue  # a list
         if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree.words, last):
-            yield Description("apposition", name, token, name.first, last)
+            yield Description("apposition", name, name.first, last)
 
 
 def _ends(words: list[str], last: int) -> bool:

@@ -22,7 +22,9 @@ LEANING = word_set(
     "again yes no click see note please"
 )
 # These point at another place of the text, or at whoever wrote it.
-_POINTING = word_set("above below following previous preceding aforementioned former latter here")
+_POINTING = word_set(
+    "above below following previous preceding aforementioned former latter here same opposite"
+)
 _SPEAKER = word_set("i me my mine we us our ours")
 _OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
@@ -113,7 +115,8 @@ def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
         phrase = phrase[1:]
     while phrase and tree.pos[phrase[-1]] == "PUNCT":
         phrase = phrase[:-1]
-    whole = phrase == list(range(name.first, name.last))
+    followed = tree.words[name.last : name.last + 1]
+    whole = phrase == list(range(name.first, name.last)) and not "".join(followed)[:1].isdigit()
     return name if whole and _opens(tree, passage, name) and is_sure(passage, name) else None
 
 
