@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
 
@@ -296,6 +296,16 @@ def _is_tabular(line: str, of: int) -> bool:
     if of > 1 and _BAR.search(line):
         return True
     return len(_GAP.split(line)) > 2 and not _ENDS_SENTENCE.search(line)
+
+
+def stored_blocks(passage: dict[str, Any]) -> list[Block]:
+    """Return the blocks of a passage's row; a row without any gets those of its text."""
+    if passage.get("blocks") is None:
+        return blocks_of(passage["text"])
+    return [
+        Block(BlockKind(block["kind"]), block["start"], block["end"], block["lead"])
+        for block in passage["blocks"]
+    ]
 
 
 def _lead(paragraph: str) -> str:

@@ -49,6 +49,10 @@ class Excerpt:
         first, last = self._source(start), self._source(end - 1)
         return first, max(last + 1, first)
 
+    def stands_at(self, place: int) -> bool:
+        """Tell whether a character stands in the source."""
+        return self.pieces[self._piece(place)][2]
+
     def _source(self, place: int) -> int:
         begin, source, stands_there = self.pieces[self._piece(place)]
         return source + place - begin if stands_there else source

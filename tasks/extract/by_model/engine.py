@@ -20,6 +20,7 @@ from tasks.extract.by_model.passages import (
     PassageRow,
     halves,
     into_calls,
+    is_readable,
     render,
     show_facts,
     uncovered,
@@ -69,6 +70,11 @@ class ModelEngine:
 
     def extract(self, passages: list[PassageRow]) -> Iterator[Grounded]:
         """Yield the results for the passages, call by call, in any order."""
+        unreadable = [passage for passage in passages if not is_readable(passage)]
+        if unreadable:
+            yield Grounded(
+                [Extracted(p["passage_id"], empty_because="no_prose") for p in unreadable]
+            )
         # Loading the Chinese dictionary takes half a second, which calls in flight would wait for.
         if any(passage["language"] == "zh" for passage in passages):
             stems_of("词")
@@ -104,8 +110,8 @@ class ModelEngine:
         ]
 
     def _units(self, passages: list[PassageRow]) -> Iterator[list[PassageRow]]:
-        """Pack the passages into calls; passages that shared a call before stay together."""
-        remaining = {passage["passage_id"]: passage for passage in passages}
+        """Pack what can be read into calls; passages that shared a call before stay together."""
+        remaining = {p["passage_id"]: p for p in passages if is_readable(p)}
         prompts = {prompt.purpose: prompt.sha for prompt in self._prompts["en"]}
         for purpose, sha in prompts.items():
             for together in self.client.ledger.answered(purpose, self.settings.name, sha):

@@ -1,4 +1,4 @@
-"""Ground a reply: store only facts whose quote and names occur in the passage.
+"""Ground a reply: store only facts whose quote and names occur in what was given of the passage.
 
 A fact belongs to the passage that holds its quote. Only that passage with its title and headings
 counts as evidence, never another passage of the call, so the facts stored for a passage depend on
@@ -15,6 +15,7 @@ from typing import Any
 
 from tasks.extract.by_model.located import Searchable, Span
 from tasks.extract.by_model.passages import PassageRow
+from tasks.extract.by_model.readable import readable
 from tasks.extract.by_model.vocabulary import Vocabulary
 from tasks.extract.extracted import Extracted, evidence_columns, value_columns
 from tasks.models.prompts.replies import AspectReply, EntityReply, Extraction, TripleReply
@@ -46,7 +47,8 @@ class Evidence:
         """Prepare the passage for searching."""
         self.row = row
         self.language = "zh" if row["language"] == "zh" else "en"
-        self.text = Searchable(row["text"])
+        self.given = readable(row)
+        self.text = Searchable(self.given.text)
         self.around = Searchable(f"{row['title']}\n{row['headings']}")
         self.extracted = Extracted(row["passage_id"])
         self.seen: set[tuple[str, ...]] = set()
@@ -58,12 +60,16 @@ class Evidence:
 
     @cached_property
     def _sentences(self) -> list[Span]:
-        return sentences(self.row["text"], self.row["language"])
+        return sentences(self.given.text, self.row["language"])
 
     def sentences_of(self, span: Span) -> Searchable:
         """Return the whole sentences that a span touches."""
         touched = [(a, b) for a, b in self._sentences if a < span[1] and b > span[0]] or [span]
-        return self._searchable(self.row["text"][touched[0][0] : touched[-1][1]])
+        return self._searchable(self.given.text[touched[0][0] : touched[-1][1]])
+
+    def columns(self, span: Span, confidence: float) -> Row:
+        """Return the columns of evidence for a span of what the model was given."""
+        return evidence_columns(self.given.in_source(*span), confidence)
 
     def _names(self, name: str) -> float:
         """Return how well a name is supported: by the passage, by title or headings, or not (0)."""
@@ -152,7 +158,7 @@ class _Grounder:
                 "relation": relation,
                 "tail": fact.o,
                 **self._tail(fact.o, passage),
-                **evidence_columns(span, min(passage.names(fact.s), passage.bears_out(fact.o))),
+                **passage.columns(span, min(passage.names(fact.s), passage.bears_out(fact.o))),
             }
             facts = passage.extracted.triples
             self._add(place, "triple", facts, row, (fact.s, relation, fact.o))
@@ -194,7 +200,7 @@ class _Grounder:
         else:
             confidence = min(NEAR if share == 1.0 else IN_WORDS, passage.names(fact.name))
             row: Row = {"entity": fact.name, "kind": fact.kind, "text": fact.description}
-            row |= evidence_columns(span, confidence)
+            row |= passage.columns(span, confidence)
             facts = passage.extracted.descriptions
             self._add(place, "description", facts, row, (fact.name, fact.description))
 
@@ -209,14 +215,14 @@ class _Grounder:
         if not confidence or not fact.aspect:
             self._reject(place, "aspect", "head_not_found" if fact.aspect else "no_aspect", words)
             return
-        text = passage.row["text"][span[0] : span[1]]
+        text = passage.given.text[span[0] : span[1]]
         row = {
             "entity": fact.entity,
             "kind": self._kind(fact.entity),
             "aspect": fact.aspect,
             "text": text,
             "question": fact.question,
-            **evidence_columns(span, confidence),
+            **passage.columns(span, confidence),
         }
         facts = passage.extracted.aspects
         self._add(place, "aspect", facts, row, (fact.entity, fact.aspect, text))
@@ -230,7 +236,7 @@ class _Grounder:
             span = passage.text.find_name(alias)
             if span and passage.names(fact.name) and not is_pronoun(alias, passage.language):
                 row = {"name": fact.name, "alias": alias, "kind": fact.kind}
-                row |= evidence_columns(span, NAMED)
+                row |= passage.columns(span, NAMED)
                 facts = passage.extracted.aliases
                 self._add((passage, span), "alias", facts, row, (fact.name, alias))
                 return
@@ -300,18 +306,23 @@ def _name_rows(passage: Evidence, reply: Extraction) -> Iterator[Row]:
     names += [(head, "unknown") for head in sorted(heads)]
     for name, kind in sorted(names, key=lambda pair: -len(pair[0])):
         for start, end in passage.text.find_all_names(name, MOST_PLACES):
-            if taken.isdisjoint(range(start, end)):
+            if taken.isdisjoint(range(start, end)) and passage.given.stands_at(start):
                 taken.update(range(start, end))
-                yield {"name": name, "kind": kind, "span_start": start, "span_end": end}
+                first, last = passage.given.in_source(start, end)
+                yield {"name": name, "kind": kind, "span_start": first, "span_end": last}
 
 
 def sources() -> list[Path]:
     """Return the source files that decide which facts of a reply are stored."""
     here = Path(__file__).parent
     text = here.parents[1] / "text"
-    paths = [here / f"{name}.py" for name in ("grounding", "located")]
+    paths = [here / f"{name}.py" for name in ("grounding", "located", "readable")]
     paths += [here.parent / "extracted.py"]
-    paths += [text / f"{name}.py" for name in ("names", "stems", "sentences", "words", "languages")]
+    paths += [
+        text / f"{name}.py"
+        for name in ("names", "stems", "sentences", "words", "languages", "excerpt")
+    ]
+    paths += [text.parent / "ingest" / f"{name}.py" for name in ("blocks", "prose")]
     return paths + sorted((text / "values").glob("*.py"))
 
 

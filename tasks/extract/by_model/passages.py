@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tasks.extract.by_model.readable import readable
 from tasks.extract.extracted import Extracted
+from tasks.ingest.blocks import BlockKind
 from tasks.models.tokens import estimate_tokens
 from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.sentences import sentences
@@ -22,6 +24,11 @@ _NAME_TAGS = ("nr", "ns", "nt", "nz")  # jieba's tags of persons, places, organi
 LEAST_CUT = 40  # characters; a shorter part is not worth a call of its own
 
 
+def is_readable(passage: PassageRow) -> bool:
+    """Tell whether a passage has any words that a model is given."""
+    return bool(readable(passage).text.strip())
+
+
 def into_calls(passages: Iterable[PassageRow], most_tokens: int) -> Iterator[list[PassageRow]]:
     """Yield groups of passages that share a call: same text, language and sensitivity.
 
@@ -30,7 +37,7 @@ def into_calls(passages: Iterable[PassageRow], most_tokens: int) -> Iterator[lis
     call: list[PassageRow] = []
     used = 0
     for passage in passages:
-        tokens = estimate_tokens(passage["text"])
+        tokens = estimate_tokens(readable(passage).text)
         if call and (_group(passage) != _group(call[0]) or used + tokens > most_tokens):
             yield call
             call, used = [], 0
@@ -50,7 +57,7 @@ def render(passages: list[PassageRow]) -> dict[str, str]:
     for passage in passages:
         heading = f"## {passage['headings']}\n" if passage["headings"] not in ("", headings) else ""
         headings = passage["headings"]
-        parts.append(heading + passage["text"].strip())
+        parts.append(heading + readable(passage).text.strip())
     return {"title": " ".join(passages[0]["title"].split()), "text": f"\n{BOUNDARY}\n".join(parts)}
 
 
@@ -67,9 +74,8 @@ def show_facts(passages: Iterable[PassageRow]) -> bool:
     that the dictionary tags as the name of a person, place or organisation.
     """
     return any(
-        _NAME_OR_NUMBER.search(passage["text"])
-        or (passage["language"] == "zh" and _has_name(passage["text"]))
-        for passage in passages
+        _NAME_OR_NUMBER.search(text) or (language == "zh" and _has_name(text))
+        for text, language in ((readable(p).text, p["language"]) for p in passages)
     )
 
 
@@ -86,14 +92,20 @@ def halves(passages: list[PassageRow]) -> tuple[list[PassageRow], list[PassageRo
         middle = len(passages) // 2
         return passages[:middle], passages[middle:]
     passage = passages[0]
-    ends = [end for _, end in sentences(passage["text"], passage["language"])]
+    text = readable(passage).text
+    ends = [end for _, end in sentences(text, passage["language"])]
     if len(ends) < 2:
         return None
-    cut = min(ends[:-1], key=lambda end: abs(end - len(passage["text"]) / 2))
-    first, second = passage["text"][:cut], passage["text"][cut:]
-    if min(len(first.strip()), len(second.strip())) < LEAST_CUT:
+    cut = min(ends[:-1], key=lambda end: abs(end - len(text) / 2))
+    if min(len(text[:cut].strip()), len(text[cut:].strip())) < LEAST_CUT:
         return None
-    return [{**passage, "text": first}], [{**passage, "text": second}]
+    return [_part(passage, text[:cut])], [_part(passage, text[cut:])]
+
+
+def _part(passage: PassageRow, text: str) -> PassageRow:
+    """Return a passage with only a part of its readable text."""
+    whole = {"kind": BlockKind.PROSE, "start": 0, "end": len(text), "lead": ""}
+    return {**passage, "text": text, "blocks": [whole]}
 
 
 COVERED = 0.5  # a sentence is covered if the facts have this share of its words
@@ -109,14 +121,15 @@ def uncovered(passages: list[PassageRow], extracted: list[Extracted]) -> list[Pa
     for passage in passages:
         covering = stems_by_passage.get(passage["passage_id"], set())
         kept: list[str] = []
-        for start, end in sentences(passage["text"], passage["language"]):
-            stems = {stem for _, _, stem in stems_of(passage["text"][start:end])}
+        text = readable(passage).text
+        for start, end in sentences(text, passage["language"]):
+            stems = {stem for _, _, stem in stems_of(text[start:end])}
             words += len(stems)
             if len(stems) >= LEAST_WORDS and len(stems & covering) < COVERED * len(stems):
-                kept.append(passage["text"][start:end].strip())
+                kept.append(text[start:end].strip())
                 uncovered_words += len(stems)
         if kept:
-            partial.append({**passage, "text": "\n".join(kept)})
+            partial.append(_part(passage, "\n".join(kept)))
     return partial if words and uncovered_words >= WORTH_A_CALL * words else []
 
 

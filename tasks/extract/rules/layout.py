@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.ingest.blocks import Block, BlockKind, Blocks
+from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.excerpt import Excerpt, Part
 from tasks.text.languages import word_set
@@ -65,7 +65,7 @@ class Layout:
 
 def lay_out(row: dict[str, Any]) -> Layout:
     """Return the parts of a passage; a row without blocks gets those of its text."""
-    blocks = _blocks(row)
+    blocks = stored_blocks(row)
     records = tuple(record for block in blocks for record in _records(row, block))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
@@ -73,15 +73,6 @@ def lay_out(row: dict[str, Any]) -> Layout:
 
 
 _PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
-
-
-def _blocks(row: dict[str, Any]) -> list[Block]:
-    if row.get("blocks") is None:
-        return Blocks(row["text"]).all
-    return [
-        Block(BlockKind(block["kind"]), block["start"], block["end"], block["lead"])
-        for block in row["blocks"]
-    ]
 
 
 def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:

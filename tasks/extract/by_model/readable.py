@@ -1,0 +1,52 @@
+"""What a language model is given of a passage: sentences, lists and records, not code or menus."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.ingest.blocks import BlockKind, stored_blocks
+from tasks.ingest.prose import words_of
+from tasks.text.excerpt import Excerpt, Part
+
+_LISTED = {BlockKind.ITEM, BlockKind.ROW, BlockKind.PAIR}
+_GIVEN = {BlockKind.PROSE, BlockKind.QUOTATION, BlockKind.FOOTNOTE, *_LISTED}
+
+
+def readable(passage: dict[str, Any]) -> Excerpt:
+    """Return the words of a passage that a model may read; its text is empty if there are none.
+
+    What leads to a list stands above it, even if the passage begins below that; so do the headers
+    of a table, and a label before its value. These do not stand there in the passage.
+    """
+    return Excerpt.of(_parts(passage))
+
+
+def _parts(passage: dict[str, Any]) -> Iterator[Part]:
+    last = lead = ""
+    for block in stored_blocks(passage):
+        words = words_of(passage["text"][block.start : block.end])
+        if block.kind not in _GIVEN or not words.text.strip():
+            continue
+        if last:
+            together = block.kind is BlockKind.PAIR or not _is_new(block.lead, lead)
+            goes_on = block.kind == last and block.kind in _LISTED and together
+            yield Part("\n" if goes_on else "\n\n", block.start, stands_there=False)
+        yield Part(_opening(passage["text"], block, lead), block.start, stands_there=False)
+        yield from words.parts(0, len(words.text), moved=block.start)
+        last, lead = block.kind, block.lead
+
+
+def _is_new(lead: str, before: str) -> bool:
+    return bool(lead) and lead != before
+
+
+def _opening(text: str, block: Any, before: str) -> str:
+    """Return what stands before the words of a block, given the lead of the block before."""
+    lead = words_of(block.lead).text.strip()
+    if block.kind is BlockKind.PAIR:
+        return f"{lead}: "
+    shown = _is_new(block.lead, before)
+    if block.kind is BlockKind.ROW:
+        return f"{lead}\n|{' --- |' * max(lead.count('|') - 1, 1)}\n" if shown else ""
+    if block.kind is BlockKind.ITEM:
+        return f"{lead}\n- " if shown and block.lead not in text else "- "
+    return ""
