@@ -175,6 +175,14 @@ class NameMention(Row):
     prompt_sha: str = PROMPT
     name: str = Field(description="The name, cleaned of articles, possessives and line breaks.")
     kind: str = Field(description="person, place, organisation, work, event, thing or unknown.")
+    kind_stated: bool | None = Field(
+        None, description="Whether the text or the name itself shows the kind; else it is a guess."
+    )
+    capital_tells: bool | None = Field(
+        None,
+        description="False where a word of the dictionary may owe its capital to its place: at "
+        "the start of a sentence, or in a line like a heading.",
+    )
     span_start: int = START
     span_end: int = END
 

@@ -17,6 +17,7 @@ LOCAL = pa.schema(
         "language": pa.string(),
         "name": pa.string(),
         "kind": pa.string(),
+        "kind_stated": pa.bool_(),
         "mentions": pa.int64(),
         "as_title": pa.bool_(),
         "description": pa.string(),

@@ -200,6 +200,79 @@ def test_an_ambiguous_alias_joins_nobody() -> None:
     assert len(run(rows, stated).entities) == 3
 
 
+def test_what_a_text_states_as_an_alias_prevails_over_what_may_be_one() -> None:
+    rows = [
+        mention("a", "General Services Administration", "organisation"),
+        mention("GSA Pages", "GSA Pages", "organisation"),
+        mention("b", "GSA", "organisation"),
+    ]
+    found = ids(run(rows, [alias("a", "General Services Administration", "GSA")]))
+    assert found["a", "General Services Administration"] == found["b", "GSA"]
+
+
+def guesses(kinds: str) -> list[dict[str, Any]]:
+    """One row per letter: a word that its own document guesses to be a person, place or thing."""
+    kind_of = {"p": "person", "l": "place", "o": "organisation"}
+    return [
+        mention(f"{name} {at}", name, kind_of[kind], title=str(at))
+        for name in ("Prometheus", *(f"Tool{number}" for number in range(20)))
+        for at, kind in enumerate(kinds)
+    ]
+
+
+def test_namesakes_whose_guessed_kinds_contradict_are_one_of_no_known_kind() -> None:
+    entities = run(guesses("plollpo")).entities.to_pylist()
+    assert {(e["name"], e["kind"], e["documents"]) for e in entities} >= {
+        ("Prometheus", "unknown", 7)
+    }
+    assert len(entities) == 21
+
+
+def test_guesses_that_agree_and_kinds_that_are_stated_are_believed() -> None:
+    assert {e["kind"] for e in run(guesses("lll")).entities.to_pylist()} == {"place"}
+    stated = mention("s", "Prometheus", "organisation") | {"kind_stated": True}
+    kinds = {e["name"]: e["kind"] for e in run([*guesses("plollpo"), stated]).entities.to_pylist()}
+    assert kinds["Prometheus"] == "organisation"
+
+
+def test_the_kind_in_an_alias_is_doubted_like_any_guess() -> None:
+    stated = [alias("x", "Zenith", "Zen", "person")]
+    kinds = {e["name"]: e["kind"] for e in run(guesses("plollpo"), stated).entities.to_pylist()}
+    assert kinds["Zenith"] == "unknown"
+
+
+VARIANTS = {
+    "acronym": ("KEP", "KEPs"),
+    "plural": ("GSA Website Manager", "GSA Website Managers"),
+    "space": ("HR Links", "HRLinks"),
+    "article": ("the Prometheus server", "Prometheus server"),
+    "case": ("SIG node", "SIG Node"),
+}
+
+
+@pytest.mark.parametrize("names", VARIANTS.values(), ids=VARIANTS)
+def test_variants_are_one_entity(names: tuple[str, str]) -> None:
+    one, other = names
+    assert len(run([mention("a", one), mention("b", other)]).entities) == 1
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("Adam", "Adams"), ("Paul Robert", "Paul Roberts"), ("US A", "USA"), ("Window", "Windows")],
+)
+def test_names_that_only_look_like_variants_stay_apart(names: tuple[str, str]) -> None:
+    one, other = names
+    assert len(run([mention("a", one), mention("b", other)]).entities) == 2
+
+
+def test_a_remark_with_the_name_is_no_definition() -> None:
+    rows = [
+        mention("a", "Graphite", description="Graphite is a passive time series database"),
+        mention("b", "Graphite", description="Graphite may be a better choice for long storage"),
+    ]
+    assert len(run(rows).entities) == 1
+
+
 def test_a_chain_of_aliases_never_joins_what_is_known_to_differ() -> None:
     rows = [
         mention("a", "Mercury", "thing", description=PLANET),

@@ -7,7 +7,7 @@ from itertools import chain
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.confidence import is_common, precision
-from tasks.extract.rules.find_names import LINKS
+from tasks.extract.rules.kinds import LINKS
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.text.languages import word_set
 from tasks.text.names import is_acronym_of, normalise_name, strip_titles

@@ -35,6 +35,7 @@ from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 
 LONGEST_TAIL = 200
 _WORD = re.compile(r"\w")
+_CODE_SPAN = re.compile(r"(`{1,3})[^`\n]{1,300}\1")
 PassageRow = dict[str, Any]
 
 
@@ -67,6 +68,7 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
     if doc is not None:
         _read_prose(extracted, row, tree_of(doc, prose))
         extracted.place_in(layout.prose)
+        extracted.names = _outside_code(extracted.names, row["text"])
     for attribute in find_attributes(row, layout, "en"):
         if len(attribute.tail) <= LONGEST_TAIL:
             extracted.triples.append(attribute.triple())
@@ -76,6 +78,16 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
         for ordinal, fact in enumerate(facts):
             fact["ordinal"] = ordinal
     return extracted
+
+
+def _outside_code(names: list[Mention], text: str) -> list[Mention]:
+    """Leave out the names that stand in code within a sentence."""
+    code = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
+    return [
+        name
+        for name in names
+        if not any(a < name["span_end"] and name["span_start"] < b for a, b in code)
+    ]
 
 
 def understand(row: PassageRow, tree: Tree) -> ParsedPassage:
@@ -92,7 +104,14 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     passage = understand(row, tree)
     clauses = find_clauses(tree)
     extracted.names = [
-        {"name": n.name, "kind": passage.kind(n.name), "span_start": n.start, "span_end": n.end}
+        {
+            "name": n.name,
+            "kind": passage.kind(n.name),
+            "kind_stated": n.name in passage.stated_kinds,
+            "capital_tells": n.capital_tells,
+            "span_start": n.start,
+            "span_end": n.end,
+        }
         for n in passage.names
     ]
     triples: dict[tuple[str, str, str], Mention] = {}

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from tasks.extract.rules.kinds import KIND_OF_LABEL
+from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.english_words import is_base_verb, is_word
+from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
 from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import MONTHS, NUMBERED_NAME
@@ -12,29 +14,40 @@ from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.values import parse_value
 
-LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
-CALENDAR = MONTHS | word_set("monday tuesday wednesday thursday friday saturday sunday")
+DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
+CALENDAR = MONTHS | DAYS | {f"{day}s" for day in DAYS} | {month[:3] for month in MONTHS} | {"sept"}
+NO_NAMES = word_set("jr sr etc vs eg ie esq nos")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
+# What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
+CODE = re.compile(
+    r"::|->|=>|\(\)|[<>{}\[\]=$@\\|^~;]|\w_\w|^[._#%+*]|://|\bhttps?\b|^www\.|^[a-z]+[A-Z]\w*$"
+    r"|^\S*\.(?:md|rs|go|py|ts|toml|ya?ml|json|html?|css|txt|pdf|sh|cpp|[ch]|java|xml|csv|png|jpe?g"
+    r"|svg|sql|log|cfg|ini|lock|exe|so|docx?|xlsx?)$"
+)
+LETTERS = re.compile(r"[^\W\d_]")
+FRAGMENT = 0.7  # the share of capitals from which a line is written like a heading
 
 
 def find_names(tree: Tree, title: str) -> list[NameSpan]:
     """Return the names in order, without overlaps; longer ones win over what they contain."""
     spans = [
-        (first, last, KIND_OF_LABEL.get(label, "unknown")) for first, last, label in tree.names
+        (*_capitalised_part(tree, first, last), KIND_OF_LABEL.get(label, "unknown"))
+        for first, last, label in tree.names
     ]
     spans += [
         (*part, "unknown")
         for first, last in _capitalised_runs(tree)
         for part in _without_office(tree, first, last)
     ]
-    spans += [(first, last, "unknown") for first, last in _title_spans(tree, title)]
+    titles = _title_spans(tree, title)
+    spans += [(first, last, "unknown") for first, last in titles]
     spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
@@ -47,7 +60,10 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
         taken[first:last] = [True] * (last - first)
         start, end = tree.start[first], tree.end[last - 1]
         name = " ".join(tree.text[start:end].split())
-        names.append(NameSpan(first, last, name, kind, start, end))
+        tells = (first, last) in titles or _capital_tells(tree, first, last)
+        names.append(NameSpan(first, last, name, kind, start, end, tells))
+    lower = {word for word in tree.words if word.islower()}
+    names = [n for n in names if n.capital_tells or tree.lower[n.first] not in lower]
     names.sort(key=lambda name: name.start)
     return names
 
@@ -124,6 +140,8 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break
         if tree.lower[ahead] in CALENDAR:
             break
+        if tree.lower[last] == "of" and tree.words[last - 1].isupper():
+            break  # the API of Kubernetes
         last = ahead + 1
     return last
 
@@ -234,8 +252,51 @@ def _touch(tree: Tree, first: int, last: int) -> bool:
     return all(tree.end[token] == tree.start[token + 1] for token in range(first, last))
 
 
+def _capitalised_part(tree: Tree, first: int, last: int) -> tuple[int, int]:
+    """Cut what the recogniser took in before and after a name: "configure X", "X dashboard"."""
+    while first < last and _is_plain(tree, first):
+        first += 1
+    while last > first and _is_plain(tree, last - 1) and tree.lower[last - 1] not in KIND_OF_NOUN:
+        last -= 1
+    return first, last
+
+
+def _is_plain(tree: Tree, token: int) -> bool:
+    return tree.words[token].islower() and is_word(tree.lower[token])
+
+
 def _only_opens(tree: Tree, token: int) -> bool:
-    return tree.lower[token] in OPENERS and any(token == start for start, _ in tree.sentences)
+    """Whether the first word of a sentence is no part of the name after it: "Thus X", "Select X"."""
+    if not any(token == start for start, _ in tree.sentences):
+        return False
+    return tree.lower[token] in OPENERS or _instructs(tree, token)
+
+
+def _instructs(tree: Tree, token: int) -> bool:
+    """Whether a sentence begins with an instruction, and then a name that is no word."""
+    after = token + 1
+    while after < len(tree.words) and tree.lower[after] in LINKS:
+        after += 1
+    return (
+        is_base_verb(tree.lower[token])
+        and after < len(tree.words)
+        and tree.words[after][:1].isupper()
+        and not is_word(tree.lower[after])
+        and not any(tree.dep[t] in SUBJECTS for t in range(token, after + 1))
+        and not any(a <= token < b and label == "PERSON" for a, b, label in tree.names)
+    )
+
+
+def _capital_tells(tree: Tree, first: int, last: int) -> bool:
+    """Whether capitals show that a stretch is a name, wherever it stands."""
+    if not all(tree.words[t].istitle() and is_word(tree.lower[t]) for t in range(first, last)):
+        return True
+    start, end = next(s for s in tree.sentences if s[0] <= first < s[1])
+    if last - first == 1 and first == start:
+        return False
+    words = [t for t in range(start, end) if LETTERS.match(tree.words[t])]
+    capitals = sum(tree.words[t][:1].isupper() for t in words)
+    return capitals < FRAGMENT * len(words)
 
 
 def _is_name(tree: Tree, first: int, last: int) -> bool:
@@ -246,8 +307,13 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     if not capital or not normalise_name(words):
         return False
     alone = tree.pos[first] == "ADJ" or is_pronoun(words, "en") or words.lower() in OFFICES
-    if (last - first == 1 and alone) or "://" in words:
+    if last - first == 1 and (alone or tree.lower[first].strip(".") in NO_NAMES):
+        return False
+    if CODE.search(words) or (len(LETTERS.findall(words)) < 2 and NUMBERED_NAME.fullmatch(words) is None):
         return False
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
-    return not all(tree.lower[t] in CALENDAR or tree.words[t].isdigit() for t in range(first, last))
+    return not all(
+        tree.lower[t].strip(".") in CALENDAR or not LETTERS.search(tree.words[t])
+        for t in range(first, last)
+    )

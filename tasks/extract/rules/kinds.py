@@ -6,8 +6,10 @@ A passage tells kinds by "X is a river", by appositions and by "the probe X".
 from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.english_words import is_word
 from tasks.extract.rules.lexicon import KIND_OF_NOUN
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 KIND_OF_LABEL = {
@@ -32,6 +34,7 @@ def kind_of_noun(noun: str) -> str:
 
 # What is often named after people by their surnames alone.
 NAMED_AFTER = word_set("thing work event")
+LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
 FELLOWS = word_set("companion twin sister successor predecessor replacement")
 
 
@@ -47,6 +50,12 @@ def learn_kinds(passage: ParsedPassage) -> None:
         kind = _kind_stated(passage, name, stated_kinds)
         if kind != "unknown":
             stated_kinds.setdefault(name.name, kind)
+    for name in passage.names:
+        if name.name not in stated_kinds and (kind := _kind_of_form(passage.tree, name)):
+            stated_kinds[name.name] = kind
+        elif name.kind == "person" and not _may_be_person(passage.tree, name):
+            name.kind = passage.kinds[name.name] = "unknown"
+    passage.stated_kinds.update(stated_kinds)
     passage.kinds.update(stated_kinds)
     defined = {passage.title, *_defined(passage)}
     for name in passage.names:
@@ -56,6 +65,33 @@ def learn_kinds(passage: ParsedPassage) -> None:
         if kind != "person" and mistakable and " " not in name.name:
             name.name = f"{name.name} ({kind})"
             passage.kinds[name.name] = name.kind = kind
+            passage.stated_kinds.add(name.name)
+
+
+def _kind_of_form(tree: Tree, name: NameSpan) -> str | None:
+    """Return the kind that a name of several words shows by itself, if it does.
+
+    What it is called ("Ferry Building", "Office of Acquisition") tells best. What the recogniser
+    takes for a person nearly always is one if its last word, the surname, is in no dictionary.
+    """
+    words = tree.lower[name.first : name.last]
+    end = next((at for at, word in enumerate(words) if at and word in ("of", "for")), len(words))
+    kind = kind_of_noun(words[end - 1]) if len(words) > 1 else "unknown"
+    titled = all(tree.words[t].istitle() for t in range(name.first, name.last))
+    if name.kind == "person" and titled and len(words) > 1 and not is_word(words[-1]):
+        return "person"
+    return kind if kind not in ("unknown", "person") and name.kind != "person" else None
+
+
+def _may_be_person(tree: Tree, name: NameSpan) -> bool:
+    """Whether a name has no plain noun, acronym or article: "Hunter syndrome", "API Gateway"."""
+    words = tree.words[name.first : name.last]
+    acronyms = [word for word in words if len(word) > 2 and word.isalpha() and word.isupper()]
+    return (
+        not any(word.islower() and is_word(word) and word not in LINKS for word in words)
+        and words[0].lower() != "the"
+        and (not acronyms or len(acronyms) == len(words))
+    )
 
 
 def _defined(passage: ParsedPassage) -> Iterator[str]:
@@ -88,6 +124,8 @@ def _kind_before(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str,
     tree, noun = passage.tree, name.first - 1
     if noun < 0 or noun in passage.entities or not tree.words[noun].islower():
         return "unknown"
+    if tree.pos[noun] not in ("NOUN", "PROPN"):
+        return "unknown"  # a single Prometheus
     word = tree.lower[noun]
     if word in FELLOWS:
         start, _ = passage.sentence_of(noun)

@@ -12,7 +12,10 @@ _TURN = re.compile(r"\s*[A-Z][\w.’'-]*(?: (?:and|[A-Z][\w.’'-]*)){0,4}:\s")
 
 @dataclass(slots=True)
 class NameSpan:
-    """A name in the passage: its tokens from `first` up to `last`, exclusive."""
+    """A name in the passage: its tokens from `first` up to `last`, exclusive.
+
+    `capital_tells` is false where a word of the dictionary may owe its capital to its place.
+    """
 
     first: int
     last: int
@@ -20,6 +23,7 @@ class NameSpan:
     kind: str
     start: int
     end: int
+    capital_tells: bool = True
 
 
 @dataclass(slots=True)
@@ -27,7 +31,8 @@ class ParsedPassage:
     """A passage with its tree and names; `entities` maps a token to the name it is part of.
 
     `referents` maps a pronoun's or a description's token ("he", "the film") to the name it
-    stands for, `kinds` a name to its kind as far as the passage tells.
+    stands for, `kinds` a name to its kind as far as the passage tells; `stated_kinds` holds the
+    names whose kind is no guess.
     """
 
     row: dict[str, Any]
@@ -37,6 +42,7 @@ class ParsedPassage:
     entities: dict[int, NameSpan] = field(default_factory=dict)
     referents: dict[int, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    stated_kinds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Index the names by token; the most telling kind of a name is kept."""

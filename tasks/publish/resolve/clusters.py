@@ -16,8 +16,9 @@ from tasks.publish.resolve.likeness import Likeness
 from tasks.publish.resolve.local_entities import Unit, kinds_clash, voted_kind
 from tasks.publish.resolve.senses import Sense
 from tasks.publish.resolve.short_forms import without_legal_form
+from tasks.publish.resolve.variants import variants
 
-STATED, SHORTENED, SURNAME, SPELLING = range(4)
+STATED, SHORTENED, VARIANT, SURNAME, SPELLING = range(5)
 """Kinds of evidence, strongest first."""
 
 _MIN_FUZZY_LENGTH = 12
@@ -63,7 +64,12 @@ class _Group:
 def join_senses(blocks: dict[str, list[Sense]], likeness: Likeness) -> list[Cluster]:
     """Return the clusters after following every link that contradicts nothing."""
     joiner = _Joiner(blocks, likeness)
-    for links in (_alias_links(blocks), _surname_links(blocks), _spelling_links(blocks, likeness)):
+    for links in (
+        _alias_links(blocks),
+        [SenseLink(VARIANT, 0, one.key, other.key) for one, other in variants(blocks)],
+        _surname_links(blocks),
+        _spelling_links(blocks, likeness),
+    ):
         for link in sorted(links):
             joiner.follow(link)
     return joiner.clusters()
@@ -131,9 +137,10 @@ def _alias_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
 def _unambiguous(
     norm: str, claimants: dict[Sense, Counter[int]], targets: list[Sense]
 ) -> Iterator[SenseLink]:
+    stated = [claimant for claimant, evidence in claimants.items() if STATED in evidence]
     fits = [
         (claimant, target)
-        for claimant in claimants
+        for claimant in stated or claimants
         for target in targets
         if not kinds_clash(claimant.kind, target.kind, claimant.norm)
     ]

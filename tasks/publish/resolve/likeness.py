@@ -24,6 +24,7 @@ _IN_PASSING = re.compile(
     r"^\W*(?:he|she|it|they|his|her|its|their)\b|^.{0,60}\b(?:he|she|they) (?:is|was|had|has)\b",
     re.IGNORECASE,
 )
+_NO_COPULA = frozenset("and or may might can could should would will must has had".split())
 _MAX_CHARS = 400
 
 DIFFER_BY_VECTORS = (0.6, 0.9)
@@ -104,7 +105,10 @@ class Likeness:
 
     def _tells_little(self, text: str, name: str, suspected: bool) -> bool:
         """Tell whether a text is no definition: a single word, or something that somebody did."""
-        return not suspected and len(self._of(text, name)) < 2 or bool(_IN_PASSING.search(text))
+        if not suspected and len(self._of(text, name)) < 2 or _IN_PASSING.search(text):
+            return True
+        after = text.casefold().removeprefix("the ").removeprefix(name.casefold()).split(None, 1)
+        return len(after) > 0 and after[0] in _NO_COPULA
 
     def profile(self, texts: list[str], name: str) -> Profile:
         """Return the profile of one bearer of a name, for `fit`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import forms_listed, may_shorten, sense_of, short_forms
 from tasks.text.names import is_acronym_of
@@ -24,7 +25,10 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     stated: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in _sorted_rows(aliases, ("document_id", "name", "alias", "kind")):
         stated[row["document_id"]].append(row)
-    rows = _sorted_rows(local, ("document_id", "name", "kind"))
+    rows = list(_sorted_rows(local, ("document_id", "name", "kind")))
+    believed = Believed(rows)
+    for row in (*rows, *(row for own in stated.values() for row in own)):
+        row["kind"] = believed.kind(row)
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         entities += _document(document, own, stated.pop(document, []))

@@ -79,7 +79,7 @@ def short_forms(unit: Unit) -> set[str]:
         }
         if words[0] in _SHIPS:
             forms.add(" ".join(words[1:]))
-        if unit.titled and unit.kind == "organisation":
+        if unit.titled and unit.kind == "organisation" and not _usual_name(unit).split()[0].isupper():
             forms.add(words[0])
     return forms - {unit.norm, ""}
 

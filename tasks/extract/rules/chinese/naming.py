@@ -69,10 +69,24 @@ def kind_of(tokens: list[Token]) -> str:
 
 
 def looks_like_person(text: str) -> bool:
-    """Whether a word tagged as a person's name can be one: a surname first, or foreign letters."""
+    """Whether a word tagged as a person's name can be one: a surname first, or foreign letters.
+
+    Of words that the dictionary lacks, one that begins with an everyday word (关火, 高亮) is none,
+    nor is one that holds a word (胡椒粉, 左向右).
+    """
     if len(text) in (2, 3) and text[0] in SURNAMES:
-        return True
+        known = tag_of(text).startswith("nr")
+        if len(text) == 2:
+            return known or not _is_everyday(text[0], "vdpcfran")
+        parts = (text[:2], text[1:]) if not known else (text[:2],)
+        open_to = known or not _is_everyday(text[0], "vdpcfr")
+        return open_to and not any(_is_everyday(part, "vdpcfran") for part in parts)
     return len(text) > 1 and TRANSLITERATED.fullmatch(text) is not None
+
+
+def _is_everyday(word: str, tags: str) -> bool:
+    tag = tag_of(word)
+    return tag[:1] in tags and tag[:2] != "nr" if tag else False
 
 
 def kind_by_ending(text: str) -> str:

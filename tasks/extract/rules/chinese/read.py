@@ -123,13 +123,27 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
     for sentence in sentences:
         for tokens in name_runs(sentence.tokens):
             name = passage.name_phrase(tokens)
-            if not usable(name.text, LONGEST_NAME):
+            if not usable(name.text, LONGEST_NAME) or not _reads_as_name(name.text, tokens):
                 continue
             kind = name.kind if name.kind != "unknown" else kinds.get(name.text, "unknown")
+            stated = kind != "unknown" and (
+                name == passage.title or kind_by_ending(name.text) == kind or kind == "work"
+            )
+            row = {"name": name.text, "kind": kind, "kind_stated": stated, "capital_tells": None}
             span = {"span_start": tokens[0].start, "span_end": tokens[-1].end}
-            passage.extracted.names.append({"name": name.text, "kind": kind, **span})
+            passage.extracted.names.append(row | span)
 
 
+def _reads_as_name(name: str, tokens: list[Token]) -> bool:
+    """Whether a run is more than one character, code, or a word that only looks like a person."""
+    if len(name) < 2 or LATIN_CODE.fullmatch(name):
+        return False
+    return len(tokens) > 1 or tokens[0].tag not in PERSON_TAGS or looks_like_person(name)
+
+
+# x, padding, textStyle.rich, backgroundColor, v5: not written like names in Latin letters.
+LATIN_CODE = re.compile(r"[a-z][\w.-]*(?: [\w.-]+)*|\S*[._]\S*|[A-Za-z]\d*|\S+\(\)")
+PERSON_TAGS = ("nr", "nrt", "nrfg")
 NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
 
 

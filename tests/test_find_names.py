@@ -1,0 +1,73 @@
+"""Which stretches of a passage are names, and what the text or the name itself says of their kind."""
+
+from typing import Any
+
+import pytest
+
+from tasks.extract.rules.english import extract_english
+from tests.test_rules_chinese import extract as extract_chinese
+
+
+def names(text: str, subject: str = "") -> list[dict[str, Any]]:
+    row = {"passage_id": "p", "text": text, "title": subject, "subject": subject}
+    (extracted,) = extract_english([row | {"headings": "", "language": "en"}], None)
+    assert extracted.failed is None
+    return extracted.names
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Select Grafana from the list of tools.", {"Grafana"}),
+        ("Mark Zuckerberg founded Facebook.", {"Mark Zuckerberg", "Facebook"}),
+        ("We call `SocketAddr` from Kubernetes.", {"Kubernetes"}),
+        ("Put it into Cargo.toml or use std::IntoFuture in Kubernetes.", {"Kubernetes"}),
+        ("Kubernetes was released on Nov. 16 and on Mondays.", {"Kubernetes"}),
+        ("He reads the API of Kubernetes.", {"API", "Kubernetes"}),
+        ("Martin Luther King Jr. spoke. Jr. is no name.", {"Martin Luther King Jr."}),
+        ("The language C runs on Debian.", {"Debian"}),
+        ("The Kubernetes dashboard shows it.", {"Kubernetes"}),
+        ("The Internal Revenue Service pays.", {"Internal Revenue Service"}),
+    ],
+)
+def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
+def test_a_capital_tells_nothing_at_the_start_of_a_sentence_or_in_a_heading() -> None:
+    tells = {name["name"]: name["capital_tells"] for name in names("Surgery may help in Debian.")}
+    assert tells == {"Surgery": False, "Debian": True}
+    assert [name["capital_tells"] for name in names("Setting Thresholds")] == [False]
+    assert [name["capital_tells"] for name in names("He likes the Setting Thresholds.")] == [True]
+    assert all(name["capital_tells"] for name in names("Rust is fast.", subject="Rust"))
+
+
+def test_a_word_that_the_passage_also_writes_small_is_no_name() -> None:
+    assert not names("Surgery may help. After surgery the patient rests.")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("It stands on Pennsylvania Avenue.", "Pennsylvania Avenue", "place"),
+        ("The Office of Acquisition pays.", "Office of Acquisition", "organisation"),
+        ("Goutham Veeramachaneni spoke.", "Goutham Veeramachaneni", "person"),
+        ("Nagios is a monitoring tool.", "Nagios", "thing"),
+    ],
+)
+def test_a_kind_is_stated_by_the_text_or_by_the_name(text: str, name: str, kind: str) -> None:
+    (found,) = (row for row in names(text) if row["name"] == name)
+    assert (found["kind"], found["kind_stated"]) == (kind, True)
+
+
+def test_the_adjective_single_makes_no_work() -> None:
+    (name,) = names("We run a single Prometheus here.")
+    assert name["kind"] != "work"
+
+
+def test_chinese_names_are_no_verbs_after_a_surname_and_no_code() -> None:
+    text = "关火后盛出。设置 padding 和 textStyle.rich，然后用 ECharts 高亮。毛泽东到过湖南省。"
+    found = {name["name"]: name for name in extract_chinese(text, "配置").names}
+    assert found.keys() == {"ECharts", "毛泽东", "湖南省"}
+    assert found["湖南省"]["kind"] == "place"
+    assert found["湖南省"]["kind_stated"]
