@@ -1,4 +1,4 @@
-"""Which stretches of a passage are names, and what the text or the name itself says of their kind."""
+"""Which stretches of a passage are names, and what shows their kinds."""
 
 from typing import Any
 

@@ -79,7 +79,8 @@ def short_forms(unit: Unit) -> set[str]:
         }
         if words[0] in _SHIPS:
             forms.add(" ".join(words[1:]))
-        if unit.titled and unit.kind == "organisation" and not _usual_name(unit).split()[0].isupper():
+        acronym = _usual_name(unit).partition(" ")[0].isupper()
+        if unit.titled and unit.kind == "organisation" and not acronym:
             forms.add(words[0])
     return forms - {unit.norm, ""}
 
