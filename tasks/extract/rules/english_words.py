@@ -5,7 +5,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1 << 16)
 def is_word(word: str) -> bool:
-    """Whether a word in lower case stands in the dictionary, in whatever form; no mere name does."""
+    """Whether a word in lower case stands in the dictionary, in any form; no mere name does."""
     # Slow to import: they import spaCy.
     from lemminflect import getAllLemmas
     from spacy.lang.en.stop_words import STOP_WORDS

@@ -266,7 +266,7 @@ def _is_plain(tree: Tree, token: int) -> bool:
 
 
 def _only_opens(tree: Tree, token: int) -> bool:
-    """Whether the first word of a sentence is no part of the name after it: "Thus X", "Select X"."""
+    """Whether a sentence's first word is no part of the name after it: "Thus X", "Select X"."""
     if not any(token == start for start, _ in tree.sentences):
         return False
     return tree.lower[token] in OPENERS or _instructs(tree, token)

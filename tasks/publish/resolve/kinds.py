@@ -27,7 +27,7 @@ class Believed:
     """Which guesses at kinds are believed: those for words, several words, acronyms, or Chinese."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        """Judge by rows of names in documents: `kind`, `kind_stated` (null: a guess), `mentions`."""
+        """Judge by rows of names: `kind`, `kind_stated` (absent or null: a guess), `mentions`."""
         guesses: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         for row in rows:
             if not row.get("kind_stated"):
