@@ -51,8 +51,9 @@ def learn_kinds(passage: ParsedPassage) -> None:
         if kind != "unknown":
             stated_kinds.setdefault(name.name, kind)
     for name in passage.names:
-        if name.name not in stated_kinds and (kind := _kind_of_form(passage.tree, name)):
-            stated_kinds[name.name] = kind
+        kind = _kind_of_form(passage.tree, name)
+        if kind != "unknown":
+            stated_kinds.setdefault(name.name, kind)
         elif name.kind == "person" and not _may_be_person(passage.tree, name):
             name.kind = passage.kinds[name.name] = "unknown"
     passage.stated_kinds.update(stated_kinds)
@@ -68,8 +69,8 @@ def learn_kinds(passage: ParsedPassage) -> None:
             passage.stated_kinds.add(name.name)
 
 
-def _kind_of_form(tree: Tree, name: NameSpan) -> str | None:
-    """Return the kind that a name of several words shows by itself, if it does.
+def _kind_of_form(tree: Tree, name: NameSpan) -> str:
+    """Return the kind that a name of several words shows by itself, else `unknown`.
 
     What it is called ("Ferry Building", "Office of Acquisition") tells best. What the recogniser
     takes for a person nearly always is one if its last word, the surname, is in no dictionary.
@@ -80,7 +81,7 @@ def _kind_of_form(tree: Tree, name: NameSpan) -> str | None:
     titled = all(tree.words[t].istitle() for t in range(name.first, name.last))
     if name.kind == "person" and titled and len(words) > 1 and not is_word(words[-1]):
         return "person"
-    return kind if kind not in ("unknown", "person") and name.kind != "person" else None
+    return "unknown" if "person" in (kind, name.kind) else kind
 
 
 def _may_be_person(tree: Tree, name: NameSpan) -> bool:
