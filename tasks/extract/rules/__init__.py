@@ -79,10 +79,20 @@ def sources() -> list[Path]:
     return [
         *_files(extract / "rules"),
         *_files(text / "values"),
-        *(extract.parent / "ingest" / f"{name}.py" for name in ("blocks", "prose", "subject")),
+        *(
+            extract.parent / "ingest" / f"{name}.py"
+            for name in ("blocks", "front_matter", "prose", "subject")
+        ),
         *(
             text / f"{name}.py"
-            for name in ("chinese_words", "excerpt", "languages", "names", "sentences")
+            for name in (
+                "chinese_words",
+                "excerpt",
+                "languages",
+                "names",
+                "plain_yaml",
+                "sentences",
+            )
         ),
         extract / "english_pipeline" / "load.py",
         extract / "extracted.py",
