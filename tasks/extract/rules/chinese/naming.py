@@ -77,7 +77,7 @@ def looks_like_person(text: str) -> bool:
     if len(text) in (2, 3) and text[0] in SURNAMES:
         known = tag_of(text).startswith("nr")
         if len(text) == 2:
-            return known or not _is_everyday(text[0], "vdpcfran")
+            return known or not _is_everyday(text[0], "vdpcfra")
         parts = (text[:2], text[1:]) if not known else (text[:2],)
         open_to = known or not _is_everyday(text[0], "vdpcfr")
         return open_to and not any(_is_everyday(part, "vdpcfran") for part in parts)
