@@ -309,7 +309,8 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     alone = tree.pos[first] == "ADJ" or is_pronoun(words, "en") or words.lower() in OFFICES
     if last - first == 1 and (alone or tree.lower[first].strip(".") in NO_NAMES):
         return False
-    if CODE.search(words) or (len(LETTERS.findall(words)) < 2 and NUMBERED_NAME.fullmatch(words) is None):
+    letters = len(LETTERS.findall(words))
+    if CODE.search(words) or (letters < 2 and not NUMBERED_NAME.fullmatch(words)):
         return False
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
