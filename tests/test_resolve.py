@@ -369,3 +369,18 @@ def test_two_homes_fed_alike_agree() -> None:
     shuffled = rows[:]
     random.Random(5).shuffle(shuffled)
     assert run(rows) == run(shuffled)
+
+
+def test_a_title_makes_no_other_name() -> None:
+    rows = [
+        mention("d", "Rick Sanchez", "person", mentions=3),
+        mention("d", "Commander Rick Sanchez", "person"),
+    ]
+    resolved = run(rows, [alias("d", "Rick Sanchez", "Commander Rick Sanchez", "person")])
+    assert len(resolved.entities) == 1
+    assert resolved.aliases["alias"].to_pylist() == ["Rick Sanchez"]
+
+
+def test_a_letter_or_a_small_word_is_no_part_of_a_persons_name() -> None:
+    rows = [mention("d", name, "person") for name in ("hepatitis B", "B", "cytotoxic Tee", "Tee")]
+    assert len(run(rows).entities) == 4

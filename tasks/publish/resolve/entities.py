@@ -29,7 +29,7 @@ from tasks.publish.resolve.local_entities import KIND_NOTES, summed_kinds, voted
 from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
-from tasks.text.names import disambiguator, strip_titles
+from tasks.text.names import disambiguator, normalise_name, strip_titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,21 @@ def resolve(
         given = inherited(journalled, moved) if moved else journalled
         clusters, forced, names = apply_overrides(clusters, overrides, given)
         ids = give_ids(clusters, given, forced)
+        entities = _entities(ids, names)
+        persons = {
+            row["entity_id"]: normalise_name(row["name"])
+            for row in entities.select(["entity_id", "name", "kind"]).to_pylist()
+            if row["kind"] == "person"
+        }
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
                 ((u.document, n, i) for c, i in ids.items() for u in c.units for n in u.names),
             ),
-            entities=_entities(ids, names),
+            entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
             redirects=_table("old_entity_id entity_id", redirects(ids, given)),
-            aliases=_aliases(ids, names),
+            aliases=_aliases(ids, names, persons),
         )
 
 
@@ -148,7 +154,10 @@ def _without_address(name: str, person: bool) -> str:
     return bare if " " in bare else name
 
 
-def _aliases(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Table:
+def _aliases(
+    ids: dict[Cluster, str], given_names: dict[Cluster, str], persons: dict[str, str]
+) -> pa.Table:
+    """Return the names of each entity; a person's name with a title before it is none more."""
     meant: dict[str, Counter[str]] = defaultdict(Counter)
     for cluster, name in given_names.items():
         meant[name][ids[cluster]] += 1
@@ -158,7 +167,10 @@ def _aliases(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Tab
                 # A name known only from a stated alias or from its form counts as one mention.
                 base, note = disambiguator(name)
                 forms = {base} if note in KIND_NOTES else {name, base} - {""}
+                own = persons.get(entity_id, "")
                 for form in forms:
+                    if own and _says_more(normalise_name(form), own):
+                        continue
                     meant[form][entity_id] += mentions if form == name and mentions else 1
     rows = (
         (alias, entity_id, times / share.total())
@@ -166,3 +178,7 @@ def _aliases(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Tab
         for entity_id, times in share.items()
     )
     return _table("alias entity_id weight", rows)
+
+
+def _says_more(form: str, own: str) -> bool:
+    return form != own and f" {own} " in f" {form} "

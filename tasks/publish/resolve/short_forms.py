@@ -70,7 +70,7 @@ def short_forms(unit: Unit) -> set[str]:
         parts = _parts(_bare(unit))[:_MAX_PARTS]
         ends = range(1, len(parts) + 1)
         some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
-        forms = {normalise_name(part) for part in some} if len(parts) > 1 else set()
+        forms = {normalise_name(part) for part in some} if _is_full_name(parts) else set()
         forms.add(normalise_name(_bare(unit)))
     elif len(words) > 1:
         heavy = [word for word in words if word not in MINOR_WORDS]
@@ -83,6 +83,12 @@ def short_forms(unit: Unit) -> set[str]:
         if unit.titled and unit.kind == "organisation" and not acronym:
             forms.add(words[0])
     return forms - {unit.norm, ""}
+
+
+def _is_full_name(parts: list[str]) -> bool:
+    """Tell whether these may be given name and surname: hepatitis B is a person by mistake."""
+    ends = parts[:1] + parts[-1:]
+    return len(parts) > 1 and all(len(part) > 1 and not part[0].islower() for part in ends)
 
 
 def without_legal_form(norm: str) -> str:
