@@ -34,6 +34,7 @@ def facts(found: Extracted) -> set[tuple[str, str, str]]:
     return {(t["head"], t["relation"], t["tail"]) for t in found.triples}
 
 
+PASSIVE = ("Nagios", "maintained by", "volunteers")
 SENTENCES = [
     # active, passive, agent
     ("Ada Lovelace met Charles Babbage.", ("Ada Lovelace", "met", "Charles Babbage")),
@@ -74,6 +75,7 @@ SENTENCES = [
     ("The deadline for claims is 1 March 2025.", ("deadline for claims", "is", "1 March 2025")),
     ("Prometheus listens on port 9090.", ("Prometheus", "listens on", "port 9090")),
     # names that begin with a digit, or go on behind "in"
+    ("Nagios is an open project and maintained by volunteers.", PASSIVE),
     ("3M makes tape.", ("3M", "makes", "tape")),
     ("The firm moved to San\nJose, California.", ("San Jose", "located in", "California")),
     ("Warsaw Bank was re-established in 1991.", ("Warsaw Bank", "re-established in", "1991")),
@@ -125,6 +127,7 @@ def test_a_sentence_yields_its_fact(sentence: str, fact: tuple[str, str, str]):
     [
         ("Barack Obama (2009–2017) was president of the United States.", "born in"),
         ("Jay Inslee (2013–present) met reporters.", "born in"),
+        ("James Conant (president, 1933–1953) met reporters.", "born in"),
         ("It was signed by Governor Cecil Andrus (1987–1995).", "born in"),
         ("She moved from Paris, Rome and Berlin to Oslo, Bergen and Bodø.", "located in"),
         ("It serves cities such as Lublin, Kraków, Gdańsk, Poznań.", "located in"),

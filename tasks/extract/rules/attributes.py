@@ -31,6 +31,8 @@ _CAPITALISED = r"[A-Z][^\W\d_.'’ -]*(?:[.'’ -]+[^\W\d_]+)*"
 PLACE = re.compile(
     rf",?\s(?:in\s)?(?P<place>{_CAPITALISED}(?:,\s{_CAPITALISED}){{0,2}})\s*(?:[;.–—]|\Z)"
 )
+# Any other word before two bare years says what else they are: "president, 1933–1953".
+NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
 LONGEST_FRAGMENT = 200
@@ -176,7 +178,8 @@ def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]
         birth, death = before[-1], after[0]
         years = _year(death[2]) - _year(birth[2])
         exact = "date" in (birth[2].value_type, death[2].value_type)
-        if years in YEARS_OF_LIFE and (certain or exact):
+        plain = certain and NO_LIFE.search(inner, 0, birth[0]) is None
+        if years in YEARS_OF_LIFE and (plain or exact):
             yield "born", *birth
             yield "died", *death
         return

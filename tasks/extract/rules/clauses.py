@@ -91,8 +91,11 @@ class _Finder:
         copular = tree.child(token, "cop") is not None
         existential = tree.child(token, "expl") is not None and tree.lemma[token] in ("be", "exist")
         verb = self.verb_group(token)
-        passive = tree.child(token, "aux:pass") is not None or (
-            subject_from == "participle" and tree.tag[token] in ("VBN", "VBD")
+        alone = all(tree.dep[v] not in ("aux", "aux:pass") for v in verb)
+        passive = (
+            tree.child(token, "aux:pass") is not None
+            or (subject_from == "participle" and tree.tag[token] in ("VBN", "VBD"))
+            or (tree.tag[token] == "VBN" and alone and not copular)
         )
         return Clause(
             kind="copula" if copular else "existential" if existential else "verb",

@@ -1,0 +1,135 @@
+"""Statements on WiRe57's 57 sentences, beside other systems: python -m benchmarks.wire57.
+
+The measure of Léchelle, Gotti and Langlais (WiRe57, LAW 2019): an extraction may match a reference
+tuple if they share a word in each of subject, relation and first object; words count by part;
+pairs are taken greedily by F1; precision is averaged over the extractions, recall over the
+reference. Words that annotators inferred are not expected. Each sentence is read as a refresh
+reads a document. No sentence of it was used to write rules. Writes benchmarks/results/wire57.json.
+"""
+
+import gzip
+import json
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from benchmarks.calibrate import DATA
+from benchmarks.results_file import write_results
+from benchmarks.statement_confidence import as_tuple, passages
+from tasks.extract.rules import RulesEngine
+
+FOLDER = DATA / "openie" / "wire57" / "data"
+REFERENCE = "WiRe57_343-manual-oie.json.gz"
+OTHERS = "WiRe57_extractions_by_ollie_clausie_openie_stanford_minie_reverb_props-export.json"
+REQUIRED = 3
+# Subject, relation, first object, further objects: the words of each part.
+Parts = tuple[Counter[str], Counter[str], Counter[str], Counter[str]]
+
+
+def words(text: str) -> Counter[str]:
+    """Return the words of a part with their number."""
+    return Counter(text.lower().replace(",", " ").split())
+
+
+def reference(path: Path) -> dict[str, tuple[str, list[Parts]]]:
+    """Return each sentence with its tuples, without the words that were inferred, by its id."""
+    documents = json.loads(gzip.decompress(path.read_bytes()))
+    return {
+        sentence["id"]: (sentence["sent"], [_gold(t) for t in sentence["tuples"]])
+        for document in documents.values()
+        for sentence in document
+    }
+
+
+def _gold(row: dict[str, Any]) -> Parts:
+    def said(part: dict[str, Any]) -> Counter[str]:
+        pairs = zip(part["words"], part["words_indexes"], strict=True)
+        return Counter(word.lower() for word, place in pairs if place != "inf" and word != ",")
+
+    further: Counter[str] = Counter()
+    for part in row["arg3+"]:
+        further += said(part)
+    return said(row["arg1"]), said(row["rel"]), said(row["arg2"]), further
+
+
+def others(path: Path) -> dict[str, dict[str, list[Parts]]]:
+    """Return the extractions of other systems by system and sentence."""
+    systems: dict[str, dict[str, list[Parts]]] = {}
+    for sentence, rows in json.loads(path.read_bytes()).items():
+        for row in rows:
+            further = row.get("arg3+") or []
+            parts = (row["arg1"], row["rel"], row["arg2"], " ".join(further))
+            found = systems.setdefault(row["extractor"], {}).setdefault(sentence, [])
+            found.append((words(parts[0]), words(parts[1]), words(parts[2]), words(parts[3])))
+    return systems
+
+
+def written(gold: dict[str, tuple[str, list[Parts]]]) -> dict[str, list[Parts]]:
+    """Return the statements that the engine writes for each sentence."""
+    engine = RulesEngine()
+    found: dict[str, list[Parts]] = {}
+    for name, (sentence, _) in gold.items():
+        rows = [row for e in engine.extract(passages(sentence)) for row in e.statements]
+        for row in rows:
+            extraction = as_tuple(row, row["confidence"])
+            subject, first, *further = extraction.arguments
+            parts = words(subject), words(extraction.relation), words(first)
+            found.setdefault(name, []).append((*parts, words(" ".join(further))))
+    return found
+
+
+def match(gold: Parts, found: Parts) -> tuple[float, float]:
+    """Return precision and recall of one extraction against one tuple; zero if they don't match."""
+    shared = [(g & f).total() for g, f in zip(gold, found, strict=True)]
+    if not all(n or not g for n, g in zip(shared[:REQUIRED], gold, strict=False)):
+        return 0.0, 0.0
+    both, of_found = sum(shared), sum(part.total() for part in found)
+    of_gold = sum(part.total() for part in gold)
+    return both / max(of_found, 1), both / max(of_gold, 1)
+
+
+def score(gold: dict[str, list[Parts]], found: dict[str, list[Parts]]) -> dict[str, float]:
+    """Return precision, recall and F1 of a system's extractions."""
+    precision = recall = 0.0
+    for name, tuples in gold.items():
+        mine = found.get(name, [])
+        pairs = [
+            (_f1(*scores), *scores, g, f)
+            for g, f in product(range(len(tuples)), range(len(mine)))
+            if all(scores := match(tuples[g], mine[f]))
+        ]
+        taken: set[tuple[str, int]] = set()
+        for _, p, r, g, f in sorted(pairs, reverse=True):
+            ends = {("gold", g), ("found", f)}
+            if taken.isdisjoint(ends):
+                precision, recall = precision + p, recall + r
+                taken |= ends
+    precision /= max(1, sum(map(len, found.values())))
+    recall /= max(1, sum(map(len, gold.values())))
+    figures = {"precision": precision, "recall": recall, "f1": _f1(precision, recall)}
+    return {name: round(figure, 3) for name, figure in figures.items()}
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def main() -> None:
+    """Score all systems and write the result."""
+    gold = reference(FOLDER / REFERENCE)
+    tuples = {name: parts for name, (_, parts) in gold.items()}
+    mine = written(gold)
+    report = {
+        "sentences": len(gold),
+        "tuples": sum(map(len, tuples.values())),
+        "extractions": sum(map(len, mine.values())),
+        "almanac": score(tuples, mine),
+        **{name: score(tuples, found) for name, found in others(FOLDER / OTHERS).items()},
+    }
+    write_results("wire57", "python -m benchmarks.wire57", report)
+    print(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main()
