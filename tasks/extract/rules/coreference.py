@@ -19,6 +19,7 @@ OUR_PLACE = ([",", "we"], [",", "our"])
 COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
+RECENT = 2  # sentences in which a noun's name stands
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
 CLASSES = word_set("appos nmod:desc")
@@ -46,6 +47,8 @@ class _Resolver:
         self.audience = passage.row.get("audience", "")
         # What may be called by a noun; "" stands for something without a name.
         self.called: defaultdict[str, set[str]] = defaultdict(set)
+        self.named: dict[str, int] = {}  # where the last sentence with a name begins
+        self.recent = [0] * RECENT  # where the last sentences begin
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
@@ -78,7 +81,7 @@ class _Resolver:
         """Return the only name so far that a noun may stand for, else "" ."""
         if self.called[noun]:
             first, *others = self.called[noun]
-            return "" if others else first
+            return "" if others or self.named.get(first, -1) < self.recent[0] else first
         kinds = {self.passage.kind(name.name) for name in self.passage.names}
         return self.speaker if noun in COMPANY and "organization" not in kinds else ""
 
@@ -106,6 +109,7 @@ class _Resolver:
 
     def remember(self, start: int, end: int) -> None:
         """After a sentence, its main subject is who pronouns mean next."""
+        self.recent = [*self.recent[1:], start]
         passage, tree = self.passage, self.passage.tree
         subjects = []
         for token in range(start, end):
@@ -114,9 +118,10 @@ class _Resolver:
                 if not NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token]):
                     self._meet(token)
                 continue
+            self.named[name.name] = start
             if name.last - name.first > 1:
-                for word in (name.first, name.last - 1):
-                    self.called[tree.lower[word]].add(name.name)
+                unique = NOT_THE_ONE.isdisjoint(tree.lower[c] for c in tree.children[token])
+                self.called[tree.lower[name.last - 1]].add(name.name if unique else "")
             classes = [c for c in tree.children[token] if tree.dep[c] in CLASSES]
             subject = tree.head[token] if tree.dep[token] == "appos" else token
             if tree.dep[subject] in SUBJECTS:
