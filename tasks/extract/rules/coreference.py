@@ -19,7 +19,7 @@ OUR_PLACE = ([",", "we"], [",", "our"])
 COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
-RECENT = 2  # sentences in which a noun's name stands
+RECENT = 3  # sentences in which a noun's name stands
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
 CLASSES = word_set("appos nmod:desc")
@@ -55,7 +55,10 @@ class _Resolver:
         word = tree.lower[token]
         referent = ""
         if word in PERSONAL and self.person:
-            referent = self._person_before(token) or self.person
+            referent = self._person_before(token)
+            if not referent and (self.person == passage.title or self._is_recent(self.person)):
+                referent = self.person
+            self.named[referent] = passage.sentence_of(token)[0]
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
             if passage.kind(self.thing) != "person":
                 referent = self.thing
@@ -77,11 +80,14 @@ class _Resolver:
             tree.dep[c] not in SPECIFIC and tree.tag[c] != "POS" for c in children
         )
 
+    def _is_recent(self, name: str) -> bool:
+        return self.named.get(name, -1) >= self.recent[0]
+
     def _called(self, noun: str) -> str:
         """Return the only name so far that a noun may stand for, else "" ."""
         if self.called[noun]:
             first, *others = self.called[noun]
-            return "" if others or self.named.get(first, -1) < self.recent[0] else first
+            return first if not others and self._is_recent(first) else ""
         kinds = {self.passage.kind(name.name) for name in self.passage.names}
         return self.speaker if noun in COMPANY and "organization" not in kinds else ""
 

@@ -146,6 +146,8 @@ def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
     for subject in conjuncts(tree, clause.subject):
         if clause.subject < clause.predicate < subject:
             continue  # "X, which consists of A, B and C": C was taken for a second X
+        if clause.subject_from == "own" and tree.child(subject, "cop") is not None:
+            continue  # "X was a senator and Y was a governor", as if a senator were one
         if clause.kind == "copula":
             yield from of_copula(passage, clause, subject)
         elif clause.kind == "verb":

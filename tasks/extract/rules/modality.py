@@ -8,7 +8,7 @@ those around it leave standing states one.
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, Clause
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
@@ -85,17 +85,27 @@ def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
     goes_on = tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
     if clause.subject_from == "controlled" and not goes_on:
         return False
-    if clause.subject_from == "relative" and _restricts(passage, clause):
+    if clause.subject_from == "relative" and _is_doubtful(passage, clause):
         return False
     return not any(tree.lower[c] in DOUBTS for c in tree.children[token] if tree.dep[c] == "advmod")
 
 
-def _restricts(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a relative clause says which are meant: "GSA Managers who miss it" are not all."""
-    tree, name = passage.tree, clause.subject
-    if name not in passage.entities or tree.child(name, "cop") is not None:
+def _is_doubtful(passage: ParsedPassage, clause: Clause) -> bool:
+    """Whether a relative clause may be about something else than its noun, or a part of that.
+
+    "GSA Managers who miss it" are not all of them; after "a part of X, which" a parser cannot know
+    which of the two is meant.
+    """
+    tree, noun = passage.tree, clause.subject
+    between = range(noun + 1, min([*clause.verb, clause.predicate]))
+    commas = [token for token in between if tree.words[token] in COMMAS]
+    if RELATIVES.isdisjoint(tree.lower[t] for t in between):
         return False
-    return COMMAS.isdisjoint(tree.words[name + 1 : min([*clause.verb, clause.predicate])])
+    own = passage.entities.get(noun)
+    if own is not None and not commas:
+        return tree.child(noun, "cop") is None
+    nearest = passage.entities.get(commas[-1] - 1) if commas else None
+    return nearest is not None and nearest is not own
 
 
 def modality_of(lemma: str) -> str:
