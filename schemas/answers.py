@@ -51,6 +51,8 @@ class Evidence(_Reply):
     span_start: int | None = Field(None, description="First character in the document's text.")
     span_end: int | None = Field(None, description="One past the last character.")
     page: int | None = Field(None, description="The page on which it begins, in a PDF.")
+    author: str | None = Field(None, description="Who wrote that document, if it says so.")
+    date: str | None = Field(None, description="Its date, if it says so: changed, else written.")
     score: float = Field(description="How well it fits the question, 0 to 1.")
     expert: ExpertText | None = Field(None, description="What an expert wrote, and its scores.")
     path: GraphPath | None = Field(None, description="The path that the text words.")

@@ -4,14 +4,18 @@ import json
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import schemas
+from flows.commands.ask import place_of
+from schemas.answers import Evidence
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
+from tasks.ask.asker import with_documents
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
@@ -238,3 +242,26 @@ def test_an_edition_without_the_column_is_a_parent(tmp_path: Path) -> None:
         derivation.compare_with(Older())
         assert derivation.table("parent_documents")["metadata"].to_pylist() == [None]
         derivation.close()
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_the_sources_of_an_answer_have_author_and_date(tmp_path: Path, old: bool) -> None:
+    columns = {
+        "document_id": ["d", "e"],
+        "page_starts": [[0, 10], None],
+        "metadata": [None, '{"author": "Ada", "date": "2020-01-05T10:00:00"}'],
+    }
+    if old:
+        del columns["metadata"]
+    pq.write_table(pa.table(columns), tmp_path / "documents.parquet")
+    passage = {"text": "The tide.", "kind": "passage", "span_start": 12, "score": 1}
+    evidence = [
+        Evidence.model_validate({**passage, "document_id": name, "uri": name})
+        for name in ("d", "e", None)
+    ]
+    found = with_documents(tmp_path, evidence)
+    assert [place_of(place) for place in found] == [
+        "d, page 2",
+        "e" if old else "e, Ada, 2020-01-05",
+        "corpus",
+    ]

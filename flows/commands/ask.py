@@ -22,6 +22,7 @@ from tasks.text.question import LONGEST_QUESTION
 from warehouse.home import Home
 
 QUOTED_CHARS = 300
+_DAY = len("2026-11-22")
 SHOWN_EVIDENCE = 5
 SHOWN_ANSWERS = 20
 
@@ -159,7 +160,7 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
         words = terminal.one_line(evidence.text)
         quoted = words if len(words) <= QUOTED_CHARS else words[:QUOTED_CHARS] + "…"
         terminal.show(f"  “{quoted}”")
-        terminal.show(f"  — {_place(evidence)}")
+        terminal.show(f"  — {place_of(evidence)}")
     if len(shown) < len(answer.evidence):
         terminal.show(f"  … and {len(answer.evidence) - len(shown)} more places (--explain).")
     if explain:
@@ -217,8 +218,12 @@ def _kind(evidence: Evidence) -> str:
     )
 
 
-def _place(evidence: Evidence) -> str:
+def place_of(evidence: Evidence) -> str:
+    """Return where a piece of evidence stands, who wrote it and when, in one line."""
     if evidence.expert is not None:
         return terminal.one_line(f"the expert {evidence.expert.expert}")
     place = terminal.one_line(evidence.uri or evidence.document_id or evidence.graph)
-    return f"{place}, page {evidence.page}" if evidence.page else place
+    page = f"page {evidence.page}" if evidence.page else None
+    date = (evidence.date or "")[:_DAY]
+    written = map(terminal.one_line, (evidence.author or "", date))
+    return ", ".join(filter(None, (place, page, *written)))

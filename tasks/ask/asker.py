@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import orjson
 import pyarrow.parquet as pq
 
 from schemas.answers import Answer, Evidence, Usage
@@ -241,7 +243,7 @@ class Asker:
             route=last.route if last.answerable else "none",
             thrust=gating.thrust if gating else None,
             program=_program(results),
-            evidence=_with_pages(self.edition, last.evidence),
+            evidence=with_documents(self.edition.path, last.evidence),
             usage=state.spent,
             edition=self.edition.id,
             seconds=round(before + sum(result.cost.seconds for result in results), 3),
@@ -289,18 +291,31 @@ def _program(results: Sequence[RouteResult]) -> str | None:
     return next((attempt.program for attempt in tried if attempt.program), None)
 
 
-def _with_pages(edition: Edition, evidence: Sequence[Evidence]) -> list[Evidence]:
-    paged = {e.document_id for e in evidence if e.document_id and ".pdf" in (e.uri or "").lower()}
-    path = edition.path / f"{Document.table}.parquet"
-    if not paged or "page_starts" not in pq.read_schema(path).names:
+def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Return evidence from an edition's folder with page, author and date, if documents say so."""
+    wanted = {place.document_id for place in evidence if place.document_id}
+    path = edition / f"{Document.table}.parquet"
+    columns = {"page_starts", "metadata"} & set(pq.read_schema(path).names)  # an old edition's
+    if not wanted or not columns:
         return list(evidence)
     rows = pq.read_table(
-        path, columns=["document_id", "page_starts"], filters=[("document_id", "in", paged)]
-    )
-    starts = {row["document_id"]: row["page_starts"] or [] for row in rows.to_pylist()}
+        path, columns=["document_id", *columns], filters=[("document_id", "in", wanted)]
+    ).to_pylist()
+    documents = {row["document_id"]: row for row in rows}
     return [
-        place.model_copy(update={"page": bisect_right(begins, place.span_start) or None})
-        if (begins := starts.get(place.document_id)) and place.span_start is not None
+        place.model_copy(update=_of_document(documents[place.document_id], place.span_start))
+        if place.document_id in documents
         else place
         for place in evidence
     ]
+
+
+def _of_document(row: dict[str, Any], start: int | None) -> dict[str, Any]:
+    """Return what a document tells of a place in it: page, author, date."""
+    begins = row.get("page_starts") or []
+    metadata = orjson.loads(row.get("metadata") or "{}")
+    return {
+        "page": (bisect_right(begins, start) or None) if start is not None else None,
+        "author": metadata.get("author"),
+        "date": metadata.get("modified") or metadata.get("date"),
+    }
