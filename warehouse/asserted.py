@@ -14,7 +14,7 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
     """
     for table in ("triples", "statements"):
         columns = {name for (name,) in con.execute(_COLUMNS, {"table": table}).fetchall()}
-        exists = con.execute(_COLUMNS, {"table": f"asserted_{table}"}).fetchone()
+        exists = con.execute(_COLUMNS, {"table": f"asserted_{table}"}).fetchall()
         if not columns or exists:
             continue
         rows = f"from {table}"
