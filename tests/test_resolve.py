@@ -381,6 +381,17 @@ def test_a_title_makes_no_other_name() -> None:
     assert resolved.aliases["alias"].to_pylist() == ["Rick Sanchez"]
 
 
+def test_an_acronym_in_parentheses_is_the_other_name() -> None:
+    rows = [mention("d", "Long River Council (LRC)", "organisation")]
+    assert run(rows).aliases["alias"].to_pylist() == ["LRC", "Long River Council"]
+
+
+def test_two_letters_are_no_unstated_short_form() -> None:
+    rows = [mention("d", "Implementation Playbook"), mention("d", "IP")]
+    assert len(run(rows).entities) == 2
+    assert len(run(rows, [alias("d", "Implementation Playbook", "IP")]).entities) == 1
+
+
 def test_a_letter_or_a_small_word_is_no_part_of_a_persons_name() -> None:
     rows = [mention("d", name, "person") for name in ("hepatitis B", "B", "cytotoxic Tee", "Tee")]
     assert len(run(rows).entities) == 4

@@ -239,6 +239,14 @@ def test_what_does_not_say_by_itself_what_an_entity_is_is_no_description(text: s
     assert read(text).descriptions == []
 
 
+def test_a_list_is_no_apposition():
+    text = (
+        "Members of OCHTTF, a partnership between the Rome Police Department, Oslo Highway Patrol, "
+        "Federal Bureau of Investigation, Bergen Police Department, and community partners, met."
+    )
+    assert read(text).descriptions == []
+
+
 def test_an_apposition_describes_the_name_before_it():
     (description,) = read("Niels Bohr, a physicist from Denmark, came.").descriptions
     assert description["text"] == "Niels Bohr, a physicist from Denmark"
@@ -280,6 +288,8 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         "When snow falls Oslo supports the plan.",
         "MK: Oslo supports the plan.",
         "Oslo refers to it as a plan.",
+        "Lopez died an hour later in the hospital.",
+        "Oslo provides plans..",
         "Oslo supports the victim.",
         "Oslo 1.5 supports plans.",
         "Oslo supports a more powerful language.",

@@ -56,6 +56,7 @@ STEM = 5  # letters by which the forms of a word agree
 _EMPTY_STEMS = word_set(
     "what when where whose which there does this that with from have will would"
 )
+_SPANS = word_set("hour hours minute minutes days weeks months years")
 _SITUATED = word_set("locate situate base headquarter live reside")
 _MARKS = word_set("that how why whether what where when")
 _DO = {"VBZ": "does", "VBP": "do", "VBD": "did"}
@@ -235,7 +236,12 @@ def _of_object(
         if len(phrase) > LONGEST_OBJECT or tree.child(infinitive, "mark") is None:
             return None
         return "What", [tree.join(phrase), "to", "do"]
-    if light or tree.pos[head] == "PRON" or tree.child(head, "case") is not None:
+    if (
+        light
+        or tree.pos[head] == "PRON"
+        or _is_time(tree, head)
+        or tree.child(head, "case") is not None
+    ):
         return None
     between = range(max(clause.verb) + 1, tree.subtree(head)[0])
     if any(tree.pos[t] not in ("ADV", "SPACE", "PUNCT") for t in between):
@@ -276,7 +282,7 @@ def _of_phrase(
 def _is_time(tree: Tree, head: int) -> bool:
     words = {tree.lower[t] for t in tree.subtree(head)}
     years = any(word.isdigit() and len(word) == 4 for word in words)
-    return years or not words.isdisjoint(MONTHS | CALENDAR_NOUNS)
+    return years or not words.isdisjoint(MONTHS | CALENDAR_NOUNS | _SPANS)
 
 
 def question_of_label(label: str, entity: str) -> str:

@@ -10,6 +10,7 @@ from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import argument_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.standalone import SHORTEST, is_sure, is_whole_sentence, subject_name
+from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 LONGEST_APPOSITION = 30
@@ -97,7 +98,8 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
     if tree.child(noun, "det", "nmod:poss") is not None:
         return True
     modified = tree.child(noun, "amod", "compound", "nmod") is not None
-    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified)
+    is_quality = tree.lower[noun].endswith("ing")
+    return tree.tag[noun] == "NNS" or (tree.pos[noun] == "NOUN" and modified and not is_quality)
 
 
 def _appositions(passage: ParsedPassage) -> Iterator[Description]:
@@ -122,12 +124,13 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         gapless = len(tokens) == last - tokens[0]
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
-        if tree.lower[last : last + 2] in ([",", "and"], [",", "or"]):
-            continue  # a list
-        if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree.words, last):
+        if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree, last):
             yield Description("apposition", name, name.first, last)
 
 
-def _ends(words: list[str], last: int) -> bool:
-    """Whether a sign closes what ends before a token."""
-    return last < len(words) and words[last] in (",", ".", ";", ")", ":")
+def _ends(tree: Tree, last: int) -> bool:
+    """Whether a sign closes what ends before a token, and no list goes on behind it."""
+    if last >= len(tree.words) or tree.words[last] not in (",", ".", ";", ")", ":"):
+        return False
+    goes_on = tree.pos[last + 1] if last + 1 < len(tree.words) else ""
+    return tree.words[last] != "," or goes_on in ("VERB", "AUX", "ADV", "PRON", "ADP", "SCONJ")

@@ -60,7 +60,7 @@ def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) 
         and (tree.words[first][:1].isupper() or tree.words[first][:1].isdigit())
         and (leans or tree.lower[first] not in LEANING)
         and bool(_FULL_STOP.search(words))
-        and not words.endswith("...")
+        and not words.endswith("..")
         and not _MARKUP.search(words)
         and all(words.count(opens) == words.count(closes) for opens, closes in _BRACKETS)
         and words.count('"') % 2 == 0

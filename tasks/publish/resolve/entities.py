@@ -29,7 +29,7 @@ from tasks.publish.resolve.local_entities import KIND_NOTES, summed_kinds, voted
 from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
-from tasks.text.names import disambiguator, normalise_name, strip_titles
+from tasks.text.names import disambiguator, is_acronym_of, normalise_name, strip_titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +166,13 @@ def _aliases(
             for name, mentions in unit.names.items():
                 # A name known only from a stated alias or from its form counts as one mention.
                 base, note = disambiguator(name)
-                forms = {base} if note in KIND_NOTES else {name, base} - {""}
+                if is_acronym_of(note, base):
+                    forms = {base, note}  # "Data Protection Council (DPC)"
+                else:
+                    forms = {base} if note in KIND_NOTES else {name, base} - {""}
                 own = persons.get(entity_id, "")
                 for form in forms:
-                    if own and _says_more(normalise_name(form), own):
+                    if own and _only_addresses(form, own):
                         continue
                     meant[form][entity_id] += mentions if form == name and mentions else 1
     rows = (
@@ -180,5 +183,7 @@ def _aliases(
     return _table("alias entity_id weight", rows)
 
 
-def _says_more(form: str, own: str) -> bool:
-    return form != own and f" {own} " in f" {form} "
+def _only_addresses(form: str, own: str) -> bool:
+    """Whether a form is a person's name with a title, or with more around it."""
+    norm = normalise_name(form)
+    return norm != own and (f" {own} " in f" {norm} " or strip_titles(form) != form)

@@ -110,6 +110,8 @@ def may_shorten(short: Unit, full: Unit) -> bool:
         return short.kind == "person" or surname in forms_listed(short)
     if short.norm == full.norm.split()[0] and full.titled:
         return short.kind == full.kind
-    return short.norm == without_legal_form(full.norm) or is_acronym_of(
-        _usual_name(short), _usual_name(full)
-    )
+    if short.norm == without_legal_form(full.norm):
+        return True
+    # IP and DB mean much else; US and UK are places.
+    surely = len(short.norm) > 2 or short.stated or full.kind == "place"
+    return surely and is_acronym_of(_usual_name(short), _usual_name(full))
