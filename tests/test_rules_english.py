@@ -35,6 +35,7 @@ def facts(found: Extracted) -> set[tuple[str, str, str]]:
 
 
 PASSIVE = ("Nagios", "maintained by", "volunteers")
+PHONE = ("phone number of the desk", "is", "+49 30 1234567")
 SENTENCES = [
     # active, passive, agent
     ("Ada Lovelace met Charles Babbage.", ("Ada Lovelace", "met", "Charles Babbage")),
@@ -85,7 +86,11 @@ SENTENCES = [
         "Irène Joliot-Curie won the Nobel Prize in Chemistry.",
         ("Irène Joliot-Curie", "won", "Nobel Prize in Chemistry"),
     ),
+    ("Redis 7.2 was released in 2023.", ("Redis 7.2", "released in", "2023")),
+    ("The phone number of the desk is +49 30 1234567.", PHONE),
+    ("The monthly fee for parking is $80.", ("monthly fee for parking", "is", "$80")),
     # offices, and places inside places
+    ("Former Acme CEO Tim Cook met reporters.", ("Tim Cook", "former CEO of", "Acme")),
     ("Idaho Gov. Cecil Andrus met reporters.", ("Cecil Andrus", "governor of", "Idaho")),
     ("Apple CEO Tim Cook met Sen. Mark Warner.", ("Tim Cook", "CEO of", "Apple")),
     ("Apple CEO Tim Cook met Sen. Mark Warner.", ("Mark Warner", "is a", "senator")),

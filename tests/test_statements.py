@@ -203,3 +203,40 @@ def test_an_edition_without_standings_holds_nothing_but_assertions(tmp_path: Pat
     request = {"database": str(tmp_path / DUCKDB_FILE), "live": {}, "memory_mb": 256, "threads": 1}
     with sql_worker.connect(request) as con:
         assert con.execute("select polarity from asserted_triples").fetchall() == [("positive",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "value"),
+    [
+        ("The timeout defaults to 30 seconds.", "The timeout", "defaults to", "30 seconds"),
+        ("By default, the server listens on port 9090.", "the server", "listens on", "port 9090"),
+        (
+            "Claims must be made no later than 30 days after the trip.",
+            "Claims",
+            "must be made",
+            "no later than 30 days after the trip",
+        ),
+        (
+            "Up to 6 % of the salary can be contributed to the fund.",
+            "Up to 6 % of the salary",
+            "can be contributed to",
+            "the fund",
+        ),
+        ("The API allows up to 500 calls.", "The API", "allows", "up to 500 calls"),
+        ("The number is 0800 123 456.", "The number", "is", "0800 123 456"),
+        ("The deadline is 1 March 2025.", "The deadline", "is", "1 March 2025"),
+        ("Lars uses an at-large system.", "Lars", "uses", "an at-large system"),
+        ("7-Eleven operates stores.", "7-Eleven", "operates", "stores"),
+    ],
+)
+def test_limits_values_and_words_with_hyphens_are_whole(
+    text: str, subject: str, predicate: str, value: str
+):
+    (found,) = statements(text)
+    assert (found["subject"], found["predicate"], found["object"]) == (subject, predicate, value)
+    assert found["polarity"] == "positive"
+
+
+def test_a_place_behind_a_comma_is_where_the_first_lies():
+    found = {s["subject"]: s for s in statements("The firm was founded in Austin, Texas, in 2004.")}
+    assert (found["Austin"]["predicate"], found["Austin"]["object"]) == ("is in", "Texas")

@@ -24,6 +24,7 @@ PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
+VERSION = re.compile(r"\d{1,3}(?:\.\d+)*")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 # What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
 CODE = re.compile(
@@ -195,7 +196,9 @@ def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
     if word[:1].isupper():
         return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
-    return tree.pos[token] == "NUM" and word.isdigit() and len(word) < 4
+    # "Redis 7.2", but not "Apple 3.5 %".
+    counted = tree.pos[token + 1 : token + 2] in (["NOUN"], ["SYM"], ["NUM"])
+    return tree.pos[token] == "NUM" and VERSION.fullmatch(word) is not None and not counted
 
 
 def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:

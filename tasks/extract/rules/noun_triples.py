@@ -22,6 +22,7 @@ from tasks.extract.rules.triple import RuleTriple, head_of, tail_of, term_of, tr
 from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
+FORMER = word_set("former ex outgoing then late")
 MEASURES = {
     "long": "length", "high": "height", "tall": "height", "wide": "width", "deep": "depth",
     "old": "age", "heavy": "weight",
@@ -55,7 +56,7 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
                 yield triple_of("predicative", passage, clause, head, f"is {words}", tail)
         elif tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:
             yield from _of_adjective(passage, clause, head, noun)
-        elif tree.pos[noun] in ("NOUN", "PROPN", "NUM", "ADJ"):
+        elif tree.pos[noun] in ("NOUN", "PROPN", "NUM", "ADJ", "SYM"):
             yield from _of_class(passage, clause, head, noun)
 
 
@@ -216,7 +217,10 @@ def _of_office(passage: ParsedPassage, name: NameSpan) -> Iterator[RuleTriple]:
     word = OFFICE_IN_FULL.get(word, word)
     head = called_by_name(passage, name.name, range(name.first, name.last))
     clause = _without_verb(office, name.first)
-    behind = office - 1 - (tree.lower[office - 1] in ("'s", "’s"))
+    behind = office - 1 - (tree.lower[office - 1] == "'s")
+    start, _ = passage.sentence_of(office)
+    if not FORMER.isdisjoint(tree.lower[max(start, office - LONGEST_ROLE) : office]):
+        word = f"former {word}"
     owner = call(passage, behind) if behind in passage.entities else None
     if owner is not None and owner.named and owner.kind != "person":
         yield triple_of("apposition", passage, clause, head, f"{word} of", owner)

@@ -20,7 +20,7 @@ CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
 ARGUMENTS = word_set("obj obl xcomp obl:agent obl:unmarked iobj")
 FUNCTIONS = word_set("case det mark cc punct advmod aux")
 HYPHENS = ("-", "‐", "‑", "–")
-LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w)")
+LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
 NUMBERED_NAME = re.compile(r"(?<![\w.,$€£-])\d{1,4}(?:[A-Z]{1,4}|[a-z]{4,})(?![\w-])")
 LIMIT = re.compile(
@@ -40,6 +40,8 @@ def repair(tree: Tree) -> None:
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
     for token, label in enumerate(tree.dep):
+        if label == "nmod" and tree.pos[tree.head[token]] == "VERB" and tree.head[token] < token:
+            tree.dep[token] = label = "obl"  # verbs have no attributes
         if label in ("nmod", "nmod:unmarked") and is_date(tree, token):
             verb = _verb_above(tree, tree.head[token])
             if verb is not None:
