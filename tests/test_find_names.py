@@ -27,6 +27,7 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
         ("Martin Luther King Jr. spoke. Jr. is no name.", {"Martin Luther King Jr."}),
         ("The language C runs on Debian.", {"Debian"}),
         ("The Kubernetes dashboard shows it.", {"Kubernetes"}),
+        ("This Linux-only tool runs Nagios-style checks in Debian.", {"Debian"}),
         ("The Internal Revenue Service pays.", {"Internal Revenue Service"}),
     ],
 )

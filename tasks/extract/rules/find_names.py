@@ -32,6 +32,7 @@ CODE = re.compile(
     r"|^\S*\.(?:md|rs|go|py|ts|toml|ya?ml|json|html?|css|txt|pdf|sh|cpp|[ch]|java|xml|csv|png|jpe?g"
     r"|svg|sql|log|cfg|ini|lock|exe|so|docx?|xlsx?)$"
 )
+QUALITY = re.compile(r"-([a-z]+)$")
 LETTERS = re.compile(r"[^\W\d_]")
 FRAGMENT = 0.7  # the share of capitals from which a line is written like a heading
 
@@ -315,6 +316,9 @@ def _is_name(tree: Tree, first: int, last: int) -> bool:
     letters = len(LETTERS.findall(words))
     if CODE.search(words) or (letters < 2 and not NUMBERED_NAME.fullmatch(words)):
         return False
+    quality = QUALITY.search(words)
+    if quality and is_word(quality[1]):
+        return False  # Linux-only
     if first and tree.pos[first - 1] == "NUM" and parse_value(f"1 {words}", "en").unit:
         return False  # "25 MB"
     return not all(
