@@ -240,3 +240,7 @@ def test_limits_values_and_words_with_hyphens_are_whole(
 def test_a_place_behind_a_comma_is_where_the_first_lies():
     found = {s["subject"]: s for s in statements("The firm was founded in Austin, Texas, in 2004.")}
     assert (found["Austin"]["predicate"], found["Austin"]["object"]) == ("is in", "Texas")
+
+
+def test_items_of_a_list_without_a_verb_state_nothing():
+    assert statements("1904 - Efficient watch resumption after reboot - v1.24") == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import Clause, Complement
+from tasks.extract.rules.clauses import FINITE, Clause, Complement
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
@@ -75,7 +75,9 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
             if subject and (statement.predicate or statement.implied):
                 yield statement
     for token, label in enumerate(tree.dep):
-        if label == "appos":
+        start, end = passage.sentence_of(token)
+        # In an item of a list without a verb a dash explains nothing.
+        if label == "appos" and not FINITE.isdisjoint(tree.tag[start:end]):
             statement = _of_apposition(passage, tree.head[token], token)
             if all(statement.arguments):
                 yield statement
