@@ -309,9 +309,10 @@ def stored_blocks(passage: dict[str, Any]) -> list[Block]:
 
 
 def _lead(paragraph: str) -> str:
-    """Return the last sentence of a paragraph if it leads to a list."""
+    """Return the last sentence of a paragraph if it leads to a list, as a question does."""
     last = _SENTENCE_MARK.split(paragraph.strip())[-1].strip()
-    return last if last and not _ENDS_SENTENCE.search(last) else ""
+    asks = last.endswith(("?", "？"))
+    return last if last and (asks or not _ENDS_SENTENCE.search(last)) else ""
 
 
 def _reads_like_prose(text: str) -> bool:

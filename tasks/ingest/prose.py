@@ -1,8 +1,10 @@
 """The words of a block as a reader of the page sees them: without Markdown's marks and targets."""
 
 import re
+from collections.abc import Iterator
+from html import unescape
 
-from tasks.text.excerpt import Excerpt
+from tasks.text.excerpt import Excerpt, Part
 
 _TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _LINKS = re.compile(
@@ -22,6 +24,7 @@ _INLINE = re.compile(
     r"|^[ \t]*>[ \t]?",  # of a quotation's further lines
     re.DOTALL | re.MULTILINE,
 )
+_CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _DEEPEST = 3  # links in the labels of links, such as pictures
 
 
@@ -34,7 +37,18 @@ def words_of(block: str) -> Excerpt:
     for _ in range(_DEEPEST):
         if "[" in excerpt.text:
             excerpt = excerpt.replaced(_LINKS, _kept)
-    return excerpt.replaced(_INLINE, _kept)
+    return Excerpt.of(_decoded(excerpt.replaced(_INLINE, _kept)))
+
+
+def _decoded(excerpt: Excerpt) -> Iterator[Part]:
+    """Yield the parts of an excerpt with its character references decoded."""
+    place = 0
+    for match in _CHARACTER.finditer(excerpt.text):
+        yield from excerpt.parts(place, match.start())
+        source, _ = excerpt.in_source(*match.span())
+        yield Part(unescape(match[0]), source, stands_there=False)
+        place = match.end()
+    yield from excerpt.parts(place, len(excerpt.text))
 
 
 def _kept(match: re.Match[str]) -> list[tuple[int, int]]:

@@ -125,6 +125,9 @@ def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, fl
         f"{side} has an adjective": float(not tags.isdisjoint(("JJ", "JJR", "JJS"))),
         f"{side} has a verb": float(any(tag.startswith("VB") for tag in tags)),
         f"{side} stands after a determiner": float(owned),
+        f"{side} is a noun alone after the": float(
+            not end.named and len(end.tokens) == 1 and first > 0 and tree.lower[first - 1] == "the"
+        ),
         f"{side} stands elsewhere": math.log1p(max(times - 1, 0)),
     }
 

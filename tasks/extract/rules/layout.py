@@ -81,7 +81,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
         words = words_of(text[block.start : block.end])
         if block.kind is BlockKind.PROSE:
             words = words.without(_DATELINE)
-        if not words.text.strip():
+        if not words.text.strip() or _is_option(block):
             continue
         end = Part("\n\n", block.end - 1, stands_there=False)
         if block.kind is BlockKind.ITEM:
@@ -90,6 +90,11 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
                 yield Part(f"{lead} ", block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=block.start)
         yield end
+
+
+def _is_option(block: Block) -> bool:
+    """Whether a block is one of the answers to choose from below a question."""
+    return block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
 
 
 def _open_sentence(lead: str) -> str:

@@ -118,7 +118,7 @@ def call(passage: ParsedPassage, head: int) -> Called | None:
         return called_by_name(passage, name.name, range(name.first, name.last))
     if tree.pos[head] == "PRON" or tree.tag[head] in ("DT", "WDT", "WP", "EX"):
         return None
-    tokens = without_determiner(passage, concise_phrase(passage, head))
+    tokens = without_determiner(passage, whole_phrase(passage, head))
     if not tokens:
         return None
     return Called(tree.join(tokens), "unknown", tokens, named=False)
@@ -142,13 +142,26 @@ def possessors(tree: Tree, noun: int) -> list[int]:
     ]
 
 
-def concise_phrase(passage: ParsedPassage, head: int) -> list[int]:
-    """Return a phrase with its "of" part, or the bare noun phrase if that is too long."""
-    tokens = phrase_without(passage.tree, head, OUTSIDE | SIDE_REMARKS | {"conj"})
+def whole_phrase(passage: ParsedPassage, head: int) -> list[int]:
+    """Return a phrase with all that narrows it down; nothing if that is too long or has gaps."""
+    tree = passage.tree
+    aside = {
+        child
+        for child in tree.children[head]
+        if tree.dep[child] in ("acl", "acl:relcl", "nmod") and _after_comma(tree, child)
+    }
+    dropped = OUTSIDE | SIDE_REMARKS - {"acl:relcl"} | {"conj"}
+    tokens = phrase_without(tree, head, dropped)
+    for child in aside:
+        below = set(tree.subtree(child))
+        tokens = _trimmed(tree, [token for token in tokens if token not in below])
     gapless = bool(tokens) and len(tokens) == tokens[-1] + 1 - tokens[0]
-    if len(tokens) > LONGEST_PHRASE or not gapless:
-        tokens = core_phrase(passage.tree, head)
-    return tokens if len(tokens) <= LONGEST_PHRASE else []
+    return tokens if gapless and len(tokens) <= LONGEST_PHRASE else []
+
+
+def _after_comma(tree: Tree, clause: int) -> bool:
+    first = tree.subtree(clause)[0]
+    return first > 0 and tree.words[first - 1] == "," or tree.words[first] == ","
 
 
 def without_determiner(passage: ParsedPassage, tokens: list[int]) -> list[int]:

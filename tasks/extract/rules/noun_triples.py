@@ -27,6 +27,7 @@ MEASURES = {
     "long": "length", "high": "height", "tall": "height", "wide": "width", "deep": "depth",
     "old": "age", "heavy": "weight",
 }  # fmt: skip
+RELATING = word_set("of to between")
 SORTS = word_set("type kind sort form one part member number variety example name")
 
 
@@ -82,10 +83,22 @@ def _of_class(
     definite = any(tree.lower[c] == "the" for c in tree.children[noun])
     # "The founder of X" says all; "the founder" alone leaves out of what.
     bare = definite and not named and (roles or len(core) == 1)
+    bare = bare or not named and _is_relational(tree, noun)
     if (named or core) and tail is not None and not sort and not bare:
         relation = "is" if head.term else "is" if named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
     yield from roles
+
+
+def _is_relational(tree: Tree, noun: int) -> bool:
+    """Whether a noun says too little without its complement: "a component of X"."""
+    return any(
+        tree.dep[child] == "nmod" and tree.lower[mark] in RELATING
+        for child in tree.children[noun]
+        if child > noun
+        for mark in tree.children[child]
+        if tree.dep[mark] == "case"
+    )
 
 
 def _of_role(

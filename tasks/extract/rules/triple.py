@@ -39,13 +39,16 @@ LONGEST_TERM = 6
 PASSING = word_set("next last first second other new current latest previous")
 STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
+RELATIVE = ("WDT", "WP", "WP$")
 EMPTY = word_set(
     "case essence fact particular general addition order terms instance example turn default"
 )
 PARTS = word_set("compound flat amod nummod")
 POINTING = word_set(
-    "following above below aforementioned same such former latter this that these those here there"
+    "following above below aforementioned same such former latter this that these those here there "
+    "another other others similar"
 )
+LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
 
 
 @dataclass(slots=True)
@@ -126,9 +129,14 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
     behind = text[tree.end[end.tokens[-1]] :][:2]
     if _JOINED.fullmatch(before[::-1]) or _JOINED.fullmatch(behind):
         return False
-    if any(tree.lower[token] in POINTING or tree.tag[token] in COMPARED for token in tokens):
+    pointing = {t for t in tokens if tree.lower[t] in POINTING and tree.tag[t] not in RELATIVE}
+    if pointing or any(tree.tag[token] in COMPARED for token in tokens):
+        return False
+    if tree.pos[end.tokens[-1]] in LOOSE_ENDS:
         return False
     if not end.named and (_BRACKET.search(end.name) or end.name.lower() in EMPTY):
+        return False
+    if not end.named and _points(passage, end.tokens):
         return False
     if end.named and tree.lower[max(end.tokens[0] - 1, 0)] in OFFICES:
         return True
@@ -138,6 +146,18 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         for token in tokens
         for child in tree.children[token]
     )
+
+
+def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
+    """Whether a phrase only points at something: "this territory"."""
+    tree = passage.tree
+    articles = {
+        tree.lower[child]
+        for token in tokens
+        for child in tree.children[token]
+        if tree.dep[child] == "det" and child < tokens[0]
+    }
+    return not articles.isdisjoint(POINTING)
 
 
 def head_of(passage: ParsedPassage, subject: int) -> Called | None:
@@ -208,7 +228,8 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
     called = call(passage, head)
     if called is None or called.named:
         return called
-    if any(tree.tag[t] in ("WDT", "WP", "WP$") for t in called.tokens):
+    own = set(called.tokens)
+    if any(tree.tag[t] in RELATIVE and tree.head[t] not in own - {head} for t in own):
         return None
     return _without_end(passage, called)
 

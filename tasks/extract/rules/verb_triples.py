@@ -16,6 +16,7 @@ from tasks.extract.rules.noun_triples import of_attribute
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.relations import is_vague, relation_of
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
+from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import LONGEST_HEAD, RuleTriple, tail_of, tells_when, triple_of
 from tasks.text.languages import word_set
 
@@ -29,6 +30,7 @@ KEEPING_OBJECT = frozenset(
 # Nouns that only make a verb of a verb: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
 SCENES = word_set("after before during following amid despite like unlike")
+NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
 
@@ -50,7 +52,8 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     between: list[int] = []
     if mains:
         between = without_determiner(passage, core_phrase(tree, mains[0].head))
-        if len(between) > LONGEST_BETWEEN or tree.pos[mains[0].head] == "PRON":
+        narrowed = any(tree.dep[c] in NARROWING for c in tree.children[mains[0].head])
+        if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] == "PRON":
             return
     for complement in clause.complements:
         if complement.role not in ("oblique", "agent") or tells_when(passage, complement):
@@ -86,13 +89,24 @@ def _of_object(
     tree = passage.tree
     if main.role == "object" and tree.lemma[clause.predicate] == "have":
         yield from _of_possession(passage, clause, head, main.head)
-    if is_vague(tree, clause, []) or tree.lower[main.head] in LIGHT:
+    if is_vague(tree, clause, []) or tree.lower[main.head] in LIGHT or _goes_on(tree, clause):
         return
     relation = relation_of(tree, clause, main.marks, [])
     for thing in conjuncts(tree, main.head):
         tail = tail_of(passage, thing)
         if tail is not None:
             yield triple_of("object", passage, clause, head, relation, tail)
+
+
+def _goes_on(tree: Tree, clause: Clause) -> bool:
+    """Whether a verb says of its object what it is or does: "made X public", "defines X as Y"."""
+    return any(
+        complement.role == "clause"
+        and tree.pos[complement.head] != "VERB"
+        or complement.role == "oblique"
+        and [tree.lower[mark] for mark in complement.marks] == ["as"]
+        for complement in clause.complements
+    )
 
 
 def _of_oblique(

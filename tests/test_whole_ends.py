@@ -1,0 +1,67 @@
+"""The ends of triples are whole: narrowed down as in the text, or left out."""
+
+import pytest
+
+from tasks.extract.rules.layout import lay_out
+from tasks.ingest.prose import words_of
+from tests.test_rules_english import facts, read
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Johns Hopkins University develops blood tests that reveal early cancers.",
+            (
+                "Johns Hopkins University",
+                "develops",
+                "blood tests that reveal early cancers",
+            ),
+        ),
+        (
+            "Chitin is a major component of cell walls.",
+            ("Chitin", "major component of", "cell walls"),
+        ),
+        ("Acme opened a plant, which was closed in 2019.", ("Acme", "opened", "plant")),
+    ],
+)
+def test_a_phrase_keeps_what_narrows_it_down(text, expected):
+    assert expected in facts(read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Chitin is a major component of cell walls.", ("Chitin", "is a", "major component")),
+        ("Acme took this territory.", ("Acme", "took", "territory")),
+        ("Acme uses similar technology.", ("Acme", "uses", "similar technology")),
+        ("Acme made the port public.", ("Acme", "made", "port")),
+        (
+            "The World Bank defines poor countries as nations with an income below 1,000 dollars.",
+            ("World Bank", "defines", "poor countries"),
+        ),
+        (
+            "Acme leads a consortium of scientists from many lands who want to insert a gene of "
+            "maize into plants of rice.",
+            ("Acme", "leads", "consortium"),
+        ),
+    ],
+)
+def test_an_end_that_says_too_little_is_no_end(text, cut):
+    assert cut not in facts(read(text))
+
+
+def test_answers_to_choose_from_are_no_prose():
+    text = "What does E6 do?\n\n1. E6 activates p53.\n2. E6 inactivates p53.\n\nThe end came.\n"
+    assert lay_out({"text": text, "blocks": None}).prose.text.split("\n\n")[:-1] == [
+        "What does E6 do?",
+        "The end came.",
+    ]
+
+
+def test_character_references_are_read_as_characters():
+    excerpt = words_of("its &#8220;big&#8221; 5&nbsp;km R&amp;D site &bogus;")
+    assert excerpt.text == "its “big” 5\xa0km R&D site &bogus;"
+    start = excerpt.text.index("big")
+    assert excerpt.in_source(start, start + 3) == (11, 14)
+    assert excerpt.in_source(excerpt.text.index("R&D"), excerpt.text.index("R&D") + 3)[0] == 32
