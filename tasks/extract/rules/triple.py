@@ -20,9 +20,9 @@ from tasks.extract.rules.noun_phrases import (
     DETERMINERS,
     Called,
     call,
-    concise_phrase,
     core_phrase,
     possessors,
+    whole_phrase,
     without_determiner,
 )
 from tasks.extract.rules.passage import ParsedPassage
@@ -195,7 +195,7 @@ def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
     if not present or not stating or clause.negated or not tree.words[subject].islower():
         return None
     own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
-    tokens = without_determiner(passage, concise_phrase(passage, subject))
+    tokens = without_determiner(passage, whole_phrase(passage, subject))
     pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
     pointed |= bool(tokens) and tree.pos[tokens[-1]] == "ADP"
     if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
