@@ -14,6 +14,16 @@ def counted(run: RunReport) -> Iterator[tuple[str, str, int]]:
                 yield group, what.replace("_", " "), number
 
 
+YIELD_COLUMNS = ("source", "language", "sentences", "with a statement", "with a fact")
+
+
+def yields(run: RunReport) -> Iterator[tuple[str, str, int, str, str]]:
+    """Yield for every source and language how many sentences gave a statement, or a fact."""
+    for row in run.yields:
+        shares = (f"{row[what] / row['sentences']:.0%}" for what in ("with_statement", "with_fact"))
+        yield row["source"], row["language"], row["sentences"], *shares
+
+
 def headline(run: RunReport) -> str:
     """Return the run's outcome in one sentence."""
     if run.published:
@@ -28,6 +38,8 @@ def run_as_markdown(run: RunReport) -> str:
     lines = [f"# Run {run.run_id}", "", headline(run), ""]
     lines += ["| stage | what | number |", "| --- | --- | ---: |"]
     lines += [f"| {stage} | {what} | {number} |" for stage, what, number in counted(run)]
+    if run.yields:
+        lines += ["", table_as_markdown(YIELD_COLUMNS, list(yields(run)))]
     if "calls" in run.counts:
         lines += ["", "Cost: unknown." if run.cost is None else f"Cost: {run.cost:.4f}."]
     lines += ["", "| stage | seconds |", "| --- | ---: |"]

@@ -5,7 +5,7 @@ records kept beside them; `schemas.observations.JOURNAL` is what both are built 
 """
 
 from schemas.bandits import BANDIT_ROWS
-from schemas.documents import Document, Passage
+from schemas.documents import Document, Passage, SourceYield
 from schemas.knowledge import (
     Alias,
     Aspect,
@@ -44,6 +44,7 @@ from schemas.statements import AssertedStatement, Statement
 EDITION: tuple[type[Row], ...] = (
     Document,
     Passage,
+    SourceYield,
     Entity,
     EntityRedirect,
     Alias,

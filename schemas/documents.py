@@ -61,3 +61,23 @@ class Passage(Row):
     sensitivity: str | None = Field(
         None, description="`sensitive` if its text occurs in a sensitive document."
     )
+
+
+class SourceYield(Row):
+    """How much of a source's running text became knowledge, by language.
+
+    Notes are left out: they quote sentences whether or not these were understood. Passages
+    extracted before sentences were counted are left out too, until they are extracted again.
+    """
+
+    table: ClassVar[str] = "yields"
+    key: ClassVar[tuple[str, ...]] = ("source", "language")
+
+    source: str = Field(description="The source.")
+    language: str = Field(description="The documents' language.")
+    documents: int = Field(description="Documents with at least one whole sentence.")
+    sentences: int = Field(description="Whole sentences of running text.")
+    with_statement: int = Field(description="Sentences of which a statement was read.")
+    with_fact: int = Field(
+        description="Sentences that gave a published triple, description or alias."
+    )

@@ -120,6 +120,13 @@ class PassageBlock(BaseModel):
     lead: str
 
 
+class PassageSentence(BaseModel):
+    """The characters of a passage that are one sentence."""
+
+    start: int
+    end: int
+
+
 class SplitPassage(Row):
     """A passage and its place in the content from which it was cut."""
 
@@ -160,6 +167,9 @@ class Extraction(Row):
     aliases: int = Field(description="Aliases found.")
     names: int = Field(description="Names found.")
     statements: int | None = Field(None, description="Statements found; null in old rows.")
+    sentences: list[PassageSentence] | None = Field(
+        None, description="The whole sentences of its running text; null in old rows."
+    )
     run_id: str = RUN
     extracted_at: datetime = Field(description="When (UTC).")
 

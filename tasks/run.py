@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import orjson
@@ -25,7 +25,10 @@ from warehouse.live import latest, record
 
 @dataclass
 class RunReport:
-    """The report of a run for users and for `--json`; `cost` (dollars) is None if unknown."""
+    """The report of a run for users and for `--json`; `cost` (dollars) is None if unknown.
+
+    `yields` are the rows of the new edition's table `yields`.
+    """
 
     run_id: str
     outcome: str = "running"
@@ -33,6 +36,7 @@ class RunReport:
     edition: str | None = None
     published: bool = False
     notes: list[str] = field(default_factory=list)
+    yields: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     cost: float | None = 0.0
     flow: str = "refresh_knowledge"

@@ -46,6 +46,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
     schemas.Description: ("description_facts", "entity_id, description_id"),
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
+    schemas.SourceYield: ("yield_facts", "source, language"),
     schemas.EntityPassage: ("entity_passage_facts", "entity_id, document_id, passage_id"),
     schemas.Change: ("change_facts", "fact_kind, kind, fact_id"),
     schemas.TrainingText: ("training_text_facts", "expert, text_id"),

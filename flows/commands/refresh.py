@@ -7,7 +7,7 @@ from flows import terminal
 from flows.home import home_of, settings_of
 from flows.jobs import RefreshKnowledge
 from flows.orchestration import run_job
-from flows.summary import counted, headline
+from flows.summary import YIELD_COLUMNS, counted, headline, yields
 from schemas.settings import EngineSettings, Settings
 from tasks.ingest.formats.url_secrets import hide_secrets
 from tasks.run import RunReport
@@ -74,6 +74,8 @@ def show_report(report: dict[str, Any]) -> None:
     """Print the summary of a run."""
     run = RunReport(**report)
     terminal.table(["stage", "what", "number"], counted(run))
+    if run.yields:
+        terminal.table(YIELD_COLUMNS, yields(run))
     seconds = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in run.seconds.items())
     terminal.show(f"Time: {seconds}.")
     if "calls" in run.counts:

@@ -111,6 +111,7 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
                 "aliases": len(result.aliases),
                 "names": len(result.names),
                 "statements": len(result.statements),
+                "sentences": result.sentences,
                 "run_id": run_id,
                 "extracted_at": now,
             }

@@ -19,6 +19,7 @@ class Extracted:
     the engine adds.
     `failed` is None when extraction succeeded, even with no facts; otherwise it says why the
     passage must be tried again. `empty_because` says why a successful extraction has no facts.
+    `sentences` are the spans of the sentences that were read.
     """
 
     passage_id: str
@@ -28,6 +29,7 @@ class Extracted:
     aspects: list[Mention] = field(default_factory=list)
     aliases: list[Mention] = field(default_factory=list)
     statements: list[Mention] = field(default_factory=list)
+    sentences: list[dict[str, int]] | None = None
     failed: str | None = None
     empty_because: str | None = None
 

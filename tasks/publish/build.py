@@ -165,7 +165,7 @@ def _derive(
     derivation.hand_over("single_valued", read_single_valued())
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "entities", "changes", "gates", "experts", "path_policies"):
+    for step in ("facts", "yields", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
     return resolution
 

@@ -1,5 +1,8 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import schemas
 from schemas.errors import HeldError
 from schemas.settings import Settings
@@ -12,6 +15,12 @@ from tasks.publish.checks import failed_checks
 from tasks.retrieval.index import build_index
 from tasks.run import Stages, Work
 from warehouse.editions import Edition
+
+# A source is worth a warning if it has this many sentences, and fewer than these shares of them
+# gave a statement or a fact: less than the poorest of ten development corpora gives.
+ENOUGH_SENTENCES = 50
+LEAST_STATED = 0.5
+LEAST_KNOWN = 0.02
 
 
 def build_edition(work: Work) -> None:
@@ -31,6 +40,25 @@ def build_edition(work: Work) -> None:
         counts = {row.table: work.candidate.rows(row) for row in schemas.EDITION}
         work.run.counts["edition"] = counts
         work.run.edition = work.candidate.id
+        work.run.yields = work.candidate.table(schemas.SourceYield).to_pylist()
+        work.run.notes.extend(low_yields(work.run.yields))
+
+
+def low_yields(yields: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a warning for every source of which little was understood."""
+    for row in yields:
+        shares = {
+            "statements": (row["with_statement"] / row["sentences"], LEAST_STATED),
+            "facts": (row["with_fact"] / row["sentences"], LEAST_KNOWN),
+        }
+        low = [
+            f"{share:.0%} gave {what}" for what, (share, least) in shares.items() if share < least
+        ]
+        if row["sentences"] >= ENOUGH_SENTENCES and low:
+            yield (
+                f"{row['source']}: of {row['sentences']} sentences ({row['language']}) only "
+                f"{' and '.join(low)}; look at some of its passages and at what was read of them"
+            )
 
 
 def publish_edition(work: Work) -> None:

@@ -1,6 +1,6 @@
 -- What the passages state: the newest complete extraction of each, at every place where it stands.
 create table chosen as
-select passage_id, e.engine, e.prompt_sha, e.commit, e.extracted_at
+select passage_id, e.engine, e.prompt_sha, e.commit, e.extracted_at, e.sentences
 from j_extractions e, build_settings s
 where outcome = 'complete'
   and passage_id in (select passage_id from passages)

@@ -1,0 +1,80 @@
+"""How much of a source was understood: counted by sentence, shown after a refresh, warned of."""
+
+from typing import Any
+
+import pytest
+
+import schemas
+from schemas.settings import EngineSettings, Settings
+from tasks.extract.rules.layout import lay_out
+from tasks.publish.publish import ENOUGH_SENTENCES, low_yields
+from tasks.refresh import refresh
+from warehouse.home import Home
+
+SETTINGS = Settings(engine=EngineSettings(encoder="none"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The port is 9090. It can be changed.", ["The port is 9090.", "It can be changed."]),
+        ("# Ports\n\n- the port\n- The host is fixed.\n", ["The host is fixed."]),
+        ("```\nprint(1). Stop.\n```\n\nThe end came.", ["The end came."]),
+    ],
+)
+def test_only_whole_sentences_of_running_text_count(text, expected):
+    spans = lay_out({"text": text, "blocks": None}).sentences("en")
+    assert [text[span["start"] : span["end"]] for span in spans] == expected
+
+
+def test_a_refresh_counts_for_each_source_the_sentences_that_gave_something(tmp_path):
+    good, empty = tmp_path / "good", tmp_path / "empty"
+    good.mkdir()
+    empty.mkdir()
+    (good / "a.txt").write_text(
+        "Marie Curie was born in Warsaw in 1867. Marie Curie discovered polonium in 1898."
+    )
+    (empty / "b.txt").write_text("Hello there, dear reader! And so on, and so forth.")
+    home = Home(tmp_path / "home")
+    run = refresh(home, [str(good), str(empty)], SETTINGS)
+    rows = home.editions.current().table(schemas.SourceYield).to_pylist()
+    assert rows == run.yields
+    by_source = {row["source"].rsplit("/", 1)[1]: row for row in rows}
+    assert by_source["good"] == {
+        "source": str(good),
+        "language": "en",
+        "documents": 1,
+        "sentences": 2,
+        "with_statement": 2,
+        "with_fact": 2,
+    }
+    assert by_source["empty"]["sentences"] == 2
+    assert by_source["empty"]["with_fact"] == 0
+
+
+def _row(sentences: int, stated: int, known: int) -> dict[str, Any]:
+    return {
+        "source": "handbook",
+        "language": "en",
+        "sentences": sentences,
+        "with_statement": stated,
+        "with_fact": known,
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (_row(100, 90, 50), []),
+        (_row(100, 10, 50), ["10% gave statements"]),
+        (_row(100, 90, 0), ["0% gave facts"]),
+        (_row(100, 1, 0), ["1% gave statements and 0% gave facts"]),
+        (_row(ENOUGH_SENTENCES - 1, 0, 0), []),
+    ],
+)
+def test_a_source_of_which_little_was_understood_is_warned_of(row, words):
+    warnings = list(low_yields([row]))
+    assert len(warnings) == len(words)
+    for warning, expected in zip(warnings, words, strict=True):
+        assert warning.startswith("handbook: of 100 sentences (en) only ")
+        assert expected in warning

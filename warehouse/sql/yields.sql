@@ -1,0 +1,26 @@
+-- How much of the running text of each source was understood.
+create table yield_facts as
+with sentences as (
+    select d.source, d.language, document_id, passage_id,
+           p.passage_start + s.start as sentence_start, p.passage_start + s."end" as sentence_end
+    from (
+        select document_id, passage_id, passage_start, unnest(c.sentences) as s
+        from places join chosen c using (passage_id)
+    ) p join documents d using (document_id)
+),
+stated as (
+    select distinct s.document_id, s.sentence_start
+    from sentences s join statement_facts f using (document_id, passage_id)
+    where f.span_start < s.sentence_end and s.sentence_start < f.span_end
+),
+known as (
+    select distinct s.document_id, s.sentence_start
+    from sentences s join mention_facts f using (document_id, passage_id)
+    where f.span_start < s.sentence_end and s.sentence_start < f.span_end and f.fact_kind <> 'aspect'
+)
+select source, language, count(distinct document_id) as documents, count(*) as sentences,
+       count(stated.document_id) as with_statement, count(known.document_id) as with_fact
+from sentences
+left join stated using (document_id, sentence_start)
+left join known using (document_id, sentence_start)
+group by all;
