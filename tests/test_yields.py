@@ -23,7 +23,7 @@ SETTINGS = Settings(engine=EngineSettings(encoder="none"))
     ],
 )
 def test_only_whole_sentences_of_running_text_count(text, expected):
-    spans = lay_out({"text": text, "blocks": None}).sentences("en")
+    spans = lay_out({"text": text, "blocks": None}).prose.whole_sentences("en")
     assert [text[span["start"] : span["end"]] for span in spans] == expected
 
 
@@ -68,13 +68,17 @@ def _row(sentences: int, stated: int, known: int) -> dict[str, Any]:
         (_row(100, 90, 50), []),
         (_row(100, 10, 50), ["10% gave statements"]),
         (_row(100, 90, 0), ["0% gave facts"]),
-        (_row(100, 1, 0), ["1% gave statements and 0% gave facts"]),
+        (_row(100, 1, 0), ["0% gave facts and 1% gave statements"]),
         (_row(ENOUGH_SENTENCES - 1, 0, 0), []),
     ],
 )
 def test_a_source_of_which_little_was_understood_is_warned_of(row, words):
-    warnings = list(low_yields([row]))
+    warnings = list(low_yields([row], "rules"))
     assert len(warnings) == len(words)
     for warning, expected in zip(warnings, words, strict=True):
         assert warning.startswith("handbook: of 100 sentences (en) only ")
         assert expected in warning
+
+
+def test_a_model_is_not_expected_to_give_statements():
+    assert not list(low_yields([_row(100, 0, 50)], "openai"))

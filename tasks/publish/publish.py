@@ -41,16 +41,20 @@ def build_edition(work: Work) -> None:
         work.run.counts["edition"] = counts
         work.run.edition = work.candidate.id
         work.run.yields = work.candidate.table(schemas.SourceYield).to_pylist()
-        work.run.notes.extend(low_yields(work.run.yields))
+        work.run.notes.extend(low_yields(work.run.yields, work.settings.engine.engine))
 
 
-def low_yields(yields: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a warning for every source of which little was understood."""
+def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
+    """Yield a warning for every source of which little was understood.
+
+    Only the embedded engine reads statements, so of a model only facts are expected.
+    """
     for row in yields:
         shares = {
-            "statements": (row["with_statement"] / row["sentences"], LEAST_STATED),
             "facts": (row["with_fact"] / row["sentences"], LEAST_KNOWN),
         }
+        if engine == "rules":
+            shares["statements"] = (row["with_statement"] / row["sentences"], LEAST_STATED)
         low = [
             f"{share:.0%} gave {what}" for what, (share, least) in shares.items() if share < least
         ]

@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tasks.text.sentences import sentences
+
+_ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
+
 
 class Part(NamedTuple):
     """Words, and where in the source they stand, or would if they stood there."""
@@ -59,6 +63,15 @@ class Excerpt:
 
     def _piece(self, place: int) -> int:
         return bisect_right(self.pieces, place, key=lambda piece: piece[0]) - 1
+
+    def whole_sentences(self, language: str) -> list[dict[str, int]]:
+        """Return where the sentences that end with a mark stand in the source."""
+        spans = [
+            self.in_source(start, end)
+            for start, end in sentences(self.text, language)
+            if _ENDS_SENTENCE.search(self.text[start:end])
+        ]
+        return [{"start": start, "end": end} for start, end in spans]
 
     def parts(self, start: int, end: int, moved: int = 0) -> Iterator[Part]:
         """Yield the parts of a stretch; their places in the source are `moved`."""

@@ -50,7 +50,9 @@ class Evidence:
         self.given = readable(row)
         self.text = Searchable(self.given.text)
         self.around = Searchable(f"{row['title']}\n{row['headings']}")
-        self.extracted = Extracted(row["passage_id"])
+        self.extracted = Extracted(
+            row["passage_id"], sentences=self.given.whole_sentences(self.language)
+        )
         self.seen: set[tuple[str, ...]] = set()
         # A reply repeats the same names and quotes many times.
         self.find = cache(self.text.find)

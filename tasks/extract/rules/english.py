@@ -64,7 +64,7 @@ def _sentences_of(row: PassageRow, layout: Layout) -> str:
 
 
 def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:
-    extracted = Extracted(row["passage_id"], sentences=layout.sentences("en"))
+    extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("en"))
     if doc is not None:
         _read_prose(extracted, row, tree_of(doc, prose))
         extracted.place_in(layout.prose)

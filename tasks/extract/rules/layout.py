@@ -9,7 +9,6 @@ from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
 from tasks.text.excerpt import Excerpt, Part
 from tasks.text.languages import word_set
-from tasks.text.sentences import sentences
 
 # After these an item of a list goes on with the sentence before the list.
 _GOES_ON = word_set(
@@ -62,15 +61,6 @@ class Layout:
 
     prose: Excerpt
     records: tuple[Record, ...]
-
-    def sentences(self, language: str) -> list[dict[str, int]]:
-        """Return where the whole sentences of the prose stand in the passage."""
-        spans = [
-            self.prose.in_source(start, end)
-            for start, end in sentences(self.prose.text, language)
-            if _ENDS_SENTENCE.search(self.prose.text[start:end])
-        ]
-        return [{"start": start, "end": end} for start, end in spans]
 
 
 def lay_out(row: dict[str, Any]) -> Layout:

@@ -61,7 +61,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     names = {title, simplified(speaker), *forms} - {""}
     sentences = read_sentences(text, sorted(names, key=len, reverse=True))
     kind = title_kind(title, sentences)
-    extracted = Extracted(row["passage_id"], sentences=layout.sentences("zh"))
+    extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("zh"))
     passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
     passage.spoke_of(passage.title)
     for sentence in sentences:
