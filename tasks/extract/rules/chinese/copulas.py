@@ -27,7 +27,7 @@ def state_measure(statement: Statement) -> bool:
         before = before[:-1]
     if not before:
         return False
-    word = before[-1].text
+    word = before[-1].text.removesuffix("约")  # the dictionary has 全长约 as one word
     attribute = MEASURES.get(word) or (word if word.endswith(tuple(MEASURES)) else "")
     after = [
         t for t in clause.tokens if t.start >= number.end and t.text not in ("左右", "以上", "多")

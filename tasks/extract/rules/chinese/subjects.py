@@ -19,6 +19,7 @@ from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import tag_of
 
+BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
 FAMILIES = frozenset(["客家", "国家", "大家", "人家", "专家"])
 
 
@@ -44,7 +45,7 @@ def resolve_subject(
         named = is_known(carried[0]) or carried[0] == passage.title
         if named and carried[0].text and text not in VAGUE:
             return carried, text
-    while len(tokens) > 1 and (tokens[-1].text in MEASURES or tokens[-1].text == "的"):
+    while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
         tokens = tokens[:-1]
     if len(tokens) == 1 and tokens[0].text in PRONOUNS:
         return _one(passage.pronoun(tokens[0].text))
@@ -58,6 +59,11 @@ def resolve_subject(
     if not all(is_whole(part) if titled else is_term(part, passage.title) for part in parts):
         return None
     return [pick_name(passage, part) for part in parts], ""
+
+
+def _leads_to_value(word: str) -> bool:
+    """Whether a word stands between a subject and its measure: 全长, 约, 全长约."""
+    return word in BEFORE_VALUES or word.removesuffix("约") in MEASURES
 
 
 def _is_common(tokens: list[Token]) -> bool:
