@@ -2,8 +2,9 @@
 
 `benchmarks/judged/facts.jsonl` has triples of English and Chinese corpora with where they were read
 and what a reader, who knew neither rules nor confidence, thought of them by docs/judging.md:
-useful, useless or wrong. A row's `document` is a file below `$ALMANAC_DATA/more`, or a record of
-one (`rc/cmrc2018_dev_zh.jsonl.gz#ID`); `start` and `end` count its characters. A corpus whose name
+useful, useless or wrong. A row quotes the text around its fact, or names a `document`, which is a
+file below `$ALMANAC_DATA/more` or a record of one (`rc/cmrc2018_dev_zh.jsonl.gz#ID`); `start` and
+`end` count the characters of the quotation or of the document. A corpus whose name
 begins with `zh_` is Chinese. Triples that today's rules do not state any more are left out. Per
 language a ridge logistic regression learns which are useful; every figure is of corpora that the
 weights have not seen. Writes the weights to tasks/extract/rules/confidence.json and
@@ -97,9 +98,11 @@ def _read_chinese(rows: list[dict[str, Any]]) -> Iterator[Stated]:
 
 def passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
     """Return the row of the passage that a fact was read from."""
-    title, text = _document(fact["document"])
+    quoted = "text" in fact
+    title, text = (fact["title"], fact["text"]) if quoted else _document(fact["document"])
     pieces = split("", title, text, language, PASSAGE_TOKENS)
-    return next(piece for piece in pieces if piece["span_end"] > fact["start"])
+    piece = next(piece for piece in pieces if piece["span_end"] > fact["start"])
+    return piece | {"headings": fact["headings"]} if quoted else piece
 
 
 @cache

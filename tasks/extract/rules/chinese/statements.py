@@ -53,7 +53,11 @@ def add_statement(
     }
     end = clause.end if not clause.rest else clause.rest[-1].end
     tokens = [*meant.words, *clause.tokens]
-    span = (min(start, *(token.start for token in tokens)), end)
+    begin = min(start, *(token.start for token in tokens))
+    if not clause.subject and passage.sentence is not None:  # it stands earlier in the sentence
+        stands = passage.text.rfind(subject, passage.sentence.start, begin)
+        begin = stands if stands >= 0 else begin
+    span = (begin, end)
     passage.extracted.statements.append({**row, **evidence_columns(span, share("statement"))})
 
 
