@@ -234,6 +234,33 @@ def test_numbers_of_articles_and_items_are_no_part_of_a_fact() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("天坛拥有安全事故、水质污染应急机制。", {("天坛", "拥有", "安全事故、水质污染应急机制")}),
+        ("天坛拥有北京、上海等城市。", {("天坛", "拥有", "北京"), ("天坛", "拥有", "上海")}),
+        ("市和区、县财政局、物价局是天坛的主管部门。", set()),
+        ("天坛包含水行政、规划等部门。", {("天坛", "包含", "水行政、规划等部门")}),
+    ],
+)
+def test_a_list_is_taken_apart_only_into_names_and_whole_phrases(
+    text: str, expected: set[tuple[str, str, str]]
+) -> None:
+    assert triples(text, "天坛") == expected
+
+
+@pytest.mark.parametrize("title", ["天坛公园管理条例", "关于天坛公园的通知", "公园建成，天坛开放"])
+def test_what_a_document_does_not_do_is_not_its(title: str) -> None:
+    text = "位于北京市。自1990年1月1日起施行。"
+    assert not any(relation == "位于" for _, relation, _ in triples(text, title))
+    assert not any(row["predicate"] == "位于" for row in extract(text, title).statements)
+
+
+def test_who_publishes_has_no_date_of_publication() -> None:
+    assert triples("1987年6月15日国务院发布。", "印花税条例") == set()
+    assert ("天坛条例", "发布时间", "1990年") in triples("《天坛条例》1990年发布。", "北京")
+
+
 def test_steps_and_questions_are_no_labelled_values() -> None:
     text = "- 用料：牛肉 200g\n- 步骤一：将牛肉切片，装盘\n- 什么人适合：老人"
     assert triples(text, "卤牛肉") == {("卤牛肉", "用料", "牛肉 200g")}

@@ -11,6 +11,7 @@ from tasks.extract.rules.chinese.lexicon import (
     BELIEVING,
     COPULAS,
     CREATION,
+    DOCUMENT_VERBS,
     EMPTY_VERBS,
     NAMING,
     OWNING,
@@ -173,6 +174,8 @@ def speaks(passage: PassageReading, clause: Clause, name: TypedName, met: bool) 
 
 def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName]) -> list[TypedName]:
     """The subject of a clause that has none; 被称为 and 即 speak of what was just introduced."""
+    if passage.document and passage.title in subjects and clause.verb not in DOCUMENT_VERBS:
+        return [NOBODY]
     if clause.subject:
         return subjects
     if clause.verb in ("即", "即是"):

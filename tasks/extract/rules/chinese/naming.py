@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import (
+    DOCUMENT_ENDINGS,
     KIND_BY_ENDING,
     LONGEST_ENDING,
     PERSON_ENDINGS,
@@ -17,6 +18,7 @@ from tasks.text.chinese_words import tag_of
 BRACKETS = "《》“”「」『』‘’\"'〈〉 "
 PLACE_TAIL = "市省县区州"
 DISAMBIGUATOR = re.compile(r"\s*[（(][^（）()]*[)）]$")
+HEADLINE = re.compile("[，。；：！？!?]")
 TRANSLITERATED = re.compile(f"[{TRANSLITERATION}·•・‧-]+")
 
 
@@ -51,6 +53,12 @@ def short_forms(title: str, text: str) -> list[str]:
 def plain_title(title: str) -> str:
     """A title without its disambiguator in parentheses."""
     return clean(DISAMBIGUATOR.sub("", title)) or title
+
+
+def names_document(title: str) -> bool:
+    """Whether a title is that of a law, a notice or an article, rather than of what it is about."""
+    headline = bool(HEADLINE.search(title)) or title.startswith("关于")
+    return len(title) > 3 and (headline or title.endswith(DOCUMENT_ENDINGS))
 
 
 def kind_of(tokens: list[Token]) -> str:

@@ -62,6 +62,7 @@ class PassageReading:
     title: TypedName
     forms: frozenset[str]
     extracted: Extracted
+    document: bool = False  # the title is that of a law, a report or an article, not of a thing
     topic: TypedName | None = None
     person: TypedName | None = None
     thing: TypedName | None = None
@@ -95,7 +96,7 @@ class PassageReading:
         if text in ("他", "她", "本人", "自己"):
             return self.person or (self.title if self.title.kind in ("person", "unknown") else None)
         if text == "其":
-            return self.topic or self.title
+            return self.topic or (None if self.document else self.title)
         if text in ("它", "该", "此") and self.introduced is not None:
             return self.introduced
         if text == "它":

@@ -13,6 +13,7 @@ from tasks.extract.rules.chinese.naming import (
     is_name,
     kind_by_ending,
     looks_like_person,
+    names_document,
     plain_title,
     short_forms,
 )
@@ -63,7 +64,9 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     kind = title_kind(title, sentences)
     extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("zh"))
     passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
-    passage.spoke_of(passage.title)
+    passage.document = names_document(title)
+    if not passage.document:
+        passage.spoke_of(passage.title)
     for sentence in sentences:
         passage.sentence = sentence
         read_sentence(passage, sentence)

@@ -8,6 +8,7 @@ from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import MARKED, NAMES, is_whole
+from tasks.text.chinese_words import tag_of
 from tasks.text.values import Value
 
 
@@ -49,8 +50,10 @@ def _has_de(tokens: list[Token]) -> bool:
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
     parts: list[list[Token]] = [[]]
+    listed: list[Token] = []
     for position, token in enumerate(tokens):
         if token.text in ("等", "等等"):
+            listed = tokens[position + 1 :]
             break
         modified = token.text != "、" and any(t.text == "的" for t in parts[-1])
         if token.text in AND and not modified and not _has_de(tokens[position:]):
@@ -74,9 +77,34 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
         if follow and (follow > 2 or parts[-1][0].tag in ("n", "vn", "v")):
             return [tokens]
         parts[-1] = parts[-1][:cut]
-    if len(parts) > 1 and not all(p[-1].nominal or p[-1].tag == "time" for p in parts):
+    alone = all(map(_is_alone, parts)) or _are_alike(parts)
+    if len(parts) > 1 and not (alone and (not listed or all(map(is_name, parts)))):
         return [tokens]
     return parts
+
+
+def _is_alone(part: list[Token]) -> bool:
+    """Whether a member of a list needs nothing of the others: 安全事故、水质|污染|机制 may."""
+    word = part[0]
+    known = word.tag in MARKED | NAMES or (len(word.text) > 1 and bool(tag_of(word.text)))
+    known = known or (len(word.text) > 2 and "和" not in word.text[:-1])
+    return is_name(part) or (len(part) == 1 and known and (word.nominal or word.tag == "time"))
+
+
+def _are_alike(parts: list[list[Token]]) -> bool:
+    """Whether the members of a list are built alike: 社会|工作、行政|管理, 北宋文学家、书法家."""
+    whole = all(is_whole(part) and all(token.nominal for token in part) for part in parts)
+    ends = {part[-1].text[-1] for part in parts}
+    return whole and (len({len(part) for part in parts}) == 1 or len(ends) == 1)
+
+
+def is_coordination(part: list[Token]) -> bool:
+    """Whether a phrase lists things in words that cannot be told apart: 市和区、县财政局."""
+    marks = [i for i, token in enumerate(part) if token.text == "的"]
+    after = marks[-1] if marks else 0
+    joined = any(token.text in AND for token in part[after:])
+    unknown = any("和" in t.text[1:-1] and t.tag == "n" and not tag_of(t.text) for t in part)
+    return joined or unknown
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
-from tasks.extract.rules.chinese.statement import split_coordination, words
+from tasks.extract.rules.chinese.statement import is_coordination, split_coordination, words
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import tag_of
@@ -55,6 +55,8 @@ def resolve_subject(
     if tokens[0].tag[0] == "r" and not (tokens[0].text in PRONOUNS and tokens[1].text == "的"):
         return _one(_demonstrated(passage, text))
     parts = split_coordination(tokens)
+    if len(parts) == 1 and is_coordination(parts[0]):
+        return None
     titled = any(text_of(part) == passage.title.text for part in parts)
     if not all(is_whole(part) if titled else is_term(part, passage.title) for part in parts):
         return None

@@ -9,6 +9,7 @@ from tasks.extract.rules.chinese.lexicon import (
     GOING,
     LASTING,
     PIVOTS,
+    PUBLISHING,
     SHORT_VERBS,
     STATING,
     USING,
@@ -16,6 +17,7 @@ from tasks.extract.rules.chinese.lexicon import (
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_by_ending
 from tasks.extract.rules.chinese.statement import (
     Statement,
+    is_coordination,
     split_coordination,
     split_serial,
     without_indefinite,
@@ -54,7 +56,7 @@ def state_passive(statement: Statement) -> None:
         and not moved
     ):
         for part in split_coordination(without_indefinite(preposition.phrase)):
-            if not is_term(part, statement.passage.title):
+            if is_coordination(part) or not is_term(part, statement.passage.title):
                 continue
             agent = pick_name(statement.passage, part)
             if stem == "组成":
@@ -142,7 +144,7 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
 def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
     """When and where: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
-    if len(verb) == 1:
+    if len(verb) == 1 or (verb in PUBLISHING and any(map(is_agent, statement.heads))):
         return
     what = words(objects) if is_whole(objects) else ""
     if objects and not what:
@@ -181,6 +183,11 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
             if isinstance(tail, str) and preposition.phrase[-1].tag not in ("time", "number"):
                 continue
             statement.add("preposition", f"{preposition.word}…{action}", tail)
+
+
+def is_agent(name: TypedName) -> bool:
+    """Whether a name is of those who do something, rather than of what they make."""
+    return name.kind in ("organisation", "person", "place")
 
 
 def state_birth(statement: Statement, event: str) -> None:
