@@ -15,6 +15,9 @@ MAX_NAME = 400
 
 
 ARTICLES = word_set("the a an")
+LEGAL_FORMS = word_set(
+    "inc corp corporation company co ltd limited plc llc ag gmbh sa nv incorporated group holdings"
+)
 MINOR_WORDS = word_set("a an and at by de del della der des di du for in la le of on the to")
 
 EXPANDED = {"st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}

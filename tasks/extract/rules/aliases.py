@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
-from tasks.extract.rules.kinds import LINKS
+from tasks.extract.rules.coreference import PERSONAL
+from tasks.extract.rules.kinds import LINKS, kind_of_noun
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.text.languages import word_set
-from tasks.text.names import is_acronym_of, normalise_name, strip_titles
+from tasks.text.names import LEGAL_FORMS, is_acronym_of, normalise_name, strip_titles
 
 NAME = r"(?P<alias>[^\W_][^\n,;:()\"“”]{0,78}?[^\W_.]|[^\W_])"
 QUOTED = r"[\"“”'‘]{1,2}(?P<quoted>[^\n\"“”]{1,60}?)[\"“”'’]{1,2}"
@@ -30,6 +32,11 @@ AFTER = re.compile(
     rf"(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
+PARTS = word_set(
+    "section chapter part article rule clause appendix exhibit schedule paragraph annex title "
+    "table figure"
+)
+INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
 
 
@@ -71,30 +78,66 @@ def _within(name: str, alias: str) -> bool:
 def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     """Yield what follows a name: "X (Y)", "X, also known as Y"."""
     text = passage.tree.text
-    window = text[name.end : name.end + 160]
+    full, behind = _with_legal_form(passage, name), name.end
+    if not full:
+        return
+    if normalise_name(full).split()[-1] in LEGAL_FORMS and text[behind : behind + 1] == ".":
+        behind += 1
+    window = text[behind : behind + 160]
     match = AFTER.match(window)
-    # "The mayor of X is called Y" does not name X.
-    belongs = name.first > 0 and passage.tree.lower[name.first - 1] in ("of", "for")
-    if match and not belongs:
+    if match:
         alias = match["quoted"] or match["alias"]
-        if _looks_like_name(alias) and not (match["sign"] == "born" and name.kind == "place"):
-            yield _either(passage, name, alias, name.end + match.end(), "said")
+        named = _looks_like_name(alias) and _is_named(passage, name, full, alias)
+        if named and not (match["sign"] == "born" and name.kind == "place"):
+            yield _either(passage, name, full, alias, behind + match.end(), "said")
             return
     match = IN_PARENTHESES.match(window)
     if match is None:
         return
     alias = (match["quoted"] or match["alias"]).strip()
-    end = name.end + match.end()
-    if is_acronym_of(alias, name.name) or is_acronym_of(name.name, alias):
-        yield _either(passage, name, alias, end, "initials")
-    elif match["quoted"] and _looks_like_name(alias):
-        yield _either(passage, name, alias, end, "quoted")
+    end = behind + match.end()
+    if is_acronym_of(alias, full) or is_acronym_of(full, alias):
+        yield _either(passage, name, full, alias, end, "initials")
+    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, full, alias):
+        yield _either(passage, name, full, alias, end, "quoted")
 
 
-def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> Alias:
+def _with_legal_form(passage: ParsedPassage, name: NameSpan) -> str:
+    """Return a name; for "Inc." behind a comma the company's, empty if none stands there."""
+    if normalise_name(name.name) not in LEGAL_FORMS:
+        return name.name
+    for before in passage.names:
+        if passage.tree.text[before.end : name.start].strip() == ",":
+            return " ".join(passage.tree.text[before.start : name.end].split())
+    return ""
+
+
+def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> bool:
+    """Whether an alias belongs to a name, not to the longer phrase or the clause it is part of.
+
+    It does if it consists of the name's own words or initials. Else the name must be the head of
+    its phrase, and neither it nor what it is coordinated with may stand after a preposition.
+    """
+    words = normalise_name(alias).split()
+    if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
+        return False
+    if is_acronym_of(alias, full) or set(words) <= set(normalise_name(full).split()):
+        return True
+    tree = passage.tree
+    own = range(name.first, name.last)
+    head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
+    return (
+        tree.dep[head] not in INNER
+        and tree.child(head, "conj") is None
+        and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
+    )
+
+
+def _either(
+    passage: ParsedPassage, name: NameSpan, full: str, alias: str, end: int, sign: str
+) -> Alias:
     """Return the pair so that an acronym is the alias of what it stands for."""
-    swapped = is_acronym_of(name.name, alias)
-    full, short = (alias, name.name) if swapped else (name.name, alias)
+    full, short = (alias, full) if is_acronym_of(full, alias) else (full, alias)
     return Alias(full, short, passage.kind(name.name), sign, name.start, end)
 
 
@@ -111,6 +154,7 @@ def _looks_like_name(alias: str) -> bool:
 def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
     """Yield a last name that stands alone after the full name of the only person who bears it."""
     bearers: dict[str, dict[str, str]] = {}
+    evident = set(_persons(passage))
     for full in [passage.title, *(name.name for name in passage.names)]:
         words = strip_titles(full).split()
         if len(words) > 1 and _may_be_person(passage, full, words):
@@ -120,14 +164,39 @@ def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
         if " " not in name.name:
             fulls = bearers.get(name.name, {})
             earlier = [f for f in fulls.values() if f in seen or f == passage.title]
-            if len(fulls) == 1 and earlier and passage.kind(earlier[0]) in ("person", "unknown"):
+            if len(fulls) == 1 and earlier and earlier[0] in evident:
                 yield Alias(earlier[0], name.name, "person", "surname", name.start, name.end)
         seen.add(name.name)
 
 
+def _persons(passage: ParsedPassage) -> Iterator[str]:
+    """Yield the names that a passage shows to be persons': by a title, a noun, "he", what they do.
+
+    A name in a list or a taxonomy does nothing.
+    """
+    tree = passage.tree
+    yield passage.title
+    for token, name in passage.referents.items():
+        if tree.lower[token] in PERSONAL:
+            yield name
+    for token, name in passage.entities.items():
+        before = tree.lower[name.first - 1] if name.first else ""
+        nouns = [tree.lemma[c].lower() for c in tree.children[token] if tree.dep[c] == "appos"]
+        known = any(kind_of_noun(noun) == "person" for noun in (before, *nouns))
+        acts = tree.dep[token] in SUBJECTS and tree.pos[tree.head[token]] == "VERB"
+        first = name.name.split()[0].lower()
+        described = any(tree.dep[t] == "nmod:desc" for t in range(name.first, name.last))
+        office = described or kind_of_noun(first) == "person"
+        titled = office or strip_titles(name.name) != name.name
+        if known or acts or titled:
+            yield name.name
+
+
 def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
     """Whether a name is a person's by its kind and its words: capitals, not all common words."""
-    if passage.kind(full) != "person" or " of " in full or "/" in full:
+    if passage.kind(full) != "person" or " of " in full or "/" in full or "\n" in full:
+        return False
+    if len(set(words)) < len(words):
         return False
     capitals = words[0][:1].isupper() and words[-1][:1].isupper()
     common = words[-1].lower() in passage.tree.words or all(map(is_common, words))

@@ -30,7 +30,8 @@ _OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 _MARKUP = re.compile(
-    r"[\[\]{}|<>\\`]|https?:|\.(?:jpe?g|png|gif|svg)\b|&#?\w+;|\n\s*\n|(?:^|\s)[-*•#]\s"
+    r"[\[\]{}|<>\\`^]|(?:^|\s)[.,;] ?[,;]|https?:|"
+    r"\.(?:jpe?g|png|gif|svg)\b|&#?\w+;|\n\s*\n|(?:^|\s)[-*•#]\s"
 )
 # "Diagnosis" and "Relabeling" at the start of a sentence are most often no names.
 _ABSTRACT = re.compile(r".+(?:tions?|sis|ments?|ing|ness|ity|ism|ance|ence)", re.IGNORECASE)
@@ -38,6 +39,7 @@ _LINKING = word_set(
     "however therefore thus instead otherwise contrast likewise furthermore moreover"
 )
 _BRACKETS = (("(", ")"), ("“", "”"))
+_POSSESSIVE = ("'s", "’s", "'", "’")
 _SET_OFF = word_set("appos parataxis")
 # "Part A" and "Table 2" are places in a document.
 _LABELS = word_set(
@@ -115,8 +117,9 @@ def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
         phrase = phrase[1:]
     while phrase and tree.pos[phrase[-1]] == "PUNCT":
         phrase = phrase[:-1]
-    followed = tree.words[name.last : name.last + 1]
-    whole = phrase == list(range(name.first, name.last)) and not "".join(followed)[:1].isdigit()
+    followed = "".join(tree.words[name.last : name.last + 1])
+    goes_on = followed[:1].isdigit() or followed in _POSSESSIVE
+    whole = phrase == list(range(name.first, name.last)) and not goes_on
     return name if whole and _opens(tree, passage, name) and is_sure(passage, name) else None
 
 

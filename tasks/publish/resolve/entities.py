@@ -27,9 +27,10 @@ from tasks.publish.resolve.identity import (
 from tasks.publish.resolve.likeness import Encode, Likeness
 from tasks.publish.resolve.local_entities import KIND_NOTES, summed_kinds, voted_kind
 from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
+from tasks.publish.resolve.other_names import is_other_name
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
-from tasks.text.names import disambiguator, is_acronym_of, normalise_name, strip_titles
+from tasks.text.names import disambiguator, is_acronym_of, strip_titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,7 @@ def resolve(
         clusters, forced, names = apply_overrides(clusters, overrides, given)
         ids = give_ids(clusters, given, forced)
         entities = _entities(ids, names)
-        persons = {
-            row["entity_id"]: normalise_name(row["name"])
-            for row in entities.select(["entity_id", "name", "kind"]).to_pylist()
-            if row["kind"] == "person"
-        }
+        own = {row["entity_id"]: (row["name"], row["kind"]) for row in entities.to_pylist()}
         return Resolution(
             assignment=_table(
                 "document_id name entity_id",
@@ -87,7 +84,7 @@ def resolve(
             entities=entities,
             anchors=_table("anchor entity_id", new_anchors(ids, journalled)),
             redirects=_table("old_entity_id entity_id", redirects(ids, given)),
-            aliases=_aliases(ids, names, persons),
+            aliases=_aliases(ids, names, own),
         )
 
 
@@ -155,9 +152,9 @@ def _without_address(name: str, person: bool) -> str:
 
 
 def _aliases(
-    ids: dict[Cluster, str], given_names: dict[Cluster, str], persons: dict[str, str]
+    ids: dict[Cluster, str], given_names: dict[Cluster, str], own: dict[str, tuple[str, str]]
 ) -> pa.Table:
-    """Return the names of each entity; a person's name with a title before it is none more."""
+    """Return the names of each entity; what only spells or bends its own name is none more."""
     meant: dict[str, Counter[str]] = defaultdict(Counter)
     for cluster, name in given_names.items():
         meant[name][ids[cluster]] += 1
@@ -170,9 +167,8 @@ def _aliases(
                     forms = {base, note}  # "Data Protection Council (DPC)"
                 else:
                     forms = {base} if note in KIND_NOTES else {name, base} - {""}
-                own = persons.get(entity_id, "")
                 for form in forms:
-                    if own and _only_addresses(form, own):
+                    if not is_other_name(form, *own[entity_id]):
                         continue
                     meant[form][entity_id] += mentions if form == name and mentions else 1
     rows = (
@@ -181,9 +177,3 @@ def _aliases(
         for entity_id, times in share.items()
     )
     return _table("alias entity_id weight", rows)
-
-
-def _only_addresses(form: str, own: str) -> bool:
-    """Whether a form is a person's name with a title, or with more around it."""
-    norm = normalise_name(form)
-    return norm != own and (f" {own} " in f" {norm} " or strip_titles(form) != form)

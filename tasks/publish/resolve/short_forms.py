@@ -4,16 +4,20 @@ import re
 from functools import lru_cache
 
 from tasks.publish.resolve.local_entities import Unit, kinds_clash
-from tasks.text.names import MINOR_WORDS, disambiguator, is_acronym_of, normalise_name, strip_titles
-
-_LEGAL = frozenset(
-    {"inc", "corp", "corporation", "company", "co", "ltd", "limited", "plc", "llc", "ag", "gmbh"}
-    | {"sa", "nv", "incorporated", "group", "holdings"}
+from tasks.text.names import (
+    LEGAL_FORMS,
+    MINOR_WORDS,
+    disambiguator,
+    is_acronym_of,
+    normalise_name,
+    strip_titles,
 )
+
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of | and ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 _MAX_PARTS = 6  # parts of a person's name
+_MOST_CAPITALS = 4  # of them; more are a list
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,15 +90,18 @@ def short_forms(unit: Unit) -> set[str]:
 
 
 def _is_full_name(parts: list[str]) -> bool:
-    """Tell whether these may be given name and surname: hepatitis B is a person by mistake."""
+    """Tell whether these may be given name and surname, not hepatitis B, a list or Rome Rome."""
     ends = parts[:1] + parts[-1:]
-    return len(parts) > 1 and all(len(part) > 1 and not part[0].islower() for part in ends)
+    heavy = [part for part in parts if not part[0].islower()]
+    distinct = len(set(heavy)) == len(heavy)
+    whole = all(len(part) > 1 and not part[0].islower() for part in ends)
+    return len(parts) > 1 and whole and distinct and len(heavy) <= _MOST_CAPITALS
 
 
 def without_legal_form(norm: str) -> str:
     """Return a company's normal form without `inc`, `corporation` and the like."""
     words = norm.split()
-    while len(words) > 1 and words[-1] in _LEGAL:
+    while len(words) > 1 and words[-1] in LEGAL_FORMS:
         words.pop()
     return " ".join(words)
 
