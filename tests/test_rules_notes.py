@@ -15,6 +15,9 @@ from tests.test_rules_english import STORY, check_bounds, read
         ("Marie Curie (née Skłodowska) lived in Paris.", ("Marie Curie", "Skłodowska")),
         ("Alan Turing lived in London. Turing died in 1954.", ("Alan Turing", "Turing")),
         ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
+        ('Bergen Nets, Inc. ("Bergen") sells nets.', ("Bergen Nets, Inc.", "Bergen")),
+        ('He works for Bergen Nets Ltd. ("Bergen").', ("Bergen Nets Ltd", "Bergen")),
+        ("Sociologist Max Weber lived in Erfurt. Weber died.", ("Sociologist Max Weber", "Weber")),
     ],
 )  # fmt: skip
 def test_a_passage_states_its_aliases(text: str, pair: tuple[str, str]):
@@ -48,6 +51,10 @@ def test_a_definition_becomes_the_description():
         "The new Warsaw hotel is a building.",
         "Unstable angina is a disease.",
         "![A map of Warsaw. Warsaw is a city.](map.png)",
+        "Warsaw is the only available capital.",
+        "Warsaw is a maze of streets.",
+        "The bank serves Crimea, the separatist areas of Donetsk, Cuba, Iran, and North Korea.",
+        "`Great Fun Movie`, the video file inside should be named Great Fun Movie.",
     ],
 )
 def test_what_does_not_say_by_itself_what_an_entity_is_is_no_description(text: str):
@@ -108,6 +115,8 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         "Oslo supports the victim.",
         "Oslo 1.5 supports plans.",
         "Oslo supports a more powerful language.",
+        "Oslo's exclusive fishing zone covers the whole coast.",
+        ". , Getty Images ^ a b Byron Oslo supports the plan.",
     ],
 )
 def test_a_sentence_that_is_not_whole_or_about_a_name_is_no_note(text: str):
@@ -126,6 +135,13 @@ def test_a_sentence_that_describes_is_no_note():
         "Volume Backups are slow. Backups are kept, and other backups too.",
         "Bell called Watson, and he came.",
         "The mayor of Warsaw is called President.",
+        'The owner of that Fishing Net (the "Net Provider") may sell it.',
+        'The tool loads nets from the Bergen Fish Market ("Market Extensions").',
+        "The pump was developed by Siemens (known as the Q-pump).",
+        "The coast between Norway and the Baltic Sea is known as Northern Scandinavia.",
+        'Read Section 4 ("Scope of Work") before.',
+        'The Bergen Harbour Program ("Program") began.',
+        "Gum arabic, Gutta-percha, Kino, Maria Silva, Latex. Silva is sweet.",
     ],
 )
 def test_a_title_or_a_longer_phrase_is_no_alias(text: str):

@@ -125,9 +125,11 @@ def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> 
         return True
     tree = passage.tree
     own = range(name.first, name.last)
+    before = [word for word in tree.lower[max(0, name.first - 2) : name.first] if word != "the"]
     head = next((t for t in own if tree.head[t] not in own or tree.head[t] == t), name.first)
     return (
         tree.dep[head] not in INNER
+        and before[-1:] not in (["and"], ["or"])
         and tree.child(head, "conj") is None
         and not any(tree.dep[c] == "case" and c < name.first for c in tree.children[head])
     )
