@@ -410,6 +410,11 @@ def test_what_spells_or_cuts_a_name_is_no_other_name(form: str) -> None:
     assert names_of("Fish Market Nets", form) == {"Fish Market Nets"}
 
 
+def test_a_persons_name_without_the_surname_is_no_other_name() -> None:
+    own = {"Ada Maria Berg", "Berg"}
+    assert names_of("Ada Maria Berg", "Ada Maria", "Berg", kind="person") == own
+
+
 @pytest.mark.parametrize("form", ["FMN", "Ocean Nets"])
 def test_another_name_is_an_alias(form: str) -> None:
     assert names_of("Fish Market Nets", form) == {"Fish Market Nets", form}

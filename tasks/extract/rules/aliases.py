@@ -178,14 +178,15 @@ def _persons(passage: ParsedPassage) -> Iterator[str]:
     """
     tree = passage.tree
     yield passage.title
-    for token, name in passage.referents.items():
+    for token, referent in passage.referents.items():
         if tree.lower[token] in PERSONAL:
-            yield name
+            yield referent
     for token, name in passage.entities.items():
         before = tree.lower[name.first - 1] if name.first else ""
         nouns = [tree.lemma[c].lower() for c in tree.children[token] if tree.dep[c] == "appos"]
         known = any(kind_of_noun(noun) == "person" for noun in (before, *nouns))
-        acts = tree.dep[token] in SUBJECTS and tree.pos[tree.head[token]] == "VERB"
+        takes_part = tree.dep[token] in (*SUBJECTS, "obj", "iobj")
+        acts = takes_part and tree.pos[tree.head[token]] == "VERB"
         first = name.name.split()[0].lower()
         described = any(tree.dep[t] == "nmod:desc" for t in range(name.first, name.last))
         office = described or kind_of_noun(first) == "person"
