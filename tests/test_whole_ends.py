@@ -33,6 +33,10 @@ def test_a_phrase_keeps_what_narrows_it_down(text, expected):
     ("text", "cut"),
     [
         ("Chitin is a major component of cell walls.", ("Chitin", "is a", "major component")),
+        (
+            "East Timor is the most recent colony to gain independence.",
+            ("East Timor", "is the", "most recent colony"),
+        ),
         ("Acme took this territory.", ("Acme", "took", "territory")),
         ("Acme uses similar technology.", ("Acme", "uses", "similar technology")),
         ("Acme made the port public.", ("Acme", "made", "port")),
@@ -65,3 +69,47 @@ def test_character_references_are_read_as_characters():
     start = excerpt.text.index("big")
     assert excerpt.in_source(start, start + 3) == (11, 14)
     assert excerpt.in_source(excerpt.text.index("R&D"), excerpt.text.index("R&D") + 3)[0] == 32
+
+
+def test_what_was_so_before_is_told_as_that():
+    stated = facts(read("Jellyfin previously supported acceleration on the Raspberry Pi."))
+    assert {relation for _, relation, _ in stated} == {"previously supported"}
+
+
+TABLE = """| Provider | Cookie | Use |
+| --- | --- | --- |
+| GitHub | `_gh` | keeps the session |
+| GitHub | `_ga` | counts visits<br/>ranks pages |
+"""
+
+
+def test_rows_are_about_the_first_column_whose_names_do_not_recur():
+    records = lay_out({"text": TABLE, "blocks": None}).records
+    assert [(record.subject, record.label, record.value) for record in records] == [
+        ("_gh", "Provider", "GitHub"),
+        ("_gh", "Use", "keeps the session"),
+        ("_ga", "Provider", "GitHub"),
+        ("_ga", "Use", "counts visits"),
+        ("_ga", "Use", "ranks pages"),
+    ]
+    for record in records:
+        assert TABLE[record.start : record.end] == record.value
+
+
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        ("Brooklyn Man Sentenced\nThe man was sentenced today.", "The man was sentenced today."),
+        ("He met\nBarack Obama Junior\nin Rome.", "He met\nBarack Obama Junior\nin Rome."),
+        ("President of the United States\nvisited Rome.", None),
+    ],
+)
+def test_headlines_are_no_sentences(text, prose):
+    read_as = lay_out({"text": text, "blocks": None}).prose.text
+    assert read_as.strip() == (prose or text)
+
+
+def test_scripts_and_readings_of_characters_are_no_words():
+    text = "import A from './a';\nimport B from './b';\n\nThe text stands.\n"
+    assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The text stands."
+    assert words_of("<ruby>微软<rt>Microsoft</rt></ruby>公司").text == "微软公司"

@@ -64,6 +64,7 @@ _LABELLED = re.compile(
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
+_SCRIPT = re.compile(r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}")
 _CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
 _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
 _CONTENTS = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,})\s{0,9}[\divxlc]{1,5}\Z")  # "Prices ..... 7"
@@ -227,6 +228,8 @@ class _Reader:
         if _CODE_ALONE.fullmatch(words.strip()):
             return BlockKind.CODE
         lines = [line.strip() for line in rest.strip().split("\n")]
+        if all(map(_SCRIPT.fullmatch, filter(None, lines))):
+            return BlockKind.MARKUP
         if _TRAIL.fullmatch(lines[0]) or all(map(_CONTENTS.search, lines)):
             return BlockKind.NAVIGATION
         if len(lines) == 1 and _PAGE.fullmatch(lines[0]):

@@ -38,10 +38,12 @@ _DATELINE = re.compile(
 )
 _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
+_LEAST_OF_HEADLINE = 2  # longer words; fewer may be a name alone
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
-_NO_VALUE = re.compile(r"[\W_]*|n/?a|none|tbd|no|yes|无|暂无", re.IGNORECASE)
+_NO_VALUE = re.compile(r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|无|暂无|.*:", re.IGNORECASE)
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ class Layout:
 def lay_out(row: dict[str, Any]) -> Layout:
     """Return the parts of a passage; a row without blocks gets those of its text."""
     blocks = stored_blocks(row)
-    records = tuple(record for block in blocks for record in _records(row, block))
+    records = (
+        *_of_tables(row["text"], blocks),
+        *(r for b in blocks for r in _of_pair(row["text"], b)),
+    )
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
     return Layout(Excerpt.of(_prose(row["text"], prose)), records)
@@ -80,7 +85,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
     for block in blocks:
         words = words_of(text[block.start : block.end])
         if block.kind is BlockKind.PROSE:
-            words = words.without(_DATELINE)
+            words = _without_headlines(words).without(_DATELINE)
         if not words.text.strip() or _is_option(block):
             continue
         end = Part("\n\n", block.end - 1, stands_there=False)
@@ -90,6 +95,32 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
                 yield Part(f"{lead} ", block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=block.start)
         yield end
+
+
+def _without_headlines(words: Excerpt) -> Excerpt:
+    """Return a paragraph without lines in title case that end no sentence and go on in none."""
+    parts: list[Part] = []
+    lines = words.text.splitlines(keepends=True)
+    place, stands_apart = 0, True
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        goes_on = bool(following) and not following.lstrip()[:1].isupper()
+        headline = stands_apart and not goes_on and _is_title_case(line)
+        if not headline:
+            parts += words.parts(place, place + len(line))
+        stands_apart = headline or bool(_ENDS_SENTENCE.search(line))
+        place += len(line)
+    return Excerpt.of(parts)
+
+
+def _is_title_case(line: str) -> bool:
+    """Whether all longer words of a line that ends with no mark are capitalised."""
+    words = [word.strip("\"'“”‘’()[],") for word in line.split()]
+    long = [word for word in words if len(word) > 3 and word[0].isalpha()]
+    return (
+        not _ENDS_SENTENCE.search(line)
+        and len(long) >= _LEAST_OF_HEADLINE
+        and all(word[0].isupper() for word in long)
+    )
 
 
 def _is_option(block: Block) -> bool:
@@ -108,41 +139,68 @@ def _open_sentence(lead: str) -> str:
     return ""
 
 
-def _records(row: dict[str, Any], block: Block) -> Iterator[Record]:
-    if block.kind is BlockKind.ROW:
-        yield from _of_row(row["text"], block)
-    elif block.kind is BlockKind.PAIR:
-        value = words_of(row["text"][block.start : block.end]).text.strip()
+def _of_pair(text: str, block: Block) -> Iterator[Record]:
+    if block.kind is BlockKind.PAIR:
+        value = words_of(text[block.start : block.end]).text.strip()
         if len(value) <= _LONGEST_VALUE and not re.search(r"[.!?。！？]\s*\Z", value):
             label = words_of(block.lead).text.strip()
             if _is_value(value):
                 yield Record("", label, value, block.start, block.end)
 
 
-def _of_row(text: str, block: Block) -> Iterator[Record]:
-    """Yield the cells of a row under their headers; the first cell is what the row is about."""
-    headers = [words_of(text_).text.strip() for text_, _, _ in _cells(block.lead, 0)]
-    cells = list(_cells(text[block.start : block.end], block.start))
-    if len(cells) > len(headers):
-        return
-    subject = words_of(cells[0][0]).text.strip() if cells else ""
-    if (
-        not subject
-        or len(subject.split()) > _LONGEST_SUBJECT
-        or not re.search(r"[^\W\d_]", subject)
-    ):
-        return
-    for header, (cell, start, end) in list(zip(headers, cells, strict=False))[1:]:
-        value = words_of(cell).text.strip()
-        if header and _is_value(value) and len(value) <= _LONGEST_VALUE:
-            yield Record(subject, header, value, start, end)
+Cell = tuple[str, int, int]
+
+
+def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
+    """Yield the cells of the rows of tables with headers."""
+    tables: dict[str, list[list[Cell]]] = {}
+    for block in blocks:
+        if block.kind is BlockKind.ROW:
+            cells = list(_cells(text[block.start : block.end], block.start))
+            tables.setdefault(block.lead, []).append(cells)
+    for lead, rows in tables.items():
+        headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
+        rows = [row for row in rows if len(row) <= len(headers)]
+        key = _key_column(rows)
+        if key is not None:
+            for row in rows:
+                yield from _of_row(headers, row, key)
+
+
+def _key_column(rows: list[list[Cell]]) -> int | None:
+    """Return the first column that names something else in every row: what rows are about.
+
+    A first column whose names recur groups the rows: what they say is not about the group.
+    """
+    for column in range(min(map(len, rows), default=0)):
+        names = [words_of(row[column][0]).text.strip() for row in rows]
+        if len(set(names)) == len(names) and all(map(_is_subject, names)):
+            return column
+    return None
+
+
+def _is_subject(name: str) -> bool:
+    return len(name.split()) <= _LONGEST_SUBJECT and bool(re.search(r"[^\W\d_]", name))
+
+
+def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
+    """Yield the cells of a row under their headers, one value per line of a cell."""
+    subject = words_of(cells[key][0]).text.strip()
+    for column, (header, (cell, start, _)) in enumerate(zip(headers, cells, strict=False)):
+        place = start
+        for line in _LINE_BREAK.split(cell) if column != key and header else ():
+            begin = cell.index(line, place - start) + start
+            value = words_of(line).text.strip()
+            if _is_value(value) and len(value) <= _LONGEST_VALUE:
+                yield Record(subject, header, value, begin, begin + len(line.rstrip()))
+            place = begin + len(line)
 
 
 def _is_value(value: str) -> bool:
     return not _NO_VALUE.fullmatch(value)
 
 
-def _cells(line: str, offset: int) -> Iterator[tuple[str, int, int]]:
+def _cells(line: str, offset: int) -> Iterator[Cell]:
     """Yield the cells of a Markdown row with their spans."""
     stripped = line.strip()
     start = line.find(stripped) + (1 if stripped.startswith("|") else 0)

@@ -16,6 +16,8 @@ from tasks.text.languages import word_set
 SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}
 SILENT = word_set("be have do would")
 VAGUE = word_set("have be do get go say tell think believe know see seem appear want try need mean")
+# Without these a fact would seem to hold still.
+NO_LONGER = word_set("previously formerly originally initially")
 ALWAYS_VAGUE = word_set("involve relate concern associate regard affect")
 VAGUE_ADJECTIVES = word_set("related associated concerned involved due able")
 # With one of these a vague verb says something after all: "come from", "known as".
@@ -24,7 +26,12 @@ TELLING = word_set("from as by for into with in at to of on after against")
 
 def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:
     """Return the relation of a clause: verb, words of the object in between, preposition."""
-    words = _verb_words(tree, clause)
+    words = [
+        tree.lower[child]
+        for child in tree.children[clause.predicate]
+        if tree.dep[child] == "advmod" and tree.lower[child] in NO_LONGER and clause.kind == "verb"
+    ]
+    words += _verb_words(tree, clause)
     words += [tree.phrase(between)] if between else []
     words += [tree.lower[token] for token in marks if tree.pos[token] != "DET"]
     return " ".join(words)

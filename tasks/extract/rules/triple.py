@@ -41,7 +41,8 @@ STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
 EMPTY = word_set(
-    "case essence fact particular general addition order terms instance example turn default"
+    "case essence fact particular general addition order terms instance example turn default "
+    "accordance"
 )
 PARTS = word_set("compound flat amod nummod")
 POINTING = word_set(
