@@ -68,10 +68,9 @@ class Layout:
 def lay_out(row: dict[str, Any]) -> Layout:
     """Return the parts of a passage; a row without blocks gets those of its text."""
     blocks = stored_blocks(row)
-    records = (
-        *_of_tables(row["text"], blocks),
-        *(r for b in blocks for r in _of_pair(row["text"], b)),
-    )
+    text = row["text"]
+    stated = [*_of_tables(text, blocks), *(r for block in blocks for r in _of_pair(text, block))]
+    records = tuple(sorted(stated, key=lambda record: record.start))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
     return Layout(Excerpt.of(_prose(row["text"], prose)), records)
