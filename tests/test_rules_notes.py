@@ -17,6 +17,7 @@ from tests.test_rules_english import STORY, check_bounds, read
         ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
         ('Bergen Nets, Inc. ("Bergen") sells nets.', ("Bergen Nets, Inc.", "Bergen")),
         ('He works for Bergen Nets Ltd. ("Bergen").', ("Bergen Nets Ltd", "Bergen")),
+        ("He came with Ruth Bogan. Bogan said no.", ("Ruth Bogan", "Bogan")),
         ("Sociologist Max Weber lived in Erfurt. Weber died.", ("Sociologist Max Weber", "Weber")),
     ],
 )  # fmt: skip

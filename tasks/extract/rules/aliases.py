@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import SUBJECTS
+from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.confidence import is_common, precision
 from tasks.extract.rules.coreference import PERSONAL
 from tasks.extract.rules.kinds import LINKS, kind_of_noun
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
+from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 from tasks.text.names import LEGAL_FORMS, is_acronym_of, normalise_name, strip_titles
 
@@ -174,9 +175,10 @@ def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
 def _persons(passage: ParsedPassage) -> Iterator[str]:
     """Yield the names that a passage shows to be persons': by a title, a noun, "he", what they do.
 
-    A name in a list or a taxonomy does nothing.
+    A name in a list or a taxonomy does nothing; one in a sentence may act by the surname alone.
     """
     tree = passage.tree
+    actors = {name.name for token, name in passage.entities.items() if _acts(tree, token)}
     yield passage.title
     for token, referent in passage.referents.items():
         if tree.lower[token] in PERSONAL:
@@ -185,14 +187,20 @@ def _persons(passage: ParsedPassage) -> Iterator[str]:
         before = tree.lower[name.first - 1] if name.first else ""
         nouns = [tree.lemma[c].lower() for c in tree.children[token] if tree.dep[c] == "appos"]
         known = any(kind_of_noun(noun) == "person" for noun in (before, *nouns))
-        takes_part = tree.dep[token] in (*SUBJECTS, "obj", "iobj")
-        acts = takes_part and tree.pos[tree.head[token]] == "VERB"
         first = name.name.split()[0].lower()
         described = any(tree.dep[t] == "nmod:desc" for t in range(name.first, name.last))
         office = described or kind_of_noun(first) == "person"
         titled = office or strip_titles(name.name) != name.name
-        if known or acts or titled:
+        start, end = passage.sentence_of(token)
+        told = name.name.split()[-1] in actors and not FINITE.isdisjoint(tree.tag[start:end])
+        if known or told or titled or _acts(tree, token):
             yield name.name
+
+
+def _acts(tree: Tree, token: int) -> bool:
+    """Whether a word is what does, or suffers, what a verb says."""
+    takes_part = tree.dep[token] in (*SUBJECTS, "obj", "iobj")
+    return takes_part and tree.pos[tree.head[token]] == "VERB"
 
 
 def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
