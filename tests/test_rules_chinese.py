@@ -221,6 +221,45 @@ def test_fragments_are_no_statements(text: str) -> None:
     assert extract(text, "").statements == []
 
 
+# form | text | subject, predicate and object of its last statement
+WHOLE = """
+long subject | 符合条件的单位应当提交申请材料。 | 符合条件的单位, 应当提交, 申请材料
+long phrase | 主管部门应当对符合条件的经营者核发营业执照。 | 主管部门, 应当核发, 营业执照
+long object | 部门负责本市信息化发展的规划和管理工作。 | 部门, 负责, 本市信息化发展的规划和管理工作
+scope | 本规定适用于本市矿产资源的勘查、开采。 | 本规定, 适用于, 本市矿产资源的勘查、开采
+a definition | 本条例所称古树，是指树龄在一百年以上的树木。 | 古树, 是指, 树龄在一百年以上的树木
+verbs in a row | 任何人不得擅自拆除、迁移或者损毁电信网。 | 任何人, 不得拆除、迁移或者损毁, 电信网
+subject before its verb | 税务部门应当按照国家规定，公布办事指南。 | 税务部门, 公布, 办事指南
+subject before | 人民政府应当制定规划，加强基础设施。 | 人民政府, 加强, 基础设施
+agent alone | 违反本规定的，由公安部门处以五百元罚款。 | 公安部门, 处以, 五百元罚款
+what is done to it | 税务局对投诉进行调查。 | 税务局, 进行, 调查
+who is treated so | 督导组对被督导单位作出评价。 | 督导组, 作出, 评价
+what a rule asks | 市政府按照多规合一要求编制详细规划。 | 市政府, 编制, 详细规划
+leave | 作者许可第三人以其他方式使用作品。 | 作者, 许可, 第三人以其他方式使用作品
+a place | 飞船内部有酒吧。 | 飞船内部, 有, 酒吧
+a day | 图书馆于1990年开幕。 | 图书馆, 开幕,
+"""
+
+
+@pytest.mark.parametrize("case", WHOLE.strip().splitlines(), ids=lambda case: case.split(" |")[0])
+def test_statements_keep_long_phrases_whole(case: str) -> None:
+    _, text, expected = case.split(" | ")
+    row = extract(text, "").statements[-1]
+    stated = [row["subject"], row["predicate"], row["object"]]
+    assert stated == [part.strip() for part in expected.split(",")]
+
+
+def test_what_is_required_stays_so_in_the_clauses_that_go_on() -> None:
+    found = extract("人民政府应当制定规划，加强基础设施建设。", "")
+    assert [row["modality"] for row in found.statements] == ["required", "required"]
+
+
+def test_an_item_of_a_list_has_no_subject_before_its_number() -> None:
+    text = "有效证件是指：（一）中国公民，为居民身份证；（二）中国军人，为军人身份证件。"
+    assert not any("身份证" in row["object"] for row in extract(text, "").statements)
+    assert not any("身份证" in tail for _, _, tail in triples(text, ""))
+
+
 def test_a_preposition_is_no_part_of_the_name_before_it() -> None:
     found = triples("市人民代表大会主席团可以向市人民代表大会提出地方性法规案。", "北京市")
     assert ("市人民代表大会主席团", "提出", "地方性法规案") in found

@@ -13,6 +13,10 @@ from tasks.extract.rules.chinese.lexicon import (
     AND,
     COMPLEMENTS,
     COPULAS,
+    GIVEN,
+    GOVERNING,
+    LIGHT,
+    MODALITY_OF_WORD,
     NEGATIONS,
     PLACE_ENDS,
     PREPOSITIONS,
@@ -23,6 +27,9 @@ from tasks.extract.rules.chinese.tokens import Token
 
 ASPECT = frozenset("了过着")
 LONGEST_RELATIVE = 14  # tokens
+ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
+EITHER = AND | {"或者", "或"}
+PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
 @dataclass(slots=True)
@@ -46,7 +53,9 @@ class Clause:
     rest: list[Token] = field(default_factory=list)
     negated: bool = False
     temporal: bool = False  # it says when the next clause happens: …去世以后
-    unread: bool = False  # words were left out that say something
+    unread: bool = False  # words were left out that say something, or may belong elsewhere
+    lost: bool = False  # words were left out, or taken for others
+    verbs: list[Token] = field(default_factory=list)  # all of 拆除、迁移或者损毁
 
     @property
     def start(self) -> int:
@@ -73,7 +82,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
         if relative is not None:
             # 主席在会上发表的讲话有意义: the subject so far belongs to the relative clause.
             clause.unread |= bool(clause.subject)
-            position = relative + 1
+            position = _take_described(clause, position, relative)
         elif token.tag == "time":
             clause.times.append(token)
             position += 1
@@ -96,7 +105,8 @@ def parse_clause(tokens: list[Token]) -> Clause:
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
         else:
-            clause.unread = clause.unread or token.tag[0] in "vrzgf" or token.text == "所"
+            clause.lost |= token.tag[0] in "vrzgf" or token.text == "所"
+            clause.unread |= clause.lost
             position += 1
     _lift_alias(clause)
     return clause
@@ -134,8 +144,15 @@ def is_verb(tokens: list[Token], position: int) -> bool:
     """Whether a token can be the clause's verb."""
     token = tokens[position]
     if token.text in COPULAS or token.tag == "v":
-        # 的 before it makes a noun of it: 中国的发展.
-        return not (position and tokens[position - 1].text == "的" and token.text not in COPULAS)
+        # 的 before it makes a noun of it: 中国的发展, 儿童的数量和分布情况.
+        listed = (
+            position > 1
+            and tokens[position - 1].text in AND
+            and tokens[position - 2].nominal
+            and any(earlier.text == "的" for earlier in tokens[:position])
+        )
+        owned = position and tokens[position - 1].text == "的"
+        return token.text in COPULAS or not (listed or owned)
     after = tokens[position + 1].text if position + 1 < len(tokens) else ""
     if token.tag == "vn":
         return after in ASPECT or after in ("于", "在") or position == len(tokens) - 1
@@ -151,6 +168,9 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
         start += 1
     if start >= len(tokens) or tokens[start].tag != "v" or tokens[start].text in COPULAS:
         return None
+    after_noun = start > 0 and tokens[start - 1].nominal
+    if tokens[start].text in MODALITY_OF_WORD or (after_noun and tokens[start].text in GOVERNING):
+        return None
     stop = min(len(tokens) - 1, position + LONGEST_RELATIVE)
     for end in range(start + 1, stop):
         text = tokens[end].text
@@ -163,6 +183,23 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
             has_verb = any(is_verb(tokens, i) for i in later)
             return end if has_verb and tokens[end + 1].nominal else None
     return None
+
+
+def _take_described(clause: Clause, position: int, relative: int) -> int:
+    """Take a noun with the clause that describes it: 大学制造的样车; returns where it ends."""
+    tokens = clause.tokens
+    if clause.subject:
+        start = position
+        position = next(i for i, token in enumerate(tokens) if token is clause.subject[0])
+        between = tokens[position + len(clause.subject) : start]
+        apart = clause.subject[0].text in PRONOUNS or any(token.tag in "dc" for token in between)
+        clause.lost |= bool(clause.second) or apart
+        clause.subject, clause.prepositions = [], []
+    end = relative + 1
+    described = Clause(tokens)
+    end = _take_nominal(described, end)
+    clause.subject = tokens[position:end]
+    return end
 
 
 def _take_preposition(clause: Clause, position: int) -> int:
@@ -178,10 +215,13 @@ def _take_preposition(clause: Clause, position: int) -> int:
         if token.text in PLACE_ENDS:
             end += 1
             break
-        if token.text in PREPOSITIONS and token.text not in AND:
+        if token.text in PREPOSITIONS and token.text not in (*AND, "被" if end == start else ""):
             break
         if end > start and token.text in PRONOUNS and tokens[end - 1].text not in AND:
             break
+        if _is_named(tokens, start, end):
+            end += 1
+            continue
         before_number = end + 1 < len(tokens) and tokens[end + 1].tag == "number"
         if token.tag == "d" and not before_number:
             break
@@ -204,8 +244,20 @@ def _take_preposition(clause: Clause, position: int) -> int:
         acts = [i for i, token in enumerate(phrase) if token.tag == "v"]
         relative = bool(acts) and any(token.text == "的" for token in phrase[acts[0] :])
         clause.unread |= relative and bool(clause.subject)
+        clause.lost |= (relative or goes_on) and bool(clause.subject) and word in PLACING
         clause.unread |= word in ("从", "自", "在") and bool(clause.subject) and goes_on
     return max(end, position + 1)
+
+
+def _is_named(tokens: list[Token], start: int, position: int) -> bool:
+    """Whether a verb in a phrase is the name of something: 对投诉|进行, 按照…要求|编制."""
+    word, after = tokens[start - 1].text, tokens[position + 1 :]
+    if tokens[position].text in LIGHT or not is_verb(tokens, position):
+        return False
+    if word in ACCORDING:
+        named = tokens[position].text in GIVEN and position > start
+        return named and any(is_verb(after, i) for i in range(len(after)))
+    return word in ("对", "对于") and any(token.text in LIGHT for token in after)
 
 
 def _temporal_end(tokens: list[Token], start: int) -> int:
@@ -301,6 +353,15 @@ def _take_verb(clause: Clause, position: int) -> None:
             position += 1
         else:
             break
+    begin = position - 1
+    while position + 1 < len(tokens) and tokens[position].text in EITHER:
+        after = position + 1
+        after += tokens[after].tag == "d" and after + 1 < len(tokens)
+        if tokens[after].tag not in ("v", "vn") or after + 1 >= len(tokens):
+            break
+        position = after + 1
+        clause.verbs = tokens[begin:position]
+        clause.unread = True
     clause.verb = verb
     clause.rest = tokens[position:]
     while clause.rest and clause.rest[-1].text in WHILE:

@@ -1,9 +1,10 @@
 """Triples, aliases and descriptions from the clauses of a Chinese sentence."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, parse_clause
+from tasks.extract.rules.chinese.clauses import Clause, is_verb, parse_clause
 from tasks.extract.rules.chinese.copulas import state_copula, state_limit, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
@@ -13,7 +14,9 @@ from tasks.extract.rules.chinese.lexicon import (
     CREATION,
     DOCUMENT_VERBS,
     EMPTY_VERBS,
+    MODALITY_OF_WORD,
     NAMING,
+    NEGATIONS,
     OWNING,
     PERSON_ENDINGS,
     PRONOUNS,
@@ -29,7 +32,7 @@ from tasks.extract.rules.chinese.standing import (
     without_time,
 )
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
-from tasks.extract.rules.chinese.statements import add_statement
+from tasks.extract.rules.chinese.statements import add_statement, is_nominal
 from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
@@ -44,6 +47,8 @@ from tasks.extract.rules.chinese.whole import (
 from tasks.extract.rules.modality import PLAIN, Standing
 
 NOBODY = TypedName("", "unknown")  # makes no facts
+# What begins after it has a subject of its own: a colon, the number of an item.
+ITEM = re.compile(r"(?:[：:]\s*|[（(][一二三四五六七八九十\d]+[）)]\s*)$")
 REASONS = frozenset(["由于", "因", "因为", "因应"])
 SAYING = "为是作：:"  # between a relation and the name it gives: 又称为
 
@@ -57,6 +62,8 @@ class Thread:
     times: list[Token] = field(default_factory=list)
     met: bool = False  # a person: the first one is who the next sentence calls 他
     around: Standing = PLAIN
+    stated: str = ""  # the words of the subject, for statements without one
+    required: bool = False  # the last clause says what has to be done, and so do those that go on
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
@@ -69,9 +76,13 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
-        if passage.text[tokens[0].start - 1 : tokens[0].start] in ("：", ":"):
-            thread.subjects = [NOBODY]  # what stands before a colon is a label
+        if ITEM.search(passage.text[max(tokens[0].start - 9, 0) : tokens[0].start]):
+            thread.subjects, thread.stated = [NOBODY], ""  # before a colon stands a label
+        tokens = _take_defined(passage, thread, tokens)
+        if not tokens:
+            continue
         if is_condition(tokens):
+            thread.stated, thread.required = "", False
             thread.around = replace(thread.around, modality="conditional")
             thread.subjects = [NOBODY]
         elif number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
@@ -87,6 +98,19 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 _read_tokens(passage, thread, tokens, first=number == 0)
 
 
+def _take_defined(passage: PassageReading, thread: Thread, tokens: list[Token]) -> list[Token]:
+    """The tokens of 本法所称X是指… from X on; none if its verb is in the next clause."""
+    for position, token in enumerate(tokens[:6]):
+        if token.text in ("所称", "称") and text_of(tokens[: position + 1]).endswith("所称"):
+            rest = tokens[position + 1 :]
+            if any(is_verb(rest, i) for i in range(1, len(rest))):
+                return rest
+            thread.stated = text_of(rest)
+            thread.subjects = [passage.name_phrase(rest)] if rest and is_whole(rest) else [NOBODY]
+            return []
+    return tokens
+
+
 def _reported(
     passage: PassageReading, thread: Thread, tokens: list[Token], source: list[Token]
 ) -> Standing:
@@ -99,7 +123,7 @@ def _reported(
         name = who.text if who else name
     elif not name and thread.subjects[0] != NOBODY:
         name = thread.subjects[0].text
-    thread.subjects = [NOBODY]
+    thread.subjects, thread.stated = [NOBODY], ""
     return Standing("positive", "supposed" if believes else "reported", name)
 
 
@@ -113,6 +137,11 @@ def _read_tokens(
         return
     tokens = meant.tokens
     passage.clause = clause = parse_clause(tokens)
+    if _leads(thread, clause):
+        return
+    if thread.required and not clause.subject and meant.standing == PLAIN:
+        passage.standing = replace(PLAIN, modality="required")
+        meant = replace(meant, standing=passage.standing)
     clause.times = clause.times or thread.times
     thread.times = clause.times if not (clause.verb or clause.subject) else []
     whole = (thread.sentence.start, clause.end)
@@ -124,12 +153,22 @@ def _read_tokens(
         if not first and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    if tokens[0].text in AND or is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
-        thread.subjects = [NOBODY]
+    joins = tokens[0].text in AND or tokens[0].text in ("或", "或者")
+    if joins or is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
+        thread.subjects, thread.stated = [NOBODY], ""
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
-    if clause.verb and not clause.unread:
-        add_statement(passage, clause, meant, own, clause.start)
+    if clause.verb and not clause.lost:
+        defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
+        carried = "" if clause.preposition("由", "被") else thread.stated
+        added = add_statement(passage, clause, meant, own, clause.start, carried)
+        if clause.subject:
+            thread.stated = text_of(clause.subject) if added and not defines else ""
+        thread.required = added and (meant.standing.modality, meant.standing.polarity) == (
+            *("required", "positive"),
+        )
+    elif clause.subject:
+        thread.stated = ""
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return
@@ -150,6 +189,27 @@ def _read_tokens(
     bare = clause.subject and not clause.verb  # 彰化县人
     if not (attribute or clause.temporal or ((at_hand or bare) and not first)):
         _hand_on(passage, thread, clause, named)
+
+
+def _leads(thread: Thread, clause: Clause) -> bool:
+    """Whether a clause only leads to the next: 税务部门应当按照规定，…; notes its subject."""
+    if clause.second or not clause.subject or not is_nominal(clause.subject) or clause.lost:
+        return False
+    if clause.verb and clause.tokens[-1].text in ("前", "之前", "后", "之后"):
+        thread.stated = text_of(clause.subject)
+        return False
+    unread = MODALITY_OF_WORD.get(clause.verb) == "required" and not any(
+        is_verb(clause.rest, i) for i in range(len(clause.rest))
+    )
+    if clause.verb and not unread:
+        return False
+    modal = [t.text for t in clause.tokens if MODALITY_OF_WORD.get(t.text) == "required"]
+    if not modal and not clause.prepositions:
+        return False
+    thread.stated = text_of(clause.subject)
+    thread.required = bool(modal) and not any(word in NEGATIONS for word in modal)
+    thread.subjects = [NOBODY]
+    return True
 
 
 def _hand_on(

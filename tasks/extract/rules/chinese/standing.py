@@ -83,7 +83,7 @@ def is_condition(tokens: list[Token]) -> bool:
     """Whether a clause says on what condition the clauses after it hold."""
     words = [token.text for token in tokens]
     # 逾期不改正的，处以罚款.
-    headless = words[-1] == "的" and "是" not in words
+    headless = words[-1] == "的" and not any(word.endswith("是") for word in words)
     return headless or words[-1] == "的话" or any(word in CONDITIONS for word in words[:4])
 
 

@@ -1,19 +1,29 @@
 """Statements: Chinese clauses in the words of their sentence, and how they are meant."""
 
 from tasks.extract.extracted import evidence_columns
-from tasks.extract.rules.chinese.clauses import Clause
-from tasks.extract.rules.chinese.lexicon import AND, COPULAS, MODALITY_OF_WORD, NEGATIONS
+from tasks.extract.rules.chinese.clauses import Clause, is_verb
+from tasks.extract.rules.chinese.lexicon import (
+    AND,
+    CLAUSAL,
+    COPULAS,
+    GOING,
+    MODALITY_OF_WORD,
+    NEGATIONS,
+)
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, share, usable
 from tasks.extract.rules.chinese.standing import Meant
 from tasks.extract.rules.chinese.statement import words
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.extract.rules.chinese.whole import HANDLING
+from tasks.text.chinese_words import tag_of
 
 LONGEST_OBJECT = 200  # characters
-ALONE = frozenset("该此本各某")  # what they point with is taken for the verb: 该|实现
+ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
 WITHIN = frozenset(["内", "之内", "以内", "前", "之前", "以前", "后", "之后"])
 PLACES = frozenset(["在", "于"])
+NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # what begins another verb: 靠近A并得名
+TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
 
 
 def add_statement(
@@ -22,27 +32,38 @@ def add_statement(
     meant: Meant,
     own: tuple[list[TypedName], str] | None,
     start: int,
-) -> None:
-    """Add a clause with a verb; one whose subject is neither in it nor known is left out."""
+    carried: str = "",
+) -> bool:
+    """Add a clause with a verb; one whose subject is neither in it nor known is left out.
+
+    `carried` is the subject of the clauses before it in its sentence. Returns whether it was added.
+    """
     names, attribute = own or ([], "")
-    subject_name = names[0].text if len(names) == 1 and not attribute else ""
-    subject = text_of(clause.subject) or "的".join(filter(None, (*_first(names), attribute)))
-    stated = passage.text[clause.rest[0].start : clause.rest[-1].end] if clause.rest else ""
-    if not subject or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
-        return
+    named = len(names) == 1 and not attribute and not (carried and not clause.subject)
+    subject_name = names[0].text if named else ""
+    subject = text_of(clause.subject) or carried
+    subject = subject or "的".join(filter(None, (*_first(names), attribute)))
+    agent = None
+    if not subject:
+        agent = clause.preposition("由")
+        subject = text_of(agent.phrase) if agent else ""
+    rest = _own_object(clause.rest)
+    stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
+    if not subject or (agent and not rest) or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
+        return False
     if any(word.text == "请" for word in meant.words):
-        return  # it speaks to the reader
+        return False  # it speaks to the reader
     due = [p.phrase for p in clause.prepositions if p.word in PLACES and _tells_when(p.phrase)]
     place = next(
         (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
         None,
     )
-    others = [p for p in clause.prepositions if p is not place and p.phrase not in due]
+    others = [p for p in clause.prepositions if p not in (place, agent) and p.phrase not in due]
     row = {
         "ordinal": len(passage.extracted.statements),
         "subject": subject,
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
-        "predicate": text_of(meant.words) + clause.verb,
+        "predicate": text_of(meant.words) + (text_of(clause.verbs) or clause.verb),
         "object": stated,
         "arguments": [p.word + words(p.phrase) for p in others],
         "time": clause.times[0].text if clause.times else words(due[0]) if due else "",
@@ -51,7 +72,7 @@ def add_statement(
         "modality": meant.standing.modality,
         "attribution": meant.standing.attribution,
     }
-    end = clause.end if not clause.rest else clause.rest[-1].end
+    end = rest[-1].end if rest else clause.end
     tokens = [*meant.words, *clause.tokens]
     begin = min(start, *(token.start for token in tokens))
     if not clause.subject and passage.sentence is not None:  # it stands earlier in the sentence
@@ -59,6 +80,7 @@ def add_statement(
         begin = stands if stands >= 0 else begin
     span = (begin, end)
     passage.extracted.statements.append({**row, **evidence_columns(span, share("statement"))})
+    return True
 
 
 def _first(names: list[TypedName]) -> list[str]:
@@ -70,21 +92,56 @@ def _tells_when(phrase: list[Token]) -> bool:
     return any(t.tag in ("time", "number", "m") for t in phrase[:1]) and phrase[-1].text in WITHIN
 
 
+def _own_object(rest: list[Token]) -> list[Token]:
+    """What the verb acts on, without the next verb that 并 begins."""
+    for position in range(1, len(rest)):
+        after = rest[position + 1 :]
+        if rest[position].text in NEXT and any(is_verb(after, i) for i in range(len(after))):
+            return rest[:position]
+    return rest
+
+
 def _is_whole(clause: Clause) -> bool:
     """Whether a clause is one sentence: a noun phrase as its subject, a verb, no second one."""
     subject, rest = clause.subject, clause.rest
-    if clause.second or not (rest or clause.prepositions) or not clause.verb:
+    if clause.second or not clause.verb or clause.tokens[-1].text in TEMPORAL:
+        return False
+    if not (rest or clause.prepositions or (clause.times and subject)):
         return False
     if len(subject) == 1 and subject[0].text in ALONE:
         return False
-    if subject and (subject[0].tag[0] in "vdpcfmu" or subject[-1].tag in ("b", "f", "d", "a")):
+    if clause.verb in MODALITY_OF_WORD:
+        return False
+    if clause.verb in GOING and rest and rest[0].tag == "v":
+        return False
+    if subject and not is_nominal(subject, places=clause.verb in ("有", "是")):
         return False
     if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ("的", *AND)):
         return False
-    return not any(
-        token.text in MODALITY_OF_WORD
-        or token.text in NEGATIONS
-        or token.text in COPULAS
-        or token.text in HANDLING
-        for token in rest
+    described = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
+    return (
+        clause.verb in CLAUSAL
+        or not any(
+            token.text in MODALITY_OF_WORD or token.text in NEGATIONS or token.text in HANDLING
+            for token in rest[described:]
+        )
+        and not any(token.text in COPULAS - {"为"} for token in rest)
     )
+
+
+def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
+    """Whether a subject reads as a noun phrase; `places`: as a place, too (飞船内部有酒吧)."""
+    first, last = subject[0], subject[-1]
+    acts = first.tag in ("l", "i") and tag_of(first.text[:2]) == "v"  # 建立健全
+    if acts or first.text.startswith("一") or any(token.text in HANDLING for token in subject):
+        return False
+    if len(subject) == 1 and first.tag[0] in "va":
+        return False
+    described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
+    if first.text in CLAUSAL or any(token.tag == "v" for token in subject[described:]):
+        return False
+    if any(t.text == "的" for t in subject[1:-1]):
+        return first.tag[0] not in "dcfu" and last.tag not in ("b", "f", "d", "a", "v")
+    counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
+    opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
+    return not opens and (last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag == "f"))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import (
+    LIGHT,
     MEASURES,
     PERSON_ENDINGS,
     RELATIVE_YEARS,
@@ -65,7 +66,7 @@ PARTIAL_DATE = re.compile(
 )
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
-PARTICLES = frozenset("了是为和与由于在的被把将从用指经称曾均仍已")
+PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
 COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends no name
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该")
@@ -160,7 +161,8 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
     tokens: list[Token] = []
     position = start
     for whole in segmenter().cut(text[start:end]):
-        known = whole[0] != "赴" and segmenter().has_word(whole)
+        acts = len(whole) == 4 and whole[:2] in LIGHT  # 作出评价
+        known = whole[0] != "赴" and not acts and segmenter().has_word(whole)
         for word in [whole] if known else _split(whole):
             stop = position + len(word)
             tag = TAGS.get(word) or tag_of(word) or _guess(word)
@@ -180,6 +182,8 @@ def _split(word: str) -> list[str]:
             return [word[0], *_split(word[1:])]
         if word[-1] in PARTICLES:
             return [*_split(word[:-1]), word[-1]]
+        if len(word) == 4 and tag_of(word[:2]) == "v" and tag_of(word[2:]):
+            return [word[:2], word[2:]]
     return [word]
 
 
@@ -205,6 +209,10 @@ def _mended(tokens: list[Token]) -> list[Token]:
             before = Token(last.text[:-1], "r", last.start, last.end - 1)
             mended[-1:] = [before] if before.text else []
             mended.append(Token("出生于", "v", before.end, token.end))
+        elif token.text == "某" and last.text in SURNAMES:
+            mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
+        elif token.text == "指" and last.text == "是":
+            mended[-1] = Token("是指", "v", last.start, token.end)
         elif token.text == "是" and text_of(mended[-2:]) == "指的":
             mended[-2:] = [Token("指的是", "v", mended[-2].start, token.end)]
         elif (
