@@ -140,6 +140,7 @@ def test_a_sentence_that_describes_is_no_note():
         'The tool loads nets from the Bergen Fish Market ("Market Extensions").',
         "The pump was developed by Siemens (known as the Q-pump).",
         "The coast between Norway and the Baltic Sea is known as Northern Scandinavia.",
+        "Henry II lived in Oslo. II left.",
         'Read Section 4 ("Scope of Work") before.',
         'The Bergen Harbour Program ("Program") began.',
         "Gum arabic, Gutta-percha, Kino, Maria Silva, Latex. Silva is sweet.",

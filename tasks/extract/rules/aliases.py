@@ -37,6 +37,7 @@ PARTS = word_set(
     "section chapter part article rule clause appendix exhibit schedule paragraph annex title "
     "table figure"
 )
+ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
 
@@ -207,7 +208,7 @@ def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
     """Whether a name is a person's by its kind and its words: capitals, not all common words."""
     if passage.kind(full) != "person" or " of " in full or "/" in full or "\n" in full:
         return False
-    if len(set(words)) < len(words):
+    if len(set(words)) < len(words) or ROMAN.fullmatch(words[-1]):
         return False
     capitals = words[0][:1].isupper() and words[-1][:1].isupper()
     common = words[-1].lower() in passage.tree.words or all(map(is_common, words))
