@@ -67,7 +67,10 @@ _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
 _SCRIPT = re.compile(r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}")
 _CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
 _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
-_CONTENTS = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,})\s{0,9}[\divxlc]{1,5}\Z")  # "Prices ..... 7"
+# "Prices ..... 7"; only whole runs of dots are tried, so that long ones take linear time.
+_CONTENTS = re.compile(
+    r"(?:(?<!\.)\.{4,}+|(?<!\. )(?:\. ){3,}+|(?<!…)…{2,}+)\s{0,9}[\divxlc]{1,5}\Z"
+)
 _PAGE = re.compile(
     r"[\[(]?(?:page|p\.|第) ?\d{1,5} ?页?(?: ?(?:of|/) ?\d{1,5})?[\])]?"
     r"|[^\n]{0,100} {3}\[Page \d{1,5}\]|[-–—] ?\d{1,5} ?[-–—]",
