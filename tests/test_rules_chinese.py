@@ -215,6 +215,8 @@ def test_a_clause_is_a_statement_with_its_parts() -> None:
         "车流穿梭、人潮涌动。",
         "用户响应时间是受到网络的影响。",
         "逾期不改正的。",
+        "说老实话保持高度一致。",
+        "合理发挥优势。",
     ],
 )
 def test_fragments_are_no_statements(text: str) -> None:
@@ -252,6 +254,11 @@ def test_statements_keep_long_phrases_whole(case: str) -> None:
 def test_what_is_required_stays_so_in_the_clauses_that_go_on() -> None:
     found = extract("人民政府应当制定规划，加强基础设施建设。", "")
     assert [row["modality"] for row in found.statements] == ["required", "required"]
+
+
+def test_what_a_thing_is_may_be_said_of_something_new() -> None:
+    found = extract("财政部应当发行国债，总额约十亿元，为发行规模的六倍。", "")
+    assert not any(row["predicate"] == "为" for row in found.statements)
 
 
 def test_an_item_of_a_list_has_no_subject_before_its_number() -> None:

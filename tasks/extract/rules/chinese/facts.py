@@ -160,7 +160,8 @@ def _read_tokens(
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
     if clause.verb and not clause.lost:
         defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
-        carried = "" if clause.preposition("由", "被") else thread.stated
+        own_topic = clause.verb in COPULAS or clause.preposition("由", "被")
+        carried = "" if own_topic else thread.stated
         added = add_statement(passage, clause, meant, own, clause.start, carried)
         if clause.subject:
             thread.stated = text_of(clause.subject) if added and not defines else ""

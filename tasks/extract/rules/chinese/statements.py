@@ -132,7 +132,8 @@ def _is_whole(clause: Clause) -> bool:
 def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     """Whether a subject reads as a noun phrase; `places`: as a place, too (飞船内部有酒吧)."""
     first, last = subject[0], subject[-1]
-    acts = first.tag in ("l", "i") and tag_of(first.text[:2]) == "v"  # 建立健全
+    opening = {tag_of(first.text[:length]) for length in (1, 2)}
+    acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
     if acts or first.text.startswith("一") or any(token.text in HANDLING for token in subject):
         return False
     if len(subject) == 1 and first.tag[0] in "va":
