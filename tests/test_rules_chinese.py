@@ -238,6 +238,7 @@ what is done to it | 税务局对投诉进行调查。 | 税务局, 进行, 调�
 who is treated so | 督导组对被督导单位作出评价。 | 督导组, 作出, 评价
 what a rule asks | 市政府按照多规合一要求编制详细规划。 | 市政府, 编制, 详细规划
 leave | 作者许可第三人以其他方式使用作品。 | 作者, 许可, 第三人以其他方式使用作品
+those who do | 被告人向吸毒人员贩卖冰毒。 | 被告人, 贩卖, 冰毒
 a place | 飞船内部有酒吧。 | 飞船内部, 有, 酒吧
 a day | 图书馆于1990年开幕。 | 图书馆, 开幕,
 """
@@ -259,6 +260,8 @@ def test_what_is_required_stays_so_in_the_clauses_that_go_on() -> None:
 def test_what_a_thing_is_may_be_said_of_something_new() -> None:
     found = extract("财政部应当发行国债，总额约十亿元，为发行规模的六倍。", "")
     assert not any(row["predicate"] == "为" for row in found.statements)
+    grown = extract("工业企业利润增长5%，同比增长1.4%。", "").statements
+    assert not any(row["object"] == "1.4%" for row in grown)
 
 
 def test_an_item_of_a_list_has_no_subject_before_its_number() -> None:

@@ -252,6 +252,8 @@ def _take_preposition(clause: Clause, position: int) -> int:
 def _is_named(tokens: list[Token], start: int, position: int) -> bool:
     """Whether a verb in a phrase is the name of something: 对投诉|进行, 按照…要求|编制."""
     word, after = tokens[start - 1].text, tokens[position + 1 :]
+    if position == start and after and after[0].text in ("人员", "单位", "部门"):
+        return True  # 向吸毒人员贩卖
     if tokens[position].text in LIGHT or not is_verb(tokens, position):
         return False
     if word in ACCORDING:

@@ -53,6 +53,11 @@ def add_statement(
         return False
     if any(word.text == "请" for word in meant.words):
         return False  # it speaks to the reader
+    ends = clause.subject[-1].end if clause.subject else 0
+    if any(clause.subject[0].start < word.start < ends for word in meant.words):
+        return False  # the subject is not in one piece
+    if carried and not clause.subject and rest and rest[0].tag == "number":
+        return False  # 利润增长5%，增长1.4%: of what is not sure
     due = [p.phrase for p in clause.prepositions if p.word in PLACES and _tells_when(p.phrase)]
     place = next(
         (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
@@ -110,7 +115,7 @@ def _is_whole(clause: Clause) -> bool:
         return False
     if len(subject) == 1 and subject[0].text in ALONE:
         return False
-    if clause.verb in MODALITY_OF_WORD:
+    if clause.verb in MODALITY_OF_WORD or clause.verb == "要":
         return False
     if clause.verb in GOING and rest and rest[0].tag == "v":
         return False
@@ -142,7 +147,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     if first.text in CLAUSAL or any(token.tag == "v" for token in subject[described:]):
         return False
     if any(t.text == "的" for t in subject[1:-1]):
-        return first.tag[0] not in "dcfu" and last.tag not in ("b", "f", "d", "a", "v")
+        return first.tag[0] not in "dcfup" and last.tag not in ("b", "f", "d", "a", "v")
     counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
     opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
     return not opens and (last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag == "f"))
