@@ -217,6 +217,7 @@ def test_a_clause_is_a_statement_with_its_parts() -> None:
         "逾期不改正的。",
         "说老实话保持高度一致。",
         "合理发挥优势。",
+        "应当依法办理。",
     ],
 )
 def test_fragments_are_no_statements(text: str) -> None:

@@ -54,7 +54,7 @@ def add_statement(
     if any(word.text == "请" for word in meant.words):
         return False  # it speaks to the reader
     ends = clause.subject[-1].end if clause.subject else 0
-    if any(clause.subject[0].start < word.start < ends for word in meant.words):
+    if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
         return False  # the subject is not in one piece
     if carried and not clause.subject and rest and rest[0].tag == "number":
         return False  # 利润增长5%，增长1.4%: of what is not sure
