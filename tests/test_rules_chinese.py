@@ -258,6 +258,11 @@ def test_what_is_required_stays_so_in_the_clauses_that_go_on() -> None:
     assert [row["modality"] for row in found.statements] == ["required", "required"]
 
 
+def test_what_somebody_is_asked_to_do_is_not_done_by_who_asks() -> None:
+    found = extract("法国要求美国释放人员，停止侵犯。法国要求美国释放人员，停止袭击平民。", "")
+    assert not any(row["predicate"] == "停止" for row in found.statements)
+
+
 def test_what_a_thing_is_may_be_said_of_something_new() -> None:
     found = extract("财政部应当发行国债，总额约十亿元，为发行规模的六倍。", "")
     assert not any(row["predicate"] == "为" for row in found.statements)

@@ -19,6 +19,7 @@ from tasks.extract.rules.chinese.lexicon import (
     NEGATIONS,
     OWNING,
     PERSON_ENDINGS,
+    PIVOTS,
     PRONOUNS,
     WHILE,
 )
@@ -160,11 +161,13 @@ def _read_tokens(
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
     if clause.verb and not clause.lost:
         defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
+        # 要求美国释放…，停止…: who stops is the one who is asked.
+        acts = clause.verb in PIVOTS and len(clause.rest) > 1
         own_topic = clause.verb in COPULAS or clause.preposition("由", "被")
         carried = "" if own_topic else thread.stated
         added = add_statement(passage, clause, meant, own, clause.start, carried)
         if clause.subject:
-            thread.stated = text_of(clause.subject) if added and not defines else ""
+            thread.stated = text_of(clause.subject) if added and not (defines or acts) else ""
         thread.required = added and (meant.standing.modality, meant.standing.polarity) == (
             *("required", "positive"),
         )
