@@ -141,7 +141,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
     if acts or first.text.startswith("一") or any(token.text in HANDLING for token in subject):
         return False
-    if len(subject) == 1 and first.tag[:1] in "vaild":
+    if len(subject) == 1 and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
         return False
     described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
     if first.text in CLAUSAL or any(token.tag == "v" for token in subject[described:]):
