@@ -11,7 +11,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from schemas import EDITION, LIVE
+from schemas import EDITION, LIVE, VIEWS
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import Run
 from schemas.settings import SqlSettings
@@ -253,7 +253,7 @@ def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, li
     ]
     assert values(run_sql(database, live, "select count(*) from answers")) == [[0]]
     shown = {row[0] for row in values(run_sql(database, live, "show tables"))}
-    assert shown == {row.table for row in (*EDITION, *LIVE)} | {"conflicts"}
+    assert shown == {row.table for row in (*EDITION, *LIVE, *VIEWS)}
 
 
 def test_a_live_table_counts_where_an_older_edition_has_one_of_its_name(

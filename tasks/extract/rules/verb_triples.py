@@ -30,6 +30,9 @@ KEEPING_OBJECT = frozenset(
 # Nouns that only make a verb of a verb: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
 SCENES = word_set("after before during following amid despite like unlike")
+DEFINING = word_set(
+    "define describe regard treat classify view characterize designate recognize consider portray"
+)
 NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
@@ -104,6 +107,7 @@ def _goes_on(tree: Tree, clause: Clause) -> bool:
         complement.role == "clause"
         and tree.pos[complement.head] != "VERB"
         or complement.role == "oblique"
+        and tree.lemma[clause.predicate].lower() in DEFINING
         and [tree.lower[mark] for mark in complement.marks] == ["as"]
         for complement in clause.complements
     )
