@@ -84,6 +84,22 @@ def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float
     }
 
 
+def passage_features(passage: ParsedPassage) -> dict[str, float]:
+    """Return the features of the passage around a fact: who speaks in it, and of what."""
+    tree = passage.tree
+    sentences = max(len(tree.sentences), 1)
+    words = max(len(tree.lower), 1)
+    persons = sum(word in FIRST_PERSON or word in SECOND_PERSON for word in tree.lower)
+    past = sum(tag == "VBD" for tag in tree.tag)
+    present = sum(tag in ("VBZ", "VBP") for tag in tree.tag)
+    return {
+        "names in a sentence": math.log1p(len(passage.names) / sentences),
+        "first and second persons": math.log1p(100.0 * persons / words),
+        "share of the past": past / max(past + present, 1),
+        "numbers in a sentence": math.log1p(tree.tag.count("CD") / sentences),
+    }
+
+
 def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[str, float]:
     """Return what a fact leaves out of its sentence and its clause; `tokens` are the fact's."""
     tree = passage.tree

@@ -10,6 +10,7 @@ from tasks.extract.rules.confidence import (
     end_features,
     features,
     left_out,
+    passage_features,
     probability,
     sentence_features,
     word_features,
@@ -94,6 +95,7 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
     return {
         **features(passage.tree, triple.clause, triple.rule, length, arguments),
         **sentence_features(passage, triple.clause),
+        **passage_features(passage),
         **left_out(passage, triple.clause, triple.tokens),
         **word_features(head.name, triple.relation, tail.name),
         **end_features(passage, "head", head),
