@@ -44,7 +44,8 @@ born in London in 1791. He was a founder of the Royal Astronomical Society (RAS)
 The Analytical Engine was a mechanical computer. It was designed by Charles Babbage in 1837.
 """,
     "london.md": "# London\n\nLondon is the capital of England. London lies on the Thames.\n",
-    "gale-one.md": "# Anna Gale\n\nAnna Gale was a painter. She was born in Bergen in 1901.\n",
+    "gale-one.md": "# Anna Gale\n\nAnna Gale was a painter.\n\n"
+    "Anna Gale was born in Bergen in 1901.\n",
     "gale-two.md": "# Painters\n\nAnna Gale was born in Oslo in 1903. Anna Gale painted ships.\n",
     "hostile.md": "# Mallory\n\nMallory \x1b[31mwas a\x07 sailor. Mallory was born in Perth.\n",
     "changjiang.md": "# 长江\n\n长江是中国最长的河流。长江全长约6300公里，发源于青藏高原。\n",

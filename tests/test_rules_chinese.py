@@ -369,40 +369,6 @@ def test_short_forms_of_the_title_are_the_title() -> None:
     assert [(a["name"], a["alias"]) for a in found.aliases] == [("艾伦·图灵", "图灵")]
 
 
-def test_notes_stand_under_their_heading_with_a_question() -> None:
-    text = "校园里樱花很多。每年春天游人如织，车站也要加开列车。图书馆向市民开放。"
-    notes = extract(text, "武汉大学", "武汉大学 > 校园").aspects
-    assert notes
-    assert notes[0]["aspect"] == "校园"
-    assert notes[0]["question"] == "关于武汉大学的校园，已知什么？"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "他每年春天都去看樱花和梅花。",
-        "每年春天校园里游人如织",
-        "用 `width` 设置校园地图的宽度和高度。",
-        "因此校园里的樱花每年都很多。",
-    ],
-)
-def test_what_does_not_stand_alone_is_no_note(text: str) -> None:
-    assert not extract(text, "武汉大学", "武汉大学 > 校园").aspects
-
-
-def test_without_a_heading_a_note_names_what_it_is_about() -> None:
-    text = "武汉大学的樱花每年春天吸引很多游人。车站在春天也要为他们加开很多列车。"
-    (note,) = extract(text, "武汉大学", "武汉大学").aspects
-    assert note["text"] == "武汉大学的樱花每年春天吸引很多游人。"
-    assert note["question"] == "关于武汉大学，已知什么？"
-
-
-def test_a_heading_that_asks_is_the_question_of_its_notes() -> None:
-    text = "武汉大学的樱花每年春天吸引很多游人。车站也要加开很多列车，因为人太多"
-    (note,) = extract(text, "武汉大学", "武汉大学 > 如何看樱花？").aspects
-    assert note["question"] == "如何看樱花？"
-
-
 def test_every_row_has_the_columns_of_its_table_and_a_true_span() -> None:
     found = extract(LIFE, "苏东坡")
     for name, row_class in ROWS.items():

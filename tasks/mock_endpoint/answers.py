@@ -237,11 +237,13 @@ def _halves(user: str, before: str, between: str) -> tuple[str, str]:
 
 
 def _best_match(wanted: frozenset[str], text: str) -> tuple[float, str]:
-    """Return the largest share of the wanted words in one sentence, and that sentence."""
+    """Return the largest share of the wanted words in one sentence, and the first such sentence."""
     best = (0.0, "")
     for start, end in sentences(text, language_of(text)):
         sentence = text[start:end]
-        best = max(best, (len(wanted & _words(sentence)) / max(1, len(wanted)), sentence))
+        share = len(wanted & _words(sentence)) / max(1, len(wanted))
+        if share > best[0]:
+            best = share, sentence
     return best
 
 
