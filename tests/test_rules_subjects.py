@@ -114,6 +114,7 @@ def test_we_are_the_speaker_that_the_settings_name():
         "Jane Smith: We bought Beta Ltd.",
         "Beta Ltd is a software company. The company bought Python.",
         "Another company owns Bern. The company bought Python.",
+        "The University of Bern grew. The company bought Python.",
     ],
 )
 def test_others_have_a_we_and_a_company_of_their_own(text: str):

@@ -113,3 +113,8 @@ def test_scripts_and_readings_of_characters_are_no_words():
     text = "import A from './a';\nimport B from './b';\n\nThe text stands.\n"
     assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The text stands."
     assert words_of("<ruby>微软<rt>Microsoft</rt></ruby>公司").text == "微软公司"
+
+
+def test_notes_at_the_foot_of_a_text_are_no_sentences():
+    text = "The tower stands.\n\n^ Smith, John (2015). He wrote it.\n^ a b Doe wrote that.\n"
+    assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The tower stands."

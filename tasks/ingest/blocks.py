@@ -239,7 +239,8 @@ class _Reader:
             return BlockKind.PAGE
         if all(_is_tabular(line, len(lines)) for line in lines):
             return BlockKind.MARKUP
-        if "footnote_reference" in self._open:
+        noted = all(line.startswith("^ ") for line in lines)  # as encyclopedias print them
+        if "footnote_reference" in self._open or noted:
             return BlockKind.FOOTNOTE
         if "blockquote" in self._open:
             return BlockKind.QUOTATION

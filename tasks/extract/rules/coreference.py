@@ -89,7 +89,7 @@ class _Resolver:
             first, *others = self.called[noun]
             return first if not others and self._is_recent(first) else ""
         kinds = {self.passage.kind(name.name) for name in self.passage.names}
-        return self.speaker if noun in COMPANY and "organization" not in kinds else ""
+        return self.speaker if noun in COMPANY and "organisation" not in kinds else ""
 
     def _may_stand_for_a_thing(self, token: int) -> bool:
         """Whether "it" opens its sentence as a subject and is no mere form: "it is easy to ..."."""
