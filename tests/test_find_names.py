@@ -38,7 +38,7 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
 def test_a_capital_tells_nothing_at_the_start_of_a_sentence_or_in_a_heading() -> None:
     tells = {name["name"]: name["capital_tells"] for name in names("Surgery may help in Debian.")}
     assert tells == {"Surgery": False, "Debian": True}
-    assert [name["capital_tells"] for name in names("Setting Thresholds")] == [False]
+    assert [name["capital_tells"] for name in names("Setting Thresholds.")] == [False]
     assert [name["capital_tells"] for name in names("He likes the Setting Thresholds.")] == [True]
     assert all(name["capital_tells"] for name in names("Rust is fast.", subject="Rust"))
 

@@ -178,3 +178,9 @@ def test_a_person_of_long_ago_is_no_he():
     fact = ("Bob Jones", "founded", "school")
     assert fact in facts(f"Bob Jones was born in Bern.{sentence}")
     assert fact not in facts(f"Bob Jones was born in Bern. {between}{sentence}")
+
+
+def test_a_time_at_the_beginning_is_no_subject():
+    stated = facts("After the war Turing joined the National Physical Laboratory.")
+    assert ("Turing", "joined", "National Physical Laboratory") in stated
+    assert {head for head, _, _ in stated} == {"Turing"}

@@ -127,6 +127,9 @@ def _kind_before(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str,
         return "unknown"
     if tree.pos[noun] not in ("NOUN", "PROPN"):
         return "unknown"  # a single Prometheus
+    own = range(name.first, name.last)
+    if tree.head[noun] not in own and all(tree.head[token] != noun for token in own):
+        return "unknown"  # After the war Turing left.
     word = tree.lower[noun]
     if word in FELLOWS:
         start, _ = passage.sentence_of(noun)

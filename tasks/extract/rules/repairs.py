@@ -37,6 +37,7 @@ def repair(tree: Tree) -> None:
         _join(tree, first, last)
     changed = _loosen_openers(tree)
     changed |= _free_verbs(tree)
+    changed |= _lead_in_time(tree)
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
     for token, label in enumerate(tree.dep):
@@ -50,6 +51,22 @@ def repair(tree: Tree) -> None:
                 changed = True
     if changed:
         tree.index()
+
+
+def _lead_in_time(tree: Tree) -> bool:
+    """Make a time of the first of two subjects: "After the war Turing joined"."""
+    changed = False
+    for verb, tag in enumerate(tree.tag):
+        children = tree.children[verb]
+        first, second = ([c for c in children if tree.dep[c] == "nsubj"] + [-1, -1])[:2]
+        marks = [
+            c for c in children if tree.dep[c] == "mark" and tree.pos[c] == "ADP" and c < first
+        ]
+        if tag in ("VBD", "VBZ", "VBP") and first < second < verb and marks:
+            tree.dep[first], tree.dep[marks[-1]] = "obl", "case"
+            tree.head[marks[-1]] = first
+            changed = True
+    return changed
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:
