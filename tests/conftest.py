@@ -27,8 +27,8 @@ settings.load_profile("almanac")
 CORPUS = {
     "ada.md": """# Ada Lovelace
 
-Ada Lovelace was an English mathematician. She was born in London in 1815. Ada Lovelace worked
-with Charles Babbage. She died on 27 November 1852.
+Ada Lovelace was an English mathematician. Ada Lovelace was born in London in 1815. Ada Lovelace
+worked with Charles Babbage. She died on 27 November 1852.
 
 ## Education
 
