@@ -133,7 +133,7 @@ def _words(text: str) -> frozenset[str]:
 def answer(user: str) -> dict[str, Any]:
     """Answer with the sentence that shares the most words with the question."""
     question, knowledge = _halves(user, "Query: ", "\nKnowledge:\n")
-    share, sentence = _best_match(_words(question), knowledge)
+    share, sentence = _best_match(_words(question), knowledge, words_of(question))
     if share < ENOUGH:
         return {"thought": "No sentence answers it.", "answerable": "no", "answer": ""}
     return {"thought": "One sentence answers it.", "answerable": "yes", "answer": sentence}
@@ -236,15 +236,21 @@ def _halves(user: str, before: str, between: str) -> tuple[str, str]:
     return first.removeprefix(before).strip(), second.strip()
 
 
-def _best_match(wanted: frozenset[str], text: str) -> tuple[float, str]:
-    """Return the largest share of the wanted words in one sentence, and the first such sentence."""
-    best = (0.0, "")
+def _best_match(
+    wanted: frozenset[str], text: str, also: frozenset[str] = frozenset()
+) -> tuple[float, str]:
+    """Return the largest share of the wanted words in one sentence, and that sentence.
+
+    Of equally good sentences the one with most words of `also` is returned, else the first.
+    """
+    best = (0.0, 0)
+    chosen = ""
     for start, end in sentences(text, language_of(text)):
         sentence = text[start:end]
         share = len(wanted & _words(sentence)) / max(1, len(wanted))
-        if share > best[0]:
-            best = share, sentence
-    return best
+        if (score := (share, len(also & words_of(sentence)))) > best:
+            best, chosen = score, sentence
+    return best[0], chosen
 
 
 SIMPLE: dict[str, Callable[[str], dict[str, Any]]] = {
