@@ -24,7 +24,7 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
         ("Put it into Cargo.toml or use std::IntoFuture in Kubernetes.", {"Kubernetes"}),
         ("Kubernetes was released on Nov. 16 and on Mondays.", {"Kubernetes"}),
         ("He reads the API of Kubernetes.", {"API", "Kubernetes"}),
-        ("Martin Luther King Jr. spoke. Jr. is no name.", {"Martin Luther King Jr."}),
+        ("Robert Hale Benson Jr. spoke. Jr. is no name.", {"Robert Hale Benson Jr."}),
         ("The language C runs on Debian.", {"Debian"}),
         ("The Kubernetes dashboard shows it.", {"Kubernetes"}),
         ("This Linux-only tool runs Nagios-style checks in Debian.", {"Debian"}),

@@ -153,10 +153,10 @@ def test_all_answer_over_a_home_beside_the_system(
         settings = Settings(engine=engine)
         how = Measurement(baselines=list(PROMPTED), learn=False)
         found = evaluate(home, path, "jsonl", system_for("text", settings, home), settings, how)
-        asked = {call.purpose for call in endpoint.calls}
+        purposes = {call.purpose for call in endpoint.calls}
     by_name = {row["system"]: row["metrics"] for row in found["baselines"]}
     assert list(by_name) == [f"{name} m" for name in PROMPTED]
-    assert asked == {"answer", "recall"}
+    assert purposes == {"answer", "recall"}
     assert by_name["retrieve_then_read m"]["contained"] == 1.0
     assert by_name["retrieve_then_read m"]["accuracy"] == 1.0
     assert by_name["model m"]["answered"] == 0.0  # the endpoint knows nothing by itself

@@ -114,8 +114,8 @@ SENTENCES = [
     ),
     ("Geoffrey Chaucer (c. 1343 – 1400) was a poet.", ("Geoffrey Chaucer", "died in", "1400")),
     (
-        "Mark Hamill (born September 25, 1951, in Oakland, California) is an actor.",
-        ("Mark Hamill", "born in", "Oakland, California"),
+        "Dara Quill (born September 25, 1951, in Boise, Idaho) is an actor.",
+        ("Dara Quill", "born in", "Boise, Idaho"),
     ),
     ("Ada Lovelace (1815–1852) was a mathematician.", ("Ada Lovelace", "born in", "1815")),
     ("Ada Lovelace (1815–1852) was a mathematician.", ("Ada Lovelace", "died in", "1852")),
@@ -131,7 +131,7 @@ def test_a_sentence_yields_its_fact(sentence: str, fact: tuple[str, str, str]):
     ("sentence", "relation"),
     [
         ("Barack Obama (2009–2017) was president of the United States.", "born in"),
-        ("Jay Inslee (2013–present) met reporters.", "born in"),
+        ("Dara Quill (2013–present) met reporters.", "born in"),
         ("James Conant (president, 1933–1953) met reporters.", "born in"),
         ("It was signed by Governor Cecil Andrus (1987–1995).", "born in"),
         ("She moved from Paris, Rome and Berlin to Oslo, Bergen and Bodø.", "located in"),

@@ -79,7 +79,7 @@ def test_what_a_sentence_does_not_say_is_no_fact(text: str):
 
 def test_what_comes_after_a_relative_clause_is_no_second_subject():
     text = (
-        "The Ohio Task Force, which consists of people from the Department of Justice, the Office "
+        "The Ohio Task Force, which consists of people from the Department of Roads, the Office "
         "of Management and Budget, and others, met in Rome."
     )
     assert {head for head, relation, _ in facts(text) if relation == "consists of"} == {

@@ -17,6 +17,7 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
         exists = con.execute(_COLUMNS, {"table": f"asserted_{table}"}).fetchall()
         if not columns or exists:
             continue
+        # Views take no parameters; names and values are the constants above.
         rows = f"from {table}"
         for column, value in _ASSERTED.items():
             if column not in columns:

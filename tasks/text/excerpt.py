@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tasks.text.sentences import sentences
 
-_ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
+ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
 
 
 class Part(NamedTuple):
@@ -69,7 +69,7 @@ class Excerpt:
         spans = [
             self.in_source(start, end)
             for start, end in sentences(self.text, language)
-            if _ENDS_SENTENCE.search(self.text[start:end])
+            if ENDS_SENTENCE.search(self.text[start:end])
         ]
         return [{"start": start, "end": end} for start, end in spans]
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-from tasks.extract.rules.verb_forms import is_past_form, verb_lemma
+from tasks.extract.rules.english_words import is_past_form, verb_lemma
 from tasks.text.chinese_words import segmenter, tag_of
 from tasks.text.languages import is_chinese
 

@@ -193,8 +193,8 @@ def _persons(passage: ParsedPassage) -> Iterator[str]:
         office = described or kind_of_noun(first) == "person"
         titled = office or strip_titles(name.name) != name.name
         start, end = passage.sentence_of(token)
-        told = name.name.split()[-1] in actors and not FINITE.isdisjoint(tree.tag[start:end])
-        if known or told or titled or _acts(tree, token):
+        agent = name.name.split()[-1] in actors and not FINITE.isdisjoint(tree.tag[start:end])
+        if known or agent or titled or _acts(tree, token):
             yield name.name
 
 

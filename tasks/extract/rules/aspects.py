@@ -99,30 +99,32 @@ def _answers(passage: ParsedPassage) -> Iterator[_Note]:
     names = {name.name for name in passage.names} | {passage.title} - {""}
     if len(title.split()) <= LONGEST_TITLE and not _ASKS.match(f"{title}?"):
         names.add(title)
-    asked = [name for name in names if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)]
+    headed = [
+        name for name in names if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)
+    ]
     sentences = []
     for start, end in passage.tree.sentences[:MOST_SENTENCES]:
         if not is_whole_sentence(passage.tree, start, end):
             break
         sentences.append((start, end))
-    if asked and sentences:
-        name = max(asked, key=len)
+    if headed and sentences:
+        name = max(headed, key=len)
         if _is_answered(passage.tree, heading, name, *sentences[0]):
             yield name, (heading.rstrip("?"), heading), sentences
 
 
 def _is_answered(tree: Tree, heading: str, name: str, start: int, end: int) -> bool:
     """Whether a sentence names the entity of a heading, and has what is asked of it."""
-    said = {word[:STEM] for word in tree.lower[start:end]}
+    stems = {word[:STEM] for word in tree.lower[start:end]}
     own = {word[:STEM] for word in _WORDS.findall(name.lower())}
-    asked = {word[:STEM] for word in _WORDS.findall(heading.lower())} - own - _EMPTY_STEMS
-    if not asked:
+    wanted = {word[:STEM] for word in _WORDS.findall(heading.lower())} - own - _EMPTY_STEMS
+    if not wanted:
         root = next(t for t in range(start, end) if tree.dep[t] == "ROOT")
         copula = tree.child(root, "cop")
         first = next(iter(_WORDS.findall(name.lower())), "")[:STEM]
         opening = {word[:STEM] for word in tree.lower[start : copula or root]}
         return first in opening and (copula is not None or tree.lemma[root] in ("refer", "mean"))
-    return bool(own & said) and bool(asked & said)
+    return bool(own & stems) and bool(wanted & stems)
 
 
 def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note]:
@@ -138,8 +140,8 @@ def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note
         if name is None or not is_whole_sentence(tree, start, end):
             continue
         sentences = [(start, end), *_going_on(passage, name.name, end)]
-        asked = (question_of_clause(passage, main[s], name) for s in sentences if s in main)
-        question = next(filter(None, asked), None)
+        questions = (question_of_clause(passage, main[s], name) for s in sentences if s in main)
+        question = next(filter(None, questions), None)
         if question is not None:
             yield name.name, question, sentences
 
@@ -166,10 +168,10 @@ def question_of_clause(
     auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES or tree.tag[t] == "MD"]
     if not group or (tree.lower[group[0]] in NEGATIONS):
         return None
-    asked = _asked(passage, clause)
-    if asked is None:
+    asking = _asking(passage, clause)
+    if asking is None:
         return None
-    word, behind = asked
+    word, behind = asking
     first, *rest = group
     denied = [t for t in rest if tree.lower[t] in NEGATIONS]
     rest = [t for t in rest if t not in denied]
@@ -192,7 +194,7 @@ def question_of_clause(
     return " ".join(" ".join([*stated, *behind]).split()), " ".join(" ".join(words).split()) + "?"
 
 
-def _asked(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | None:
+def _asking(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | None:
     """Return the question word for what the verb takes, and what stands behind the verb."""
     tree, complements = passage.tree, clause.complements
     if clause.kind == "copula":

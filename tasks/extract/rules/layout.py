@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
 from tasks.ingest.prose import words_of
-from tasks.text.excerpt import Excerpt, Part
+from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, Part
 from tasks.text.languages import word_set
 
 # After these an item of a list goes on with the sentence before the list.
@@ -30,7 +30,6 @@ _GOES_ON_CHINESE = (
     "必须",
 )
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
-_ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
 # "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
 _DATELINE = re.compile(
     r"\A\s*[A-Z][A-Z.’'-]{2,}(?: [A-Z][A-Z.’'-]*){0,3}(?:, ?[^\W\d_][\w. ]{0,20}){0,3}"
@@ -90,7 +89,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
         end = Part("\n\n", block.end - 1, stands_there=False)
         if block.kind is BlockKind.ITEM:
             lead = _open_sentence(block.lead)
-            if lead and not _ENDS_SENTENCE.search(words.text):
+            if lead and not ENDS_SENTENCE.search(words.text):
                 yield Part(f"{lead} ", block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=block.start)
         yield end
@@ -106,7 +105,7 @@ def _without_headlines(words: Excerpt) -> Excerpt:
         headline = stands_apart and not goes_on and _is_title_case(line)
         if not headline:
             parts += words.parts(place, place + len(line))
-        stands_apart = headline or bool(_ENDS_SENTENCE.search(line))
+        stands_apart = headline or bool(ENDS_SENTENCE.search(line))
         place += len(line)
     return Excerpt.of(parts)
 
@@ -116,7 +115,7 @@ def _is_title_case(line: str) -> bool:
     words = [word.strip("\"'“”‘’()[],") for word in line.split()]
     long = [word for word in words if len(word) > 3 and word[0].isalpha()]
     return (
-        not _ENDS_SENTENCE.search(line)
+        not ENDS_SENTENCE.search(line)
         and len(long) >= _LEAST_OF_HEADLINE
         and all(word[0].isupper() for word in long)
     )

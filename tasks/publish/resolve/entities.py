@@ -27,9 +27,9 @@ from tasks.publish.resolve.identity import (
 from tasks.publish.resolve.likeness import Encode, Likeness
 from tasks.publish.resolve.local_entities import KIND_NOTES, summed_kinds, voted_kind
 from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
-from tasks.publish.resolve.other_names import is_other_name
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
+from tasks.publish.resolve.variants import is_other_name
 from tasks.text.names import disambiguator, is_acronym_of, strip_titles
 
 

@@ -61,12 +61,12 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
         return tokens[:-1], []
     for position, token in enumerate(tokens):
         if token.text in SAYING or token.text in BELIEVING:
-            said = tokens[position + 1 :]
-            clausal = any(is_verb(said, i) for i in range(1, len(said)))
+            quoted = tokens[position + 1 :]
+            clausal = any(is_verb(quoted, i) for i in range(1, len(quoted)))
             speaks = token.text != "表示" or _is_someone(tokens[:position])
-            quotes = not said or (speaks and clausal)
+            quotes = not quoted or (speaks and clausal)
             named = position > 0 and any(t.nominal or t.tag[0] == "r" for t in tokens[:position])
-            return (tokens[:position], said) if quotes and (named or not said) else None
+            return (tokens[:position], quoted) if quotes and (named or not quoted) else None
         if is_verb(tokens, position):
             return None
     return None
