@@ -1,6 +1,7 @@
 """The demo refreshes, answers, and trains an expert where that is asked for."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from flows.__main__ import main
 from flows.commands import demo
 
-GRAPHS = Path(__file__).parents[1] / "examples" / "graphs"
+CHECKOUT = Path(__file__).parents[1]
+GRAPHS = CHECKOUT / "examples" / "graphs"
 
 
 @pytest.fixture
@@ -35,3 +37,16 @@ def test_an_expert_is_trained_and_asked_alone(
     assert [answer["route"] for answer in shown["answers"][:3]] == ["programs"] * 3
     assert shown["expert"]["expert"] == "moons"
     assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
+
+
+def test_the_query_of_the_readme_finds_facts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, home = CHECKOUT / "examples" / "corpus", str(tmp_path / "home")
+    texts = [*corpus.glob("*/*-curie.md"), *corpus.glob("zh/*-furen.md"), corpus / "chemistry"]
+    assert main(["refresh", *map(str, texts), "--home", home, "--no-vectors", "--json"]) == 0
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    (query,) = re.findall(r'^almanac sql "(.*)"', readme, re.MULTILINE)
+    capsys.readouterr()
+    assert main(["sql", query, "--home", home, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) > 3

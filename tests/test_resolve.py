@@ -326,6 +326,16 @@ def test_name_kind_and_counts_of_an_entity() -> None:
     }
 
 
+def test_an_entity_bears_the_name_of_most_documents() -> None:
+    rows = [
+        mention("a", "Marie Curie", "person"),
+        mention("b", "Marie Curie", "person"),
+        mention("玛丽·居里", "玛丽·居里", "person", language="zh", mentions=9),
+    ]
+    (entity,) = run(rows, [alias("玛丽·居里", "玛丽·居里", "Marie Curie")]).entities.to_pylist()
+    assert (entity["name"], entity["language"], entity["mentions"]) == ("Marie Curie", "en", 11)
+
+
 def test_alias_weights_are_shares() -> None:
     rows = [
         mention("a", "Mercury", "place", title="Mercury (planet)", description=PLANET, mentions=3),

@@ -125,24 +125,39 @@ def _entities(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Ta
 
 def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
     """Return name, kind, language, mentions and documents of an entity."""
+    language = _main_language(cluster)
+    kind = voted_kind(summed_kinds(cluster.units))
+    mentions = sum(unit.mentions for unit in cluster.units)
+    documents = len({unit.document for unit in cluster.units})
+    own = Cluster([unit for unit in cluster.units if unit.language == language])
+    return _name(own, kind == "person"), kind, language, mentions, documents
+
+
+def _main_language(cluster: Cluster) -> str:
+    """Return the language of most documents, then of most mentions."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    mentions: Counter[str] = Counter()
+    for unit in cluster.units:
+        documents[unit.language].add(unit.document)
+        mentions[unit.language] += unit.mentions
+    return min(
+        documents,
+        key=lambda code: (code == "und", -len(documents[code]), -mentions[code], code),
+    )
+
+
+def _name(cluster: Cluster, person: bool) -> str:
+    """Return the commonest form of the name by which most documents call an entity."""
     norm = main_unit(cluster).norm
     written: Counter[str] = Counter()
-    languages: Counter[str] = Counter()
-    kinds = summed_kinds(cluster.units)
-    person = voted_kind(kinds) == "person"
     for unit in cluster.units:
-        languages[unit.language] += unit.mentions
         if unit.norm == norm:
             for name, mentions in unit.names.items():
                 weight = TITLE_WEIGHT if unit.titled else 1
                 written[_without_address(disambiguator(name)[0] or name, person)] += (
                     mentions * weight
                 )
-    name = min(written, key=lambda raw: (-written[raw], raw))
-    language = min(languages, key=lambda code: (code == "und", -languages[code], code))
-    mentions = sum(unit.mentions for unit in cluster.units)
-    documents = len({unit.document for unit in cluster.units})
-    return name, voted_kind(kinds), language, mentions, documents
+    return min(written, key=lambda raw: (-written[raw], raw))
 
 
 def _without_address(name: str, person: bool) -> str:
