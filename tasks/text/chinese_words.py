@@ -4,13 +4,17 @@ The dictionary is part of the library, is loaded once, and nothing is written.
 """
 
 import re
+import tomllib
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from tasks.text.languages import HAN_CLASS
 
 HAN_OR_ZERO = re.compile(f"[{HAN_CLASS}〇]")  # 〇 is no letter but part of words
 RUN = re.compile(rf"{HAN_OR_ZERO.pattern}+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
+
+PLAIN_WORDS = Path(__file__).with_name("chinese_plain_words.toml")
 
 # Words without a meaning of their own: left out of coverage and of lexical matching.
 _STOP_WORDS = (
@@ -35,10 +39,20 @@ def segmenter() -> Any:
 
 @lru_cache(maxsize=1 << 16)
 def tag_of(word: str) -> str:
-    """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else ""."""
+    """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else "".
+
+    The dictionary takes thousands of everyday words (文明, 康复) for names; those that another
+    dictionary knows are mended.
+    """
     if not segmenter().has_word(word):
         return ""
-    return str(segmenter().tag(word)[-1][1])
+    return _plain_words().get(word) or str(segmenter().tag(word)[-1][1])
+
+
+@cache
+def _plain_words() -> dict[str, str]:
+    listed = tomllib.loads(PLAIN_WORDS.read_text(encoding="utf-8"))
+    return {word: tag for tag, words in listed.items() for word in words.split()}
 
 
 @cache
