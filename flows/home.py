@@ -31,9 +31,11 @@ def home_of(arguments: argparse.Namespace) -> Home:
 
 
 def settings_of(home: Home) -> Settings:
-    """Return the home's settings; raise UsageError if settings.toml is invalid."""
+    """Return the home's settings and ontology; raise UsageError if either is invalid."""
+    from tasks.ontology.read import with_ontology
+
     try:
-        return load_settings(home.path)
+        return with_ontology(load_settings(home.path), home.path)
     except ValueError as error:
         words = "; ".join(line.strip() for line in str(error).splitlines()[:3])
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error

@@ -16,6 +16,7 @@ from schemas.knowledge import (
     EntityPassage,
     EntityRedirect,
     Mention,
+    Misfit,
     Relation,
     Triple,
 )
@@ -52,6 +53,7 @@ EDITION: tuple[type[Row], ...] = (
     Triple,
     Statement,
     Mention,
+    Misfit,
     Description,
     Aspect,
     EntityPassage,

@@ -163,6 +163,30 @@ class Conflict(Row):
     values: int = Field(description="How many tails disagree.")
 
 
+class Misfit(Row):
+    """A triple that does not fit the home's ontology."""
+
+    table: ClassVar[str] = "misfits"
+    key: ClassVar[tuple[str, ...]] = ("triple_id",)
+
+    triple_id: str = Field(description="Its id in `triples`, where it is unless it is left out.")
+    reason: str = Field(
+        description="What does not fit: relation (it is not listed), head, tail or unit (it is not "
+        "of an allowed kind), or gazetteer (an end is not among its entities)."
+    )
+    left_out: bool = Field(description="Whether `mode: strict` keeps it out of `triples`.")
+    head_id: str = Field(description="The entity that the fact is about.")
+    head: str = Field(description="Its name.")
+    relation: str = Field(description="The predicate.")
+    tail_id: str | None = Field(None, description="The entity at the other end; null for a value.")
+    tail: str = Field(description="Its name, or the value as written.")
+    document_id: str | None = BEST_DOCUMENT
+    passage_id: str | None = BEST_PASSAGE
+    span_start: int | None = BEST_START
+    span_end: int | None = BEST_END
+    sensitivity: str | None = SENSITIVITY
+
+
 class Description(Row):
     """One or two sentences that say what an entity is."""
 

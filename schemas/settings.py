@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from schemas.ontology import Ontology
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -92,9 +94,6 @@ class ModelSettings(_Settings):
     second_look: bool = Field(
         False, description="Ask again about the sentences that the first reply did not cover."
     )
-    vocabulary: str | None = Field(
-        None, description="A file with the relations that triples may use, one per line."
-    )
     prices: dict[str, Price] = Field(
         default_factory=dict, description="Prices by model; they override the built-in ones."
     )
@@ -122,6 +121,9 @@ class EngineSettings(_Settings):
         "", max_length=200, description="Who “we” and “the company” are in the documents."
     )
     audience: str = Field("", max_length=200, description="Who “you” are in the documents.")
+    ontology: Ontology | None = Field(
+        None, description="Kinds and relations; by default what the home's ontology.yaml says."
+    )
     encoder: str = Field(
         "minilm", description="minilm (packaged), a sentence-transformers name or path, or none."
     )

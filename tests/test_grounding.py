@@ -14,6 +14,7 @@ from schemas.observations import (
     NameMention,
     TripleMention,
 )
+from schemas.ontology import Ontology
 from tasks.extract.by_model import grounding
 from tasks.extract.by_model.grounding import Grounded, ground
 from tasks.extract.by_model.located import Searchable
@@ -26,7 +27,6 @@ from tasks.extract.by_model.passages import (
     show_facts,
     uncovered,
 )
-from tasks.extract.by_model.vocabulary import Vocabulary, read_vocabulary
 from tasks.models.prompts.replies import Extraction
 
 ADA = (
@@ -290,17 +290,26 @@ def test_a_fact_said_twice_is_stored_once_and_too_many_are_told(
     assert reasons(found) == ["too_many"]
 
 
-def test_a_vocabulary_spells_relations_and_allows_no_other(tmp_path: Any) -> None:
-    path = tmp_path / "relations.txt"
-    path.write_text("# ours\nWorked With: who they worked with\n\nborn in\n")
-    vocabulary = read_vocabulary(str(path))
-    assert vocabulary == Vocabulary((("Worked With", "who they worked with"), ("born in", "")))
+def test_an_ontology_spells_relations_turns_them_and_if_strict_allows_no_other() -> None:
+    relations = {"colleague of": {"wordings": ["worked with"], "inverse": "had as colleague"}}
     facts = [[
         "Ada Lovelace", relation, "Charles Babbage", WITH
-    ] for relation in ("worked with", "knew")]  # fmt: skip
-    found = ground(reply(facts), [passage()], vocabulary)
-    assert [triple["relation"] for triple in found.extracted[0].triples] == ["Worked With"]
-    assert reasons(found) == ["not_in_vocabulary"]
+    ] for relation in ("Worked With", "had as colleague", "knew")]  # fmt: skip
+
+    def triples(mode: str) -> list[tuple[str, str, str]]:
+        ontology = Ontology.model_validate({"mode": mode, "relations": relations})
+        results.append(ground(reply(facts), [passage()], ontology))
+        rows = results[-1].extracted[0].triples
+        return [(row["head"], row["relation"], row["tail"]) for row in rows]
+
+    results: list[Grounded] = []
+    fitting = [
+        ("Ada Lovelace", "colleague of", "Charles Babbage"),
+        ("Charles Babbage", "colleague of", "Ada Lovelace"),
+    ]
+    assert triples("strict") == fitting
+    assert reasons(results[0]) == ["not_in_ontology"]
+    assert triples("warn") == [*fitting, ("Ada Lovelace", "knew", "Charles Babbage")]
 
 
 def test_hostile_sizes_end_soon() -> None:

@@ -44,6 +44,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Triple: ("triple_facts", "head_id, relation, triple_id"),
     schemas.Statement: ("statement_facts", "subject_name, document_id, span_start, statement_id"),
     schemas.Mention: ("mention_facts", "fact_kind, fact_id, document_id, span_start, span_end"),
+    schemas.Misfit: ("misfit_facts", "triple_id"),
     schemas.Description: ("description_facts", "entity_id, description_id"),
     schemas.Aspect: ("aspect_facts", "entity_id, aspect_id"),
     schemas.SourceYield: ("yield_facts", "source, language"),
@@ -77,6 +78,7 @@ class Derivation:
             "threads": "2",
             "temp_directory": str(temporary),
         }
+        self.position = position
         self.con = duckdb.connect(":memory:", config=config)
         register(journal, rows, self.con, position)
 
@@ -91,6 +93,10 @@ class Derivation:
     def step(self, name: str) -> None:
         """Run one file of SQL."""
         self.con.execute(read_sql(name))
+
+    def run(self, sql: str) -> None:
+        """Run a statement, which must be a constant of the program."""
+        self.con.execute(sql)
 
     def table(self, name: str) -> pa.Table:
         """Return a table made by the SQL."""

@@ -190,6 +190,23 @@ def _override(commands: Commands, shared: argparse.ArgumentParser, module: str) 
     command(actions, shared, "list", module, "List the corrections in force.", action="list")
 
 
+def _ontology(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    what = "Propose an ontology from an edition, or say what does not fit the home's."
+    whole, actions = group(commands, shared, "ontology", what)
+    whole.set_defaults(module=module, action="check", file=None, edition=None)
+    p = command(
+        actions, shared, "suggest", module, "Propose kinds and relations.", action="suggest"
+    )
+    p.add_argument("--out", metavar="FILE", help="write a new file instead of printing")
+    p.add_argument(
+        "--most", type=positive, default=100, metavar="N", help="at most N relations (100)"
+    )
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+    p = command(actions, shared, "check", module, "Say what does not fit.", action="check")
+    p.add_argument("file", nargs="?", metavar="FILE", help="by default ontology.yaml in the home")
+    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+
+
 def _import_graph(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = command(
         commands,
@@ -319,6 +336,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "sources": _sources,
     "editions": _editions,
     "override": _override,
+    "ontology": _ontology,
     "import_graph": _import_graph,
     "graphs": _graphs,
     "verbalize": expert_parsers.verbalize,

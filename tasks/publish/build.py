@@ -23,9 +23,11 @@ from schemas.observations import (
     Read,
     SplitPassage,
 )
+from schemas.ontology import Ontology
 from schemas.paths import PolicyTraining
 from schemas.row import Row
 from tasks.ingest.formats import near_duplicates
+from tasks.ontology.read import ontology_sha
 from tasks.version import code_version
 from warehouse.derivation import Derivation, build_database, read_single_valued
 from warehouse.editions import Building, Edition
@@ -59,6 +61,7 @@ class Recipe:
     splitter: str
     encoder: str | None
     min_confidence: float
+    ontology: Ontology | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return the recipe's entries for the manifest."""
@@ -68,6 +71,7 @@ class Recipe:
             "splitter": self.splitter,
             "encoder": self.encoder,
             "min_confidence": self.min_confidence,
+            "ontology": ontology_sha(self.ontology),
             "code_version": code_version(),
         }
 
@@ -131,6 +135,7 @@ def _derive(
     report: Callable[[str, int, int], None],
 ) -> "Resolution":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
+    from tasks.publish.fit import check_fit, with_stated_kinds
     from tasks.publish.resolve.entities import resolve
 
     parent = building.parent
@@ -141,6 +146,8 @@ def _derive(
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,
         min_confidence=recipe.min_confidence,
+        strict=bool(recipe.ontology and recipe.ontology.mode == "strict"),
+        gazetteer=bool(recipe.ontology and recipe.ontology.gazetteer),
         overrides_changed=bool(parent and parent.manifest["overrides"] != _overrides_hash(home)),
         code_changed=bool(parent and parent.manifest["code_version"] != code_version()),
     )
@@ -159,15 +166,26 @@ def _derive(
         derivation.table("moved_documents"),
     )
     derivation.hand_over("assignment", resolution.assignment)
-    derivation.hand_over("resolved_entities", resolution.entities)
+    entities = with_stated_kinds(derivation, resolution.entities, recipe.ontology)
+    derivation.hand_over("resolved_entities", entities)
     derivation.hand_over("entity_aliases", resolution.aliases)
     derivation.hand_over("new_redirects", resolution.redirects)
-    derivation.hand_over("single_valued", read_single_valued())
+    derivation.hand_over("single_valued", _single_valued(recipe.ontology))
     derivation.compare_with(parent)
     report("build", 2, 4)
-    for step in ("facts", "yields", "entities", "changes", "gates", "experts", "path_policies"):
+    derivation.step("facts")
+    check_fit(derivation, home.journal, recipe.ontology)
+    for step in ("yields", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
     return resolution
+
+
+def _single_valued(ontology: Ontology | None) -> pa.Table:
+    """Return the relations that have one tail per head at a time."""
+    relations = ontology.relations.items() if ontology else ()
+    own = [name for name, relation in relations if relation.single_valued]
+    known = read_single_valued()["relation"].to_pylist()
+    return pa.table({"relation": sorted({*known, *own})})
 
 
 def _near_duplicates(derivation: Derivation) -> pa.Table:

@@ -129,4 +129,5 @@ def recipe(settings: Settings, encoder: str | None) -> Recipe:
         splitter_version(settings.read.passage_tokens),
         encoder,
         settings.publish.min_confidence,
+        settings.engine.ontology,
     )

@@ -7,9 +7,8 @@ run completed, even one that was killed, is grounded again without calling the m
 import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -25,7 +24,6 @@ from tasks.extract.by_model.passages import (
     show_facts,
     uncovered,
 )
-from tasks.extract.by_model.vocabulary import read_vocabulary
 from tasks.extract.extracted import Extracted
 from tasks.models.call import Outcome, Request
 from tasks.models.client import ModelClient
@@ -33,6 +31,8 @@ from tasks.models.prompts import Prompt, load_prompt
 from tasks.models.prompts.replies import merged
 from tasks.models.stream import stream
 from tasks.models.transports import endpoint_of, require_model
+from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
+from tasks.ontology.read import ontology_sha
 from tasks.text.stems import stems_of
 
 FORMS = {
@@ -65,8 +65,8 @@ class ModelEngine:
         self.settings, self.client, self.width = settings.model, client, width
         self.name = settings.engine
         self.prompt_sha = identity(settings)
-        self._prompts = {language: _prompts(self.settings, language) for language in ("en", "zh")}
-        self._vocabulary = _vocabulary(self.settings)
+        self._prompts = {language: _prompts(settings, language) for language in ("en", "zh")}
+        self._ontology = settings.ontology
 
     def extract(self, passages: list[PassageRow]) -> Iterator[Grounded]:
         """Yield the results for the passages, call by call, in any order."""
@@ -97,9 +97,11 @@ class ModelEngine:
         def doubt(reply: BaseModel) -> str | None:
             return NO_FACTS if not any(dict(reply).values()) and show_facts(passages) else None
 
-        return [
+        values = render(passages)
+        relations = self._relevant_relations(values["text"])
+        requests = [
             prompt.request(
-                render(passages),
+                values,
                 most_tokens=self.settings.reply_tokens,
                 document_id=passages[0]["document_id"],
                 passage_ids=tuple(dict.fromkeys(passage["passage_id"] for passage in passages)),
@@ -108,6 +110,14 @@ class ModelEngine:
             )
             for prompt in self._prompts[language]
         ]
+        return [replace(request, system=request.system + relations) for request in requests]
+
+    def _relevant_relations(self, text: str) -> str:
+        """Return the relations of a large ontology that may be in a text, as a line."""
+        ontology = self._ontology
+        if ontology is None or len(ontology.relations) <= MOST_IN_PROMPT:
+            return ""
+        return relations_line(ontology, relevant_relations(ontology, text))
 
     def _units(self, passages: list[PassageRow]) -> Iterator[list[PassageRow]]:
         """Pack what can be read into calls; passages that shared a call before stay together."""
@@ -149,7 +159,7 @@ class ModelEngine:
         if not whole:
             return Grounded(results)
         reply = merged([reply for part in parts for reply in part.replies])
-        grounded = ground(reply, whole, self._vocabulary)
+        grounded = ground(reply, whole, self._ontology)
         if not any(dict(reply).values()):
             for extracted in grounded.extracted:
                 extracted.empty_because = "empty_reply"
@@ -182,19 +192,18 @@ def identity(settings: EngineSettings) -> str:
     endpoint = endpoint_of(settings)
     parts = [model.name, str(model.second_look), grounding.VERSION]
     parts += [] if endpoint is None else [endpoint]
-    parts += [prompt.sha for prompt in _prompts(model, "en")]
+    parts += [prompt.sha for prompt in _prompts(settings, "en")]
+    parts += [ontology_sha(settings.ontology)] if settings.ontology else []
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
 
 
-def _prompts(model: Any, language: str) -> list[Prompt]:
+def _prompts(settings: EngineSettings, language: str) -> list[Prompt]:
     """Return the prompts of one language; a prompt's hash covers all of them."""
-    vocabulary = _vocabulary(model)
-    words = vocabulary.as_prompt() if vocabulary else ""
-    return [load_prompt(purpose, language, vocabulary=words) for purpose in FORMS[model.forms]]
-
-
-def _vocabulary(model: Any) -> Any:
-    return read_vocabulary(model.vocabulary) if model.vocabulary else None
+    ontology = settings.ontology
+    few = ontology is not None and len(ontology.relations) <= MOST_IN_PROMPT
+    words = relations_line(ontology, list(ontology.relations)) if ontology and few else ""
+    forms = FORMS[settings.model.forms]
+    return [load_prompt(purpose, language, vocabulary=words) for purpose in forms]
 
 
 def _runs(passages: Iterable[PassageRow]) -> Iterator[list[PassageRow]]:

@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from schemas.ontology import Ontology
 from tasks.extract.by_model.located import Searchable, Span
 from tasks.extract.by_model.passages import PassageRow
 from tasks.extract.by_model.readable import readable
-from tasks.extract.by_model.vocabulary import Vocabulary
 from tasks.extract.extracted import Extracted, evidence_columns, value_columns
 from tasks.models.prompts.replies import AspectReply, EntityReply, Extraction, TripleReply
 from tasks.text.languages import word_set
@@ -112,9 +112,7 @@ class Grounded:
     rejected: list[RejectedFact] = field(default_factory=list)
 
 
-def ground(
-    reply: Extraction, rows: list[PassageRow], vocabulary: Vocabulary | None = None
-) -> Grounded:
+def ground(reply: Extraction, rows: list[PassageRow], ontology: Ontology | None = None) -> Grounded:
     """Return the facts of a reply that its passages support, as journal rows, and the others."""
     passages = [Evidence(row) for row in rows]
     kinds: dict[str, str] = {
@@ -124,7 +122,7 @@ def ground(
     }
     for triple in reply.triples:
         kinds.setdefault(normalise_name(triple.s), "unknown")
-    grounder = _Grounder(passages, kinds, vocabulary)
+    grounder = _Grounder(passages, kinds, ontology)
     for entity in reply.entities:
         grounder.entity(entity)
     for triple in reply.triples:
@@ -138,17 +136,21 @@ def ground(
 
 class _Grounder:
     def __init__(
-        self, passages: list[Evidence], kinds: dict[str, str], vocabulary: Vocabulary | None
+        self, passages: list[Evidence], kinds: dict[str, str], ontology: Ontology | None
     ) -> None:
-        self.passages, self.kinds, self.vocabulary = passages, kinds, vocabulary
+        self.passages, self.kinds, self.ontology = passages, kinds, ontology
+        self._is_strict = bool(ontology and ontology.mode == "strict" and ontology.relations)
         self.rejected: list[RejectedFact] = []
 
     def triple(self, fact: TripleReply) -> None:
         words = f"{fact.s} | {fact.p} | {fact.o}"
         place = self._place(fact.quote, fact.s, fact.o)
-        relation = self.vocabulary.canonical(fact.p) if self.vocabulary else fact.p
-        if place is None or relation is None:
-            reason = "not_in_vocabulary" if place else "quote_not_found"
+        known = self.ontology.by_wording.get(fact.p.casefold()) if self.ontology else None
+        if known:
+            relation, turned = known
+            fact = fact._replace(p=relation, **({"s": fact.o, "o": fact.s} if turned else {}))
+        if place is None or (self._is_strict and known is None):
+            reason = "not_in_ontology" if place else "quote_not_found"
             self._reject(place, "triple", reason, words)
         elif reason := self._objection(fact, place):
             self._reject(place, "triple", reason, words)
@@ -157,18 +159,18 @@ class _Grounder:
             row = {
                 "head": fact.s,
                 "head_kind": self._kind(fact.s),
-                "relation": relation,
+                "relation": fact.p,
                 "tail": fact.o,
                 **self._tail(fact.o, passage),
                 **passage.columns(span, min(passage.names(fact.s), passage.bears_out(fact.o))),
             }
             facts = passage.extracted.triples
-            self._add(place, "triple", facts, row, (fact.s, relation, fact.o))
+            self._add(place, "triple", facts, row, (fact.s, fact.p, fact.o))
 
     def _objection(self, fact: TripleReply, place: Place) -> str:
         """Return why the passage does not support a triple whose quote it has; empty if it does."""
         passage, span = place
-        if not self.vocabulary and (not fact.p or fact.p.lower() in VAGUE):
+        if not self._is_strict and (not fact.p or fact.p.lower() in VAGUE):
             return "vague_relation"
         if not passage.names(fact.s) or is_pronoun(fact.s, passage.language):
             return "head_not_found"

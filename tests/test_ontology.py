@@ -1,0 +1,260 @@
+"""The ontology of a home: read, offered to models, applied to an edition, proposed and checked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import schemas
+from flows.__main__ import main
+from flows.home import settings_of
+from schemas.errors import UsageError
+from schemas.knowledge import Misfit
+from schemas.ontology import Ontology
+from schemas.settings import EngineSettings, ModelSettings
+from tasks.extract.by_model.engine import identity
+from tasks.import_graph import import_graph
+from tasks.ontology.kinds import KindNouns, class_noun
+from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
+from tasks.ontology.read import ONTOLOGY_FILE, read_ontology
+from tasks.refresh import refresh
+from warehouse.editions import Edition
+from warehouse.home import Home
+
+FILMS = """
+mode: strict
+kinds:
+  film: [movie, motion picture, 电影]
+  thriller: {parent: film}
+  city: {parent: place}
+relations:
+  directed by: {domain: film, range: person, inverse: director of, wordings: [helmed by]}
+  height: {range: quantity, units: [m], single_valued: true}
+  released:
+"""
+
+
+def ontology(text: str = FILMS) -> Ontology:
+    return Ontology.model_validate(yaml.safe_load(text))
+
+
+# --- reading -----------------------------------------------------------------------------
+
+
+def test_short_forms_are_understood(tmp_path: Path) -> None:
+    path = tmp_path / ONTOLOGY_FILE
+    path.write_text(FILMS, encoding="utf-8")
+    read = read_ontology(path)
+    assert read == ontology() and read.mode == "strict"
+    assert read.kinds["film"].synonyms == ("movie", "motion picture", "电影")
+    assert read.relations["directed by"].domain == ("film",)
+    assert read.relations["height"].single_valued
+    assert Ontology.model_validate({"relations": ["cites"]}).relations["cites"].domain == ()
+    assert Ontology().mode == "warn"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mode: loose", "'open', 'warn' or 'strict'"),
+        ("kinds: {film: {parent: story}}", "the parent of the kind film, story, is no kind"),
+        ("kinds: {a: {parent: b}, b: {parent: a}}", "the kind a is its own ancestor"),
+        ("relations: {wrote: {domain: writer}}", "writer, in the domain of wrote, is no kind"),
+        ("relations: {wrote: {domain: date}}", "date, in the domain of wrote, is no kind"),
+        ("relations: {wrote: {wordings: [penned]}, drew: {wordings: [Penned]}}", "'penned' words"),
+        ("relations: {wrote: {inverse: drew}, drew: {wordings: [wrote]}}", "'wrote' words"),
+        ("relations: {wrote: {colour: red}}", "relations.wrote.colour"),
+        ("- wrote", "must hold `mode`, `kinds` and `relations`"),
+        ("relations: [", "is not YAML that can be read in line"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / ONTOLOGY_FILE
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as error:
+        read_ontology(path)
+    assert words in str(error.value) and str(path) in str(error.value)
+
+
+def test_wordings_name_relations_in_their_direction() -> None:
+    names = ontology().by_wording
+    assert names["helmed by"] == ("directed by", False)
+    assert names["director of"] == ("directed by", True)
+    both = ontology("relations: {parent of: {inverse: child of}, child of: {inverse: parent of}}")
+    assert both.by_wording == {"parent of": ("parent of", False), "child of": ("child of", False)}
+
+
+def test_a_kind_fits_its_ancestors_and_what_may_yet_be_it() -> None:
+    films = ontology()
+    assert films.fits("thriller", ("film",)) and films.fits("city", ("place",))
+    assert films.fits("unknown", ("film",)) and films.fits("film", ())
+    assert films.fits("film", ("thriller",))  # nobody knows that it is another film
+    assert not films.fits("person", ("film",)) and not films.fits("film", ("person", "place"))
+
+
+# --- kinds -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phrase", "kind"),
+    [
+        ("2010 American film by a newcomer", "film"),
+        ("silent motion picture", "film"),
+        ("two movies", "film"),
+        ("film director", None),
+        ("psychological thriller", "thriller"),
+        ("city in the north", "city"),
+        ("一部2010年的电影", "film"),
+        ("电影导演", None),
+        ("", None),
+    ],
+)
+def test_the_head_noun_tells_the_kind(phrase: str, kind: str | None) -> None:
+    assert KindNouns(ontology()).of_phrase(phrase) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Solaris is a 1972 film directed by Andrei Tarkovsky.", "film"),
+        ("Tula was one of the largest cities.", "city"),
+        ("Tula is the oldest city of the region.", "city"),
+        ("It was made into a film.", None),
+        ("《飞向太空》是一部苏联电影，1972年上映。", "film"),
+    ],
+)
+def test_a_description_tells_the_kind(text: str, kind: str | None) -> None:
+    assert KindNouns(ontology()).of_description(text) == kind
+
+
+def test_classes_have_head_nouns() -> None:
+    phrases = ["large city in England", "English mathematician", "member of the club", "NATO", ""]
+    nouns = [class_noun(phrase) for phrase in phrases]
+    assert nouns == ["city", "mathematician", "member", None, None]
+
+
+# --- language models ---------------------------------------------------------------------
+
+
+def test_a_prompt_lists_relations_with_their_ends_and_how_binding_they_are() -> None:
+    films = ontology()
+    line = relations_line(films, list(films.relations))
+    assert line.startswith("\nUse only these p: directed by (film → person); height (any → quant")
+    free = films.model_copy(update={"mode": "warn"})
+    assert "Prefer these p" in relations_line(free, ["released"])
+    assert relations_line(Ontology(), []) == ""
+
+
+def test_of_a_large_ontology_a_prompt_has_what_a_text_may_state() -> None:
+    names = {f"relation {number}": {} for number in range(MOST_IN_PROMPT + 20)}
+    names["has melting point"] = {"description": "temperature at which a solid melts"}
+    large = Ontology.model_validate({"relations": names})
+    chosen = relevant_relations(large, "The metal melts at a temperature of 30 degrees.")
+    assert len(chosen) == MOST_IN_PROMPT and "has melting point" in chosen
+    assert chosen == [name for name in names if name in chosen]
+
+
+def test_another_ontology_asks_a_model_anew() -> None:
+    def version(**kwargs: Any) -> str:
+        model = ModelSettings(name="m", base_url="http://localhost:1/v1")
+        return identity(EngineSettings(engine="openai", model=model, **kwargs))
+
+    assert version() != version(ontology=ontology())
+    assert version(ontology=ontology()) == version(ontology=ontology())
+
+
+# --- editions ----------------------------------------------------------------------------
+
+
+def refreshed(home: Path, text: str) -> Edition:
+    """Refresh with an ontology; return the edition."""
+    (home / ONTOLOGY_FILE).write_text(text, encoding="utf-8")
+    source = home.parent / "none.md"
+    source.write_text("Nothing.\n", encoding="utf-8")
+    refresh(Home(home), [str(source)], settings_of(Home(home)))
+    edition = Home(home).editions.current()
+    assert edition is not None
+    return edition
+
+
+def relations(edition: Edition) -> set[str]:
+    return set(edition.table(schemas.Triple)["relation"].to_pylist())
+
+
+def test_a_strict_ontology_leaves_out_what_does_not_fit_and_says_so(own_home: Path) -> None:
+    before = relations(refreshed(own_home, "mode: open\nrelations: [born in]\n"))
+    assert {"born in", "worked with"} <= before
+    edition = refreshed(own_home, "mode: strict\nrelations: {born in: {range: [place, text]}}\n")
+    assert relations(edition) == {"born in"}
+    rows = edition.table(Misfit).to_pylist()
+    reasons = {(row["head"], row["relation"], row["tail"]): row["reason"] for row in rows}
+    assert all(row["left_out"] for row in rows)
+    assert reasons["Ada Lovelace", "worked with", "Charles Babbage"] == "relation"
+    assert reasons["Ada Lovelace", "born in", "1815"] == "tail"
+    mentioned = set(edition.table(schemas.Mention)["fact_id"].to_pylist())
+    assert not mentioned & {row["triple_id"] for row in rows}
+    # Without it, all come back.
+    assert before <= relations(refreshed(own_home, "mode: open\n"))
+
+
+def test_a_lenient_one_keeps_and_lists_it(own_home: Path) -> None:
+    edition = refreshed(own_home, "mode: warn\nrelations: [born in]\n")
+    rows = edition.table(Misfit).to_pylist()
+    assert rows and not any(row["left_out"] for row in rows)
+    kept = set(edition.table(schemas.Triple)["triple_id"].to_pylist())
+    assert {row["triple_id"] for row in rows} <= kept
+
+
+def test_texts_tell_the_kinds_of_an_ontology(own_home: Path) -> None:
+    edition = refreshed(own_home, "kinds: {scientist: {synonyms: [mathematician, inventor]}}\n")
+    kinds = {row["name"]: row["kind"] for row in edition.table(schemas.Entity).to_pylist()}
+    assert kinds["Ada Lovelace"] == kinds["Charles Babbage"] == "scientist"
+    assert kinds["London"] == "place"
+
+
+def test_a_gazetteer_keeps_facts_about_its_entities(own_home: Path, tmp_path: Path) -> None:
+    graph = tmp_path / "people.tsv"
+    graph.write_text("Ada Lovelace\tknew\tCharles Babbage\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="gazetteer people is no imported graph"):
+        refreshed(own_home, "mode: strict\ngazetteer: people\n")
+    (own_home / ONTOLOGY_FILE).unlink()
+    import_graph(Home(own_home), graph, settings_of(Home(own_home)), name="people")
+    edition = refreshed(own_home, "mode: strict\ngazetteer: people\n")
+    rows = [row for row in edition.table(schemas.Triple).to_pylist() if row["graph"] == "corpus"]
+    assert {row["head"] for row in rows} == {"Ada Lovelace", "Charles Babbage"}
+    named = {row["tail"] for row in rows if row["tail_id"]}
+    assert named == {"Ada Lovelace", "Charles Babbage"}
+    assert {row["reason"] for row in edition.table(Misfit).to_pylist()} == {"gazetteer"}
+
+
+# --- the command -------------------------------------------------------------------------
+
+
+def test_a_proposal_fits_the_edition_it_comes_from(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(own_home)]
+    path = tmp_path / "proposed.yaml"
+    assert main(["ontology", "suggest", "--out", str(path), *home]) == 0
+    assert main(["ontology", "suggest", "--out", str(path), *home]) == 2
+    assert "exists already" in capsys.readouterr().err
+    proposed = read_ontology(path)
+    assert "born in" in proposed.relations and proposed.mode == "warn"
+    assert main(["ontology", "check", str(path), "--json", *home]) == 0
+    misfits = json.loads(capsys.readouterr().out)["misfits"]
+    assert {row["reason"] for row in misfits} <= {"relation", "head", "tail", "several values"}
+    assert "born in" not in {row["relation"] for row in misfits if row["reason"] == "relation"}
+
+
+def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = ["--home", str(own_home)]
+    assert main(["ontology", "check", *home]) == 2
+    assert "almanac ontology suggest --out" in capsys.readouterr().err
+    text = "relations: {born in: {domain: place, single_valued: true}}\n"
+    (own_home / ONTOLOGY_FILE).write_text(text, encoding="utf-8")
+    assert main(["ontology", *home]) == 0
+    out, err = capsys.readouterr()
+    assert "1 relations, mode warn" in err
+    assert "the head is of another kind" in out and "heads with several tails" in out
