@@ -99,6 +99,7 @@ train_paths = _flow(path_jobs.TrainPaths)
 calibrate_gate = _flow(jobs.CalibrateGate)
 learn_from_questions = _flow(jobs.LearnFromQuestions)
 answer_questions = _flow(jobs.AnswerQuestions)
+audit_facts = _flow(jobs.AuditFacts)
 evaluate_answers = _flow(evaluations.EvaluateAnswers)
 evaluate_gates = _flow(evaluations.EvaluateGates)
 evaluate_experts = _flow(evaluations.EvaluateExperts)
@@ -113,6 +114,7 @@ FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.CalibrateGate: calibrate_gate,
     jobs.LearnFromQuestions: learn_from_questions,
     jobs.AnswerQuestions: answer_questions,
+    jobs.AuditFacts: audit_facts,
     evaluations.EvaluateAnswers: evaluate_answers,
     evaluations.EvaluateGates: evaluate_gates,
     evaluations.EvaluateExperts: evaluate_experts,

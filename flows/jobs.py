@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows import terminal
 from flows.home import edition_of, home_of, settings_of
-from flows.summary import learned_as_markdown, run_as_markdown
+from flows.summary import learned_as_markdown, run_as_markdown, table_as_markdown
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -24,6 +24,9 @@ from tasks.progress import Each, Report, RunStage, run_plainly
 from tasks.run import RunReport
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.home import Home
+
+if TYPE_CHECKING:
+    from tasks.audit import Plan
 
 QUESTIONS = Field(description="A file of questions, or a folder with several.")
 FORMAT = Field("jsonl", description="The format of the questions, as for `almanac evaluate`.")
@@ -296,3 +299,65 @@ class AnswerQuestions(Job):
     def as_markdown(self, result: dict[str, Any]) -> str:
         """Return the sentence that the command prints."""
         return "{answered} of {questions} questions have an answer in {answers}.".format(**result)
+
+
+class AuditFacts(Job):
+    """Write facts of an edition to a file to be judged, read it back, or report on verdicts."""
+
+    flow_name = "audit-facts"
+    outcome = "What people think of the facts"
+
+    write: str | None = Field(None, description="The file to write, CSV or JSON Lines.")
+    read: str | None = Field(None, description="The filled-in file to read.")
+    limit: int = Field(50, ge=1, description="Facts to draw.")
+    seed: int = Field(0, description="The random seed that draws them.")
+    kinds: list[str] = Field([], description="triples, descriptions, notes …; all by default.")
+    relation: str | None = Field(None, description="Draw triples of this relation alone.")
+    source: str | None = Field(None, description="Draw facts of this source alone.")
+    by: str | None = Field(None, description="Draw alike from each kind, relation or source.")
+
+    @property
+    def plan(self) -> "Plan":
+        """Which facts are drawn."""
+        from tasks.audit import KINDS, Plan
+
+        unknown = [kind for kind in self.kinds if kind not in KINDS]
+        if unknown:
+            raise UsageError(f"{unknown[0]!r} is no kind of facts; there are {', '.join(KINDS)}.")
+        kinds = tuple(dict.fromkeys(self.kinds)) or tuple(KINDS)
+        return Plan(self.limit, self.seed, kinds, self.relation, self.source, self.by)
+
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Write or read the file, and return the report."""
+        from flows.audit_form import read_form, write_form
+        from tasks.audit import draw, find_facts, keep_verdicts
+        from tasks.audit_report import report
+
+        home = self.place
+        if self.write:
+            with edition_of(home, None).pinned() as edition:
+                facts = draw(home, edition, self.plan)
+            shown = [fact for fact in facts if fact["sensitivity"] == "normal"]
+            written = write_form(Path(self.write), shown)
+            left_out = len(facts) - written
+            return {"written": written, "file": self.write, "sensitive": left_out}
+        if not self.read:
+            return report(home)
+        rows = {row["fact_id"]: (row, verdict) for row, verdict in read_form(Path(self.read))}
+        with edition_of(home, None).pinned() as edition:
+            facts = list(find_facts(edition, rows))
+        drawn = ("audit_id", "scope", "stratum", "population", "edition")
+        judged = []
+        for fact in facts:
+            row, verdict = rows[fact["fact_id"]]
+            judged.append((fact | {name: row[name] for name in drawn}, verdict))
+        kept, rejected = keep_verdicts(home, judged)
+        gone = len(rows) - len(facts)
+        return {"kept": kept, "rejected": rejected, "gone": gone, **report(home)}
+
+    def as_markdown(self, result: dict[str, Any]) -> str:
+        """Return the precision of each group as a table."""
+        if "written" in result:
+            return "{written} facts are in {file}.".format(**result)
+        names = ["by", "group", "verdicts", "useful", "useful_low", "useful_high", "wrong"]
+        return table_as_markdown(names, [[row[n] for n in names] for row in result["precision"]])

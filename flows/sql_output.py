@@ -38,12 +38,12 @@ def _write_csv(result: SqlResult, out: TextIO) -> None:
     # Before Python 3.13 a carriage return is quoted only if it is part of the line terminator.
     lines = SimpleNamespace(write=lambda line: out.write(line.removesuffix("\r\n") + "\n"))
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow([clean(_no_formula(column)) for column in result.columns])
+    writer.writerow([clean(no_formula(column)) for column in result.columns])
     for row in result.rows():
-        writer.writerow([clean(_no_formula(value)) for value in row])
+        writer.writerow([clean(no_formula(value)) for value in row])
 
 
-def _no_formula(value: Any) -> str:
+def no_formula(value: Any) -> str:
     """Return a cell that no spreadsheet evaluates: a text that could be a formula begins with '.
 
     Numbers stay numbers, even negative ones.

@@ -41,6 +41,7 @@ from schemas.operations import (
 )
 from schemas.row import Row
 from schemas.statements import AssertedStatement, Statement
+from schemas.verdicts import Verdict
 
 EDITION: tuple[type[Row], ...] = (
     Document,
@@ -65,6 +66,7 @@ EDITION: tuple[type[Row], ...] = (
     Centroid,
     Threshold,
     PathPolicy,
+    Verdict,
 )
 VIEWS: tuple[type[Row], ...] = (AssertedTriple, AssertedStatement, Conflict)
 LIVE: tuple[type[Row], ...] = (

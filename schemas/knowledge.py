@@ -123,6 +123,10 @@ class Mention(Row):
 
     fact_kind: FactKind = Field(description="triple, description, aspect or alias.")
     fact_id: str = Field(description="Its id in the table of that kind (alias: the entity's id).")
+    stated: str | None = Field(
+        None,
+        description="As it was read: a triple's relation, `NAME = ALIAS` of an alias; else null.",
+    )
     document_id: str = Field(description="The document that states it.")
     passage_id: str = Field(description="The passage within it.")
     span_start: int = Field(description="First character in the document's text.")
@@ -130,6 +134,9 @@ class Mention(Row):
     engine: str = Field(description="The engine that extracted it.")
     prompt_sha: str = Field(description="Version of the prompt or of the rules.")
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    engine_confidence: float = Field(
+        description="The same before the verdicts of this home were counted."
+    )
     extracted_at: datetime = Field(description="When (UTC).")
 
 

@@ -26,6 +26,7 @@ from schemas.statements import (
     SUBJECT_NAME,
     TIME,
 )
+from schemas.verdicts import Verdict
 
 PASSAGE = Field(description="The passage from which it was extracted.")
 ENGINE = Field(description="rules, openai or transformers.")
@@ -385,6 +386,7 @@ JOURNAL: tuple[type[Row], ...] = (
     ModelReply,
     Vector,
     Override,
+    Verdict,
     EntityAnchor,
     *IMPORTED,
     *CALIBRATED,

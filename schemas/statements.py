@@ -45,6 +45,9 @@ class Statement(Row):
     modality: str = MODALITY
     attribution: str = ATTRIBUTION
     confidence: float = Field(description="Calibrated probability that it is right, 0 to 1.")
+    engine_confidence: float = Field(
+        description="The same before the verdicts of this home were counted."
+    )
     document_id: str = Field(description="The document that states it.")
     passage_id: str = Field(description="The passage within it.")
     span_start: int = Field(description="First character in the document's text.")

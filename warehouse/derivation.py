@@ -57,6 +57,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.Centroid: ("centroid_facts", "task, label, cluster"),
     schemas.Threshold: ("threshold_facts", "task, budget"),
     schemas.PathPolicy: ("path_policy_facts", "graph"),
+    schemas.Verdict: ("verdict_facts", "fact_kind, fact_id"),
 }
 # Of imported graphs, SQL needs only when they came.
 DERIVED = tuple(r for r in observations.JOURNAL if r not in IMPORTED or r is GraphImport)

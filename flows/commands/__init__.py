@@ -207,6 +207,41 @@ def _ontology(commands: Commands, shared: argparse.ArgumentParser, module: str) 
     p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
 
 
+def _audit(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
+    p = command(
+        commands,
+        shared,
+        "audit",
+        module,
+        "Judge a random sample of facts: wrong ones are rejected, and confidence learns.",
+    )
+    form = p.add_mutually_exclusive_group()
+    form.add_argument(
+        "--write", "--out", metavar="FILE", help="write facts to fill in (.csv or .jsonl)"
+    )
+    form.add_argument("--read", "--in", metavar="FILE", help="keep the verdicts of that file")
+    form.add_argument(
+        "--report", action="store_true", help="show how precise facts are by all verdicts"
+    )
+    p.add_argument("--limit", "--n", type=positive, metavar="N", help="draw N facts (50)")
+    p.add_argument(
+        "--seed", type=int, metavar="N", help="random seed; audits with one seed continue (0)"
+    )
+    p.add_argument(
+        "--kind",
+        dest="kinds",
+        action="append",
+        choices=["triples", "descriptions", "notes", "aliases", "statements"],
+        help="draw this kind of facts only; may be repeated",
+    )
+    p.add_argument("--relation", metavar="NAME", help="draw triples of this relation only")
+    p.add_argument("--source", metavar="NAME", help="draw facts of this source only")
+    p.add_argument(
+        "--by", choices=["kind", "relation", "source"], help="draw alike from each of these"
+    )
+    prefect_option(p)
+
+
 def _import_graph(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = command(
         commands,
@@ -337,6 +372,7 @@ COMMANDS: dict[str, Callable[[Commands, argparse.ArgumentParser, str], None]] = 
     "editions": _editions,
     "override": _override,
     "ontology": _ontology,
+    "audit": _audit,
     "import_graph": _import_graph,
     "graphs": _graphs,
     "verbalize": expert_parsers.verbalize,

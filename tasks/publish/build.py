@@ -26,8 +26,10 @@ from schemas.observations import (
 from schemas.ontology import Ontology
 from schemas.paths import PolicyTraining
 from schemas.row import Row
+from schemas.verdicts import Verdict
 from tasks.ingest.formats import near_duplicates
 from tasks.ontology.read import ontology_sha
+from tasks.publish.recalibrate import recalibrations
 from tasks.version import code_version
 from warehouse.derivation import Derivation, build_database, read_single_valued
 from warehouse.editions import Building, Edition
@@ -44,6 +46,7 @@ SOURCES: tuple[type[Row], ...] = (
     Extraction,
     *EXTRACTED,
     Override,
+    Verdict,
     *IMPORTED,
     *CALIBRATED,
     *EXPERT_ROWS,
@@ -99,7 +102,8 @@ def build(
 
     building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
-    resolution = _derive(derivation, home, recipe, building, encode, report)
+    corrections = _corrections_hash(home, position)
+    resolution = _derive(derivation, home, recipe, building, encode, report, corrections)
     with GraphFolders(building) as graphs:
         derivation.write(building.folder, graphs.rows(home.journal, position))
         derivation.close()
@@ -119,7 +123,7 @@ def build(
     facts = {
         "journal_position": position,
         "fingerprint": fingerprint,
-        "overrides": _overrides_hash(home),
+        "overrides": corrections,
         **recipe.facts(),
     }
     building.hashes.update({table["file"]: table["sha256"] for table in tables.values()})
@@ -133,6 +137,7 @@ def _derive(
     building: Building,
     encode: Encode | None,
     report: Callable[[str, int, int], None],
+    corrections: str,
 ) -> "Resolution":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
     from tasks.publish.fit import check_fit, with_stated_kinds
@@ -148,11 +153,13 @@ def _derive(
         min_confidence=recipe.min_confidence,
         strict=bool(recipe.ontology and recipe.ontology.mode == "strict"),
         gazetteer=bool(recipe.ontology and recipe.ontology.gazetteer),
-        overrides_changed=bool(parent and parent.manifest["overrides"] != _overrides_hash(home)),
+        overrides_changed=bool(parent and parent.manifest["overrides"] != corrections),
         code_changed=bool(parent and parent.manifest["code_version"] != code_version()),
     )
     derivation.step("inputs")
     derivation.hand_over("near_duplicates", _near_duplicates(derivation))
+    derivation.step("verdicts")
+    derivation.hand_over("recalibrations", recalibrations(derivation.table("verdict_facts")))
     derivation.step("documents")
     derivation.step("statements")
     derivation.step("names")
@@ -211,6 +218,7 @@ def _fingerprint(home: Home, recipe: Recipe, position: int) -> str:
     return hashlib.sha256(orjson.dumps([sorted(parts), recipe.facts()])).hexdigest()
 
 
-def _overrides_hash(home: Home) -> str:
-    parts = [part.sha256 for part in home.journal.parts(Override)]
+def _corrections_hash(home: Home, position: int) -> str:
+    rows = (Override, Verdict)
+    parts = [part.sha256 for row in rows for part in home.journal.parts(row, upto=position)]
     return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]

@@ -1,6 +1,4 @@
 -- Facts, once each: names replaced by entities, statements counted, the best mention kept at hand.
-create table rejected as select subject as fact_id from overrides where action = 'reject';
-
 create table resolved_triples as
 select s.*, h.entity_id as head_id, t.entity_id as tail_id,
        substring(sha256(concat_ws(chr(31), 'corpus', h.entity_id, lower(s.relation),
@@ -44,7 +42,7 @@ create table statement_facts as
 select substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate, object,
            array_to_string(arguments, chr(30)))), 1, 32) as statement_id,
        subject, subject_name, predicate, object, arguments, "time", place, polarity, modality,
-       attribution, confidence, document_id, passage_id, doc_start as span_start, doc_end as span_end,
+       attribution, confidence, engine_confidence, document_id, passage_id, doc_start as span_start, doc_end as span_end,
        sensitivity
 from clause_statements
 where statement_id not in (select fact_id from rejected)
@@ -83,23 +81,25 @@ qualify row_number() over (
 
 create table mention_facts as
 with stated as (
-    select 'triple' as fact_kind, triple_id as fact_id, document_id, passage_id, doc_start, doc_end,
-           engine, prompt_sha, confidence, extracted_at
+    select 'triple' as fact_kind, triple_id as fact_id, relation as stated, document_id, passage_id,
+           doc_start, doc_end, engine, prompt_sha, confidence, engine_confidence, extracted_at
     from resolved_triples where triple_id not in (select fact_id from rejected)
     union all
-    select 'description', description_id, document_id, passage_id, doc_start, doc_end,
-           engine, prompt_sha, confidence, extracted_at
+    select 'description', description_id, null, document_id, passage_id, doc_start, doc_end,
+           engine, prompt_sha, confidence, engine_confidence, extracted_at
     from resolved_descriptions where description_id not in (select fact_id from rejected)
     union all
-    select 'aspect', aspect_id, document_id, passage_id, doc_start, doc_end,
-           engine, prompt_sha, confidence, extracted_at
+    select 'aspect', aspect_id, null, document_id, passage_id, doc_start, doc_end,
+           engine, prompt_sha, confidence, engine_confidence, extracted_at
     from resolved_aspects where aspect_id not in (select fact_id from rejected)
     union all
-    select 'alias', a.entity_id, s.document_id, s.passage_id, s.doc_start, s.doc_end,
-           s.engine, s.prompt_sha, s.confidence, s.extracted_at
+    select 'alias', a.entity_id, s.name || ' = ' || s.alias, s.document_id, s.passage_id,
+           s.doc_start, s.doc_end, s.engine, s.prompt_sha, s.confidence, s.engine_confidence,
+           s.extracted_at
     from alias_statements s
     join assignment a on a.document_id = s.document_id and a.name = s.name
 )
-select fact_kind, fact_id, document_id, passage_id, doc_start as span_start, doc_end as span_end,
-       engine, prompt_sha, max(confidence) as confidence, min(extracted_at) as extracted_at
+select fact_kind, fact_id, stated, document_id, passage_id, doc_start as span_start,
+       doc_end as span_end, engine, prompt_sha, max(confidence) as confidence,
+       max(engine_confidence) as engine_confidence, min(extracted_at) as extracted_at
 from stated group by all;

@@ -20,32 +20,51 @@ select p.*, m.name, m.kind, m.kind_stated, m.capital_tells,
        p.passage_start + m.span_start as doc_start
 from j_name_mentions m join places p using (passage_id, engine, prompt_sha, commit);
 
+-- A confidence as the verdicts of this home correct it: Platt's line over the engine's log odds.
+create macro corrected(given, intercept, slope) as case when slope is null then given else
+    round(1 / (1 + exp(-(intercept + slope * ln(
+        least(greatest(given, 0.001), 0.999) / (1 - least(greatest(given, 0.001), 0.999)))))), 3)
+end;
+
 create table triple_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, polarity, modality, confidence),
+       m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        coalesce(m.polarity, 'positive') as polarity, coalesce(m.modality, 'asserted') as modality,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_triple_mentions m join places p using (passage_id, engine, prompt_sha, commit)
-where m.confidence >= (select min_confidence from build_settings);
+left join recalibrations r on r.fact_kind = 'triple' and r.engine = p.engine
+where corrected(m.confidence, intercept, slope) >= (select min_confidence from build_settings);
 
 create table clause_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+       m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
-from j_statement_mentions m join places p using (passage_id, engine, prompt_sha, commit);
+from j_statement_mentions m join places p using (passage_id, engine, prompt_sha, commit)
+left join recalibrations r on r.fact_kind = 'statement' and r.engine = p.engine;
 
 create table description_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+       m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_description_mentions m join places p using (passage_id, engine, prompt_sha, commit)
-where m.confidence >= (select min_confidence from build_settings);
+left join recalibrations r on r.fact_kind = 'description' and r.engine = p.engine
+where corrected(m.confidence, intercept, slope) >= (select min_confidence from build_settings);
 
 create table aspect_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+       m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_aspect_mentions m join places p using (passage_id, engine, prompt_sha, commit)
-where m.confidence >= (select min_confidence from build_settings);
+left join recalibrations r on r.fact_kind = 'aspect' and r.engine = p.engine
+where corrected(m.confidence, intercept, slope) >= (select min_confidence from build_settings);
 
 create table alias_statements as
-select p.*, m.* exclude (passage_id, engine, prompt_sha, commit),
+select p.*, m.* exclude (passage_id, engine, prompt_sha, commit, confidence),
+       m.confidence as engine_confidence, corrected(m.confidence, intercept, slope) as confidence,
        p.passage_start + m.span_start as doc_start, p.passage_start + m.span_end as doc_end
 from j_alias_mentions m join places p using (passage_id, engine, prompt_sha, commit)
-where m.confidence >= (select min_confidence from build_settings);
+left join recalibrations r on r.fact_kind = 'alias' and r.engine = p.engine
+where corrected(m.confidence, intercept, slope) >= (select min_confidence from build_settings)
+  -- The id that an audit gives to an alias, so that a wrong one merges nobody.
+  and left(sha256('alias' || chr(31) || lower(m.name || ' = ' || m.alias)), 32)
+      not in (select fact_id from rejected);

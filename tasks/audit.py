@@ -1,0 +1,186 @@
+"""Draw facts of an edition for people to judge, and keep what they think of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+import pyarrow as pa
+
+from schemas.errors import UsageError
+from schemas.observations import Override
+from schemas.verdicts import Judgement, Verdict
+from warehouse.derivation import read_sql
+from warehouse.editions import DUCKDB_FILE, Edition
+from warehouse.home import Home
+from warehouse.overrides import overrides_in_force
+
+KINDS = {  # as people call them: as tables call them
+    "triples": "triple",
+    "descriptions": "description",
+    "notes": "aspect",
+    "aliases": "alias",
+    "statements": "statement",
+}
+STRATA = ("kind", "relation", "source")
+AROUND = 280  # characters shown before and after the place of a fact
+REASON = "audit"  # of the corrections that reject wrong facts
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which facts are drawn: all, or those of some kinds, a relation or a source.
+
+    Facts are ordered by a hash of seed and id, so that audits with one seed go on where the last
+    one stopped. `by` draws as many of each kind, relation or source as there are, up to `limit`.
+    """
+
+    limit: int = 50
+    seed: int = 0
+    kinds: tuple[str, ...] = tuple(KINDS)
+    relation: str | None = None
+    source: str | None = None
+    by: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """What the sample is restricted to beside kinds."""
+        limits = (("relation", self.relation), ("source", self.source))
+        return ", ".join(f"{name} {value}" for name, value in limits if value is not None)
+
+
+def draw(home: Home, edition: Edition, plan: Plan) -> list[dict[str, Any]]:
+    """Return facts of the edition in random order that nobody has judged.
+
+    Each has the columns of `Verdict` that are known before, and `title` and `text`, where « and »
+    mark its place. Raises UsageError if the edition has no facts of this kind, relation or source.
+    """
+    edition.check(DUCKDB_FILE)
+    judged = pa.table({"fact_id": pa.array(sorted(verdicts_in_force(home)), pa.string())})
+    wanted = [KINDS[kind] for kind in plan.kinds]
+    with edition.connect() as con:
+        _list_facts(con, edition)
+        con.register("judged", judged)
+        values = {
+            "kinds": wanted,
+            "relation": plan.relation,
+            "source": plan.source,
+            "by": plan.by or "",
+            "seed": str(plan.seed),
+            "limit": plan.limit,
+            "around": AROUND,
+        }
+        rows: list[dict[str, Any]] = con.sql(_DRAWN, params=values).to_arrow_table().to_pylist()
+        if not rows:
+            scope = {name: values[name] for name in ("kinds", "relation", "source")}
+            raise _nothing(plan, judged=bool(con.execute(_KNOWN, scope).fetchone()))
+    audit_id = uuid4().hex
+    return [
+        row | {"audit_id": audit_id, "scope": plan.scope, "edition": edition.id} for row in rows
+    ]
+
+
+def verdicts_in_force(home: Home) -> dict[str, dict[str, Any]]:
+    """Return the last verdict on each fact, by its id, without those that were taken back."""
+    rejections = {row["override_id"] for row in overrides_in_force(home)}
+    last = {row["fact_id"]: row for row in home.journal.table(Verdict).to_pylist()}
+    return {
+        fact_id: row
+        for fact_id, row in last.items()
+        if row["override_id"] is None or row["override_id"] in rejections
+    }
+
+
+def keep_verdicts(
+    home: Home, judged: Iterable[tuple[dict[str, Any], Judgement]]
+) -> tuple[int, int]:
+    """Journal verdicts on drawn facts in one commit; return how many are new, and rejections.
+
+    A wrong fact is rejected by a correction that `almanac override` shows and takes back; a later
+    verdict that it is not wrong takes it back, too. A repeated verdict changes nothing.
+    """
+    known, now = verdicts_in_force(home), datetime.now(UTC)
+    verdicts: list[Verdict] = []
+    corrections: list[Override] = []
+
+    def correct(action: Any, subject: str) -> str:
+        override = Override(
+            override_id=uuid4().hex, action=action, subject=subject, reason=REASON, made_at=now
+        )
+        corrections.append(override)
+        return override.override_id
+
+    for fact, verdict in judged:
+        before = known.get(fact["fact_id"])
+        if before and before["verdict"] == verdict:
+            continue
+        if before and before["override_id"]:
+            correct("withdraw", before["override_id"])
+        rejection = correct("reject", fact["fact_id"]) if verdict == "wrong" else None
+        columns = {name: fact[name] for name in Verdict.model_fields if name in fact}
+        verdicts.append(Verdict(**columns, verdict=verdict, override_id=rejection, judged_at=now))
+    home.journal.append(
+        {Verdict: Verdict.to_table(verdicts), Override: Override.to_table(corrections)}
+    )
+    return len(verdicts), sum(verdict.verdict == "wrong" for verdict in verdicts)
+
+
+def find_facts(edition: Edition, fact_ids: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the facts of an edition with these ids, with what is known of them."""
+    edition.check(DUCKDB_FILE)
+    with edition.connect() as con:
+        _list_facts(con, edition)
+        con.register("wanted", pa.table({"fact_id": pa.array(list(fact_ids), pa.string())}))
+        yield from con.sql(_FOUND).to_arrow_table().to_pylist()
+
+
+def _list_facts(con: duckdb.DuckDBPyConnection, edition: Edition) -> None:
+    """Make the view of all facts; raise UsageError if an older version built the edition."""
+    columns = {row[0] for row in con.sql("describe mentions").fetchall()}
+    if "engine_confidence" not in columns:
+        raise UsageError(
+            f"Edition {edition.id} was built by an older version. Refresh first: `almanac refresh "
+            "SOURCE` builds one that can be audited."
+        )
+    con.execute(read_sql("audited_facts"))
+
+
+def _nothing(plan: Plan, *, judged: bool) -> UsageError:
+    what = " or ".join(plan.kinds) + (f" of {plan.scope}" if plan.scope else "")
+    if judged:
+        return UsageError(f"All {what} have been judged; `almanac audit --report` shows how.")
+    return UsageError(
+        f'The edition has no {what}. `almanac sql "select relation, triples from relations"` and '
+        "`almanac sources list` show what there is."
+    )
+
+
+_SCOPE = """
+from audited_facts
+where list_contains($kinds, fact_kind) and ($relation is null or relation = $relation)
+  and ($source is null or source = $source)
+"""
+_KNOWN = f"select 1 {_SCOPE} limit 1"
+_DRAWN = f"""
+with placed as (
+    select *, md5($seed || fact_id) as place,
+           case $by when 'kind' then fact_kind when 'relation' then relation
+               when 'source' then source else '' end as stratum
+    {_SCOPE} and fact_id not in (select fact_id from judged)
+),
+drawn as (
+    select *, count(*) over (partition by stratum) as population,
+           case when $by = '' then 0
+               else row_number() over (partition by stratum order by place) end as turn
+    from placed order by turn, place limit $limit
+)
+select f.* exclude (place, turn),
+       d.text[greatest(1, f.span_start + 1 - $around):f.span_start] || '«'
+           || d.text[f.span_start + 1:f.span_end] || '»'
+           || d.text[f.span_end + 1:f.span_end + $around] as text
+from drawn f join documents d using (document_id)
+order by f.turn, f.place
+"""
+_FOUND = "from audited_facts where fact_id in (select fact_id from wanted)"

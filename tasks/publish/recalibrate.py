@@ -1,0 +1,92 @@
+"""What the verdicts of a home say about how sure its engines are: Platt's line, shrunk.
+
+Per kind of fact and engine, P(useful) = sigmoid(intercept + slope * log odds of the engine's
+confidence) (Platt 1999). Intercept and slope have normal priors around 0 and 1, so that a few
+verdicts change little. For the rules the priors are as wide as the lines of single corpora differ
+that the weights had not seen (`python -m benchmarks.judged_facts`). No facts of language models
+have been judged, whose confidence goes by the form of their match: their prior is wide.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+
+SPREAD_OF_RULES = (0.5, 0.1)  # standard deviations of intercept and slope
+SPREAD_OF_MODELS = (1.0, 0.5)
+CLOSE = 1e-9  # the largest step at which Newton's method ends
+MOST_STEPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How log odds are corrected; `verdicts` is how many it was learned from."""
+
+    intercept: float
+    slope: float
+    verdicts: int
+
+    def correct(self, confidence: float) -> float:
+        """Return the corrected confidence."""
+        return 1 / (1 + math.exp(-(self.intercept + self.slope * _log_odds(confidence))))
+
+
+def recalibrations(verdicts: pa.Table) -> pa.Table:
+    """Return the lines of the verdicts in force: fact_kind, engine, intercept, slope, verdicts."""
+    rows = sorted(verdicts.to_pylist(), key=lambda row: (row["fact_kind"], row["engine"]))
+    found = []
+    for (kind, engine), group in groupby(rows, lambda row: (row["fact_kind"], row["engine"])):
+        judged = list(group)
+        line = fit_line(
+            [row["engine_confidence"] for row in judged],
+            [row["verdict"] == "useful" for row in judged],
+            SPREAD_OF_RULES if engine == "rules" else SPREAD_OF_MODELS,
+        )
+        found.append((kind, engine, line.intercept, line.slope, line.verdicts))
+    names = ["fact_kind", "engine", "intercept", "slope", "verdicts"]
+    types = [pa.string(), pa.string(), pa.float64(), pa.float64(), pa.int64()]
+    columns = list(zip(*found, strict=True)) or [()] * len(names)
+    return pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names)
+
+
+def fit_line(confidences: list[float], useful: list[bool], spread: tuple[float, float]) -> Line:
+    """Return the likeliest line under priors of these standard deviations that does not fall.
+
+    A falling line would turn the order of facts round, for which verdicts are too few.
+    """
+    odds = np.array([_log_odds(confidence) for confidence in confidences])
+    y = np.array(useful, float)
+    intercept, slope = _most_likely(odds, y, spread)
+    if slope < 0:
+        (intercept, _), slope = _most_likely(0 * odds, y, spread), 0.0
+    return Line(float(intercept), float(slope), len(useful))
+
+
+def _most_likely(odds: np.ndarray, y: np.ndarray, spread: tuple[float, float]) -> np.ndarray:
+    """Return intercept and slope by Newton's method; the posterior is concave, so there is one."""
+    x = np.column_stack([np.ones(len(odds)), odds])
+    prior, precision = np.array([0.0, 1.0]), 1 / np.square(spread)
+
+    def log_posterior(line: np.ndarray) -> float:
+        z = x @ line
+        return float(y @ z - np.logaddexp(0, z).sum() - precision @ (line - prior) ** 2 / 2)
+
+    line = prior
+    for _ in range(MOST_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(x @ line, -30, 30)))
+        gradient = x.T @ (y - p) - precision * (line - prior)
+        curvature = (x.T * (p * (1 - p))) @ x + np.diag(precision)
+        step = np.linalg.solve(curvature, gradient)
+        while log_posterior(line + step) < log_posterior(line) and np.abs(step).max() > CLOSE:
+            step = step / 2
+        line = line + step
+        if np.abs(step).max() <= CLOSE:
+            break
+    return line
+
+
+def _log_odds(confidence: float) -> float:
+    bounded = min(max(confidence, 0.001), 0.999)
+    return math.log(bounded / (1 - bounded))

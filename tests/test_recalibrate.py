@@ -1,0 +1,76 @@
+"""How verdicts of a home correct confidence, and what they are worth together."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from schemas.verdicts import Verdict
+from tasks.audit_report import wilson
+from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line, recalibrations
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_without_verdicts_nothing_changes() -> None:
+    line = fit_line([], [], SPREAD_OF_RULES)
+    assert (line.intercept, line.slope) == (0.0, 1.0)
+    assert line.correct(0.7) == pytest.approx(0.7)
+
+
+def test_ten_verdicts_move_little_and_a_thousand_decide() -> None:
+    few = fit_line([0.7] * 10, [False] * 5 + [True] * 5, SPREAD_OF_RULES)
+    many = fit_line([0.7] * 1000, [False] * 500 + [True] * 500, SPREAD_OF_RULES)
+    assert 0.6 < few.correct(0.7) < 0.67
+    assert many.correct(0.7) == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_line_never_turns_the_order_round() -> None:
+    odds = [0.9, 0.3] * 500
+    line = fit_line(odds, [False, True] * 500, SPREAD_OF_RULES)
+    assert line.slope == 0.0
+    assert line.correct(0.9) == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_known_line_is_found_again() -> None:
+    random = np.random.default_rng(3)
+    given = random.uniform(0.2, 0.95, 20_000)
+    true = 1 / (1 + np.exp(-(-0.8 + 0.6 * np.log(given / (1 - given)))))
+    useful = random.uniform(size=len(given)) < true
+    line = fit_line(list(given), list(useful), SPREAD_OF_RULES)
+    assert (line.intercept, line.slope) == pytest.approx((-0.8, 0.6), abs=0.05)
+
+
+def test_kinds_and_engines_have_lines_of_their_own() -> None:
+    row = {
+        "fact": "Ada | born in | London",
+        "relation": "born in",
+        "source": "s",
+        "document_id": "d",
+        "span_start": 0,
+        "span_end": 9,
+        "sensitivity": "normal",
+        "engine_confidence": 0.9,
+        "audit_id": "a",
+        "scope": "",
+        "stratum": "",
+        "population": 100,
+        "edition": "1",
+        "judged_at": NOW,
+    }
+    table = Verdict.to_table(
+        row | {"fact_id": str(n), "fact_kind": kind, "engine": engine, "verdict": "wrong"}
+        for n, (kind, engine) in enumerate(
+            [("triple", "rules"), ("triple", "openai"), ("alias", "rules")] * 4
+        )
+    )
+    lines = {(row["fact_kind"], row["engine"]): row for row in recalibrations(table).to_pylist()}
+    assert set(lines) == {("triple", "rules"), ("triple", "openai"), ("alias", "rules")}
+    # Nothing is known beforehand of how right models are, so their verdicts weigh more.
+    assert lines["triple", "openai"]["intercept"] < lines["triple", "rules"]["intercept"] < 0
+    assert recalibrations(Verdict.to_table([])).num_rows == 0
+
+
+def test_the_interval_is_wilsons() -> None:
+    assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson(1.0, 5) == pytest.approx((0.5655, 1.0), abs=1e-4)
