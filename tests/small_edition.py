@@ -140,6 +140,7 @@ def _add_fact(
             "fact_id": f"t{number}",
             "engine": "rules",
             "prompt_sha": "",
+            "engine_confidence": 0.8,
             "extracted_at": NOW,
             **place,
         }
