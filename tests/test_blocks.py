@@ -151,6 +151,18 @@ def laid_out(text: str) -> tuple[str, list[tuple[str, str, str]]]:
     return layout.prose.text, [(r.subject, r.label, r.value) for r in layout.records]
 
 
+def test_a_trail_above_sentences_hides_none_of_them() -> None:
+    trail = "Port Office > News > Releases"
+    assert [b.kind for b in blocks_of(trail)] == [BlockKind.NAVIGATION]
+    prose, _ = laid_out(f"{trail}\nSkip to content\nThe pier was closed today after a storm.\n")
+    assert "The pier was closed today" in prose
+
+
+def test_attributes_of_a_block_are_no_words() -> None:
+    prose, _ = laid_out('A **tide**{: data-type="term" #t1} rises.\n\n{: .note}\n')
+    assert prose.strip() == "A tide rises."
+
+
 def test_an_item_goes_on_with_the_sentence_before_its_list() -> None:
     prose, _ = laid_out("The harbour offers:\n\n- moorings\n- A crane stands here.\n")
     assert prose.split("\n\n")[1:3] == ["The harbour offers moorings", "A crane stands here."]

@@ -210,6 +210,11 @@ def test_labelled_lines_are_attributes_of_the_title():
     assert found.triples[0]["number"] == 2381740.0
 
 
+def test_a_label_bears_its_value_where_the_text_has_no_subject():
+    text = "Each month you pay:\n\n* Day care for children: $96.05\n* Colour of the badge: green\n"
+    assert facts(read(text)) == {("Day care for children", "is", "$96.05")}
+
+
 def test_a_fragment_under_a_heading_is_an_attribute():
     found = read("lithium, tin, natural gas, zinc", "Bolivia", "Geography > Natural resources")
     assert ("Bolivia", "natural resources", "natural gas") in facts(found)

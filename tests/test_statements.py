@@ -81,6 +81,49 @@ def test_the_wording_stays_and_the_name_stands_beside_it():
     assert second["subject_name"] == "Jane Smith"
 
 
+TOLD_BY = [
+    # what there is; what an order says; each member of a list
+    ("There is a waiting period for tenants.", ("There", "is", "a waiting period for tenants")),
+    ("Please book your flight through the portal.", ("you", "book", "your flight")),
+    ("If it rains, close the roof.", ("you", "close", "the roof")),
+    ("The shop sells ropes and anchors.", ("The shop", "sells", "ropes")),
+    ("The shop sells ropes and anchors.", ("The shop", "sells", "anchors")),
+    # noun phrases: a title, an owner
+    ("The physicist Jane Smith left Rome.", ("Jane Smith", "is", "physicist")),
+    ("The museum showed Jane Smith's letters.", ("Jane Smith", "has", "letters")),
+    # what the parser hangs on a part of a noun is the noun's
+    (
+        "Gauge is an open-source analytics and visualization platform used to watch data.",
+        (
+            "Gauge",
+            "is",
+            "an open-source analytics and visualization platform used to watch data",
+        ),
+    ),
+    # what is said of a participle's noun does not repeat the participle
+    ("We joined a seminar hosted by the guild.", ("a seminar", "is hosted by", "the guild")),
+]
+
+
+@pytest.mark.parametrize(("text", "stated"), TOLD_BY)
+def test_clauses_orders_lists_and_noun_phrases_make_statements(
+    text: str, stated: tuple[str, str, str]
+):
+    rows = statements(text)
+    assert stated in [(s["subject"], s["predicate"], s["object"]) for s in rows]
+
+
+def test_an_order_is_required_of_the_reader():
+    order = of("Never use tabs in files.", "Never use")
+    assert (order["modality"], order["polarity"]) == ("required", "negative")
+    assert of("Visitors often use tabs.", "often use")["subject"] == "Visitors"
+
+
+def test_what_follows_the_last_member_of_a_list_may_belong_to_all():
+    (sold,) = [s for s in statements("The shop sells ropes and sails of hemp.")]
+    assert sold["object"] == "ropes and sails of hemp"
+
+
 MEANT = [
     ("The firm bought a ship.", "bought", "positive", "asserted"),
     ("The firm did not buy a ship.", "did not buy", "negative", "asserted"),

@@ -233,7 +233,8 @@ class _Reader:
         lines = [line.strip() for line in rest.strip().split("\n")]
         if all(map(_SCRIPT.fullmatch, filter(None, lines))):
             return BlockKind.MARKUP
-        if _TRAIL.fullmatch(lines[0]) or all(map(_CONTENTS.search, lines)):
+        trail = _TRAIL.fullmatch(lines[0]) and not any(map(_ENDS_SENTENCE.search, lines))
+        if trail or all(map(_CONTENTS.search, lines)):
             return BlockKind.NAVIGATION
         if len(lines) == 1 and _PAGE.fullmatch(lines[0]):
             return BlockKind.PAGE

@@ -97,7 +97,8 @@ class Attribute:
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
     """Yield what the tables and labelled values of a passage say.
 
-    Labelled values, and fragments under a heading, are about the document's subject if it has one.
+    Labelled values, and fragments under a heading, are about the document's subject if it has one;
+    without one a label of several words bears its value itself: "maximum file size: 5 MB".
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     for record in layout.records:
@@ -108,6 +109,10 @@ def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Itera
             above = _lower(heading)
             relation = f"{above} {label}" if above and above not in label else label
             yield from _items(row["subject"], relation, record.value, span, language)
+        elif language == "en" and len(record.label.split()) > 1:
+            attribute = Attribute.stated(record.label, "is", record.value, span, language)
+            if attribute.value.value_type != "text":
+                yield attribute
     prose = layout.prose
     if heading and row["subject"] and is_fragment(prose.text):
         span = prose.in_source(0, len(prose.text))

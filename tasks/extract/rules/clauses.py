@@ -7,6 +7,7 @@ make one predicate.
 
 from dataclasses import dataclass, field
 
+from tasks.extract.rules.english_words import is_base_verb
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
@@ -17,6 +18,7 @@ FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
 )
+ORDERING = word_set("please always never only just simply then also do not n't")
 OBLIQUES = word_set("obl obl:agent obl:unmarked nmod:unmarked")
 
 
@@ -50,6 +52,42 @@ def find_clauses(tree: Tree) -> list[Clause]:
     return [clause for clause in map(finder.clause, predicates) if clause is not None]
 
 
+def find_instructions(tree: Tree) -> list[Clause]:
+    """Return the clauses by which a text tells its reader what to do: "Never use tabs"."""
+    finder = _Finder(tree)
+    return [
+        Clause(
+            kind="verb",
+            predicate=token,
+            subject=token,
+            subject_from="implied",
+            verb=finder.verb_group(token),
+            complements=finder.complements(token, -1),
+            passive=False,
+            negated=any(tree.lower[c] in NEGATIONS for c in tree.children[token]),
+        )
+        for first, last in tree.sentences
+        for token in range(first, last)
+        if _is_instruction(tree, token)
+    ]
+
+
+def _is_instruction(tree: Tree, token: int) -> bool:
+    """Whether a main verb in its base form opens a sentence or follows a comma, as an order."""
+    if tree.tag[token] != "VB" or not is_base_verb(tree.lower[token]):
+        return False
+    if tree.child(token, "obj", "obl") is None:
+        return False
+    if tree.dep[token] == "conj" and tree.head[token] < token:
+        return _is_instruction(tree, tree.head[token]) and tree.child(token, *SUBJECTS) is None
+    before = token - 1
+    while before >= 0 and tree.lower[before] in ORDERING:
+        before -= 1
+    opens = any(before == first - 1 for first, _ in tree.sentences) or tree.words[before] == ","
+    without = (*SUBJECTS, "expl", "cop", "aux:pass", "mark")
+    return opens and tree.dep[token] == "ROOT" and tree.child(token, *without) is None
+
+
 def _predicates(tree: Tree) -> list[int]:
     """Return tokens in the place of a predicate: by their label, or as what a copula links to."""
     linked = {tree.head[token] for token, label in enumerate(tree.dep) if label == "cop"}
@@ -69,6 +107,9 @@ class _Finder:
         if tree.child(token, "cop") is not None:
             return True
         if tree.pos[token] in ("VERB", "AUX"):
+            activity = tree.dep[token] == "conj" and tree.tag[token] == "VBG"
+            if activity and tree.pos[tree.head[token]] == "NOUN":
+                return False  # "a system for storing, querying"
             return tree.dep[token] != "appos"
         # A mistagged verb still has a verb's dependents.
         return tree.child(token, *SUBJECTS) is not None and (
@@ -235,8 +276,7 @@ class _Finder:
         """Return the prepositions or conjunctions before a dependent, with their fixed parts."""
         tree = self.tree
         marks: list[int] = []
-        titles = (c for c in tree.children[token] if tree.dep[c] == "nmod:desc" and c < token)
-        for child in (c for noun in (*titles, token) for c in tree.children[noun]):
+        for child in tree.children[token]:
             if tree.dep[child] == "cc" and child < token and marks:
                 break  # "created by and for X"
             if tree.dep[child] in ("case", "mark") and child < token and tree.lower[child] != "'s":

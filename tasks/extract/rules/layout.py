@@ -82,7 +82,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
     """Yield the words of blocks, a blank line between; an item goes on with what leads to it."""
     for block in blocks:
         words = words_of(text[block.start : block.end])
-        if block.kind is BlockKind.PROSE:
+        if block.kind is BlockKind.PROSE and words.text:
             words = _without_headlines(words).without(_DATELINE)
         if not words.text.strip() or _is_option(block):
             continue

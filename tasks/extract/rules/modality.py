@@ -127,6 +127,8 @@ def _has_to(tree: Tree, token: int) -> bool:
 
 
 def _own_modality(tree: Tree, clause: Clause) -> str:
+    if clause.subject_from == "implied":
+        return "required"
     for token in clause.verb:
         modality = MODALITY_OF_MODAL.get(tree.lower[token])
         if modality and tree.tag[token] == "MD":

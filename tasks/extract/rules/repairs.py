@@ -19,6 +19,9 @@ CALENDAR_NOUNS = word_set("year month day week century decade summer winter time
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
 ARGUMENTS = word_set("obj obl xcomp obl:agent obl:unmarked iobj")
 FUNCTIONS = word_set("case det mark cc punct advmod aux")
+PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
+BEARING = word_set("case mark")
+CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc")
 HYPHENS = ("-", "‐", "‑", "–")
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
@@ -35,7 +38,8 @@ def repair(tree: Tree) -> None:
     """Mend what is certain: words that are one, verbs taken for nouns, dates of verbs."""
     for first, last in sorted(_units(tree)):
         _join(tree, first, last)
-    changed = _loosen_openers(tree)
+    changed = _raise_from_parts(tree)
+    changed |= _loosen_openers(tree)
     changed |= _free_verbs(tree)
     changed |= _lead_in_time(tree)
     changed |= _join_class_nouns(tree)
@@ -51,6 +55,29 @@ def repair(tree: Tree) -> None:
                 changed = True
     if changed:
         tree.index()
+
+
+def _raise_from_parts(tree: Tree) -> bool:
+    """Hang on a noun what the parser hung on a part of it: "is an [analytics] platform"."""
+    changed = False
+    for part, label in enumerate(tree.dep):
+        noun = tree.head[part]
+        if noun <= part or label not in PART_LABELS:
+            continue
+        clausal = tree.child(part, "cop") is not None
+        borne = CLAUSE_BEARING if clausal else BEARING
+        moved = [c for c in tree.children[part] if c < part and tree.dep[c] in borne]
+        if not moved:
+            continue
+        if clausal and "," in tree.words[part:noun]:
+            tree.head[part] = part if tree.head[noun] == noun else tree.head[noun]
+            tree.dep[part], tree.head[noun], tree.dep[noun] = tree.dep[noun], part, "obl"
+        else:
+            for child in moved:
+                tree.head[child] = noun
+        changed = True
+        tree.index()
+    return changed
 
 
 def _lead_in_time(tree: Tree) -> bool:

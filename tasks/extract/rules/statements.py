@@ -6,10 +6,10 @@ in"). What is left out of the wording stands beside it: whom a pronoun means, an
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import FINITE, Clause, Complement
+from tasks.extract.rules.clauses import FINITE, Clause, Complement, find_instructions
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
@@ -17,7 +17,9 @@ from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
     argument_phrase,
+    conjuncts,
     phrase_without,
+    without_determiner,
 )
 from tasks.extract.rules.noun_triples import place_inside
 from tasks.extract.rules.passage import ParsedPassage
@@ -41,6 +43,10 @@ WHERE = word_set(
     "under between along beside behind off toward towards"
 )
 LONGEST_TIME = 100
+READER = "you"
+FEWEST_MEMBERS = 2
+JOINED = OUTSIDE | {"conj"}
+NARROWING = ("nmod", "acl", "acl:relcl")
 
 
 @dataclass(slots=True)
@@ -66,21 +72,42 @@ def statement_rows(passage: ParsedPassage, clauses: list[Clause]) -> list[Mentio
 
 
 def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Statement]:
-    """Yield the statements of a passage: its clauses, then its appositions."""
+    """Yield the statements of a passage: its clauses, then what its noun phrases tell."""
     tree = passage.tree
-    for clause in clauses:
-        if clause.kind != "existential" and not _is_gerund_after_noun(tree, clause):
-            subject = phrase_without(tree, clause.subject, OUTSIDE | SIDE_REMARKS)
+    for clause in [*clauses, *find_instructions(tree)]:
+        if not _is_gerund_after_noun(tree, clause):
+            subject = _subject(tree, clause)
             statement = _of_clause(passage, clause, subject)
             if subject and (statement.predicate or statement.implied):
-                yield statement
+                yield from _by_object(tree, statement)
     for token, label in enumerate(tree.dep):
         start, end = passage.sentence_of(token)
         # In an item of a list without a verb a dash explains nothing.
-        if label == "appos" and not FINITE.isdisjoint(tree.tag[start:end]):
-            statement = _of_apposition(passage, tree.head[token], token)
-            if all(statement.arguments):
+        if label in OF_NOUNS and not FINITE.isdisjoint(tree.tag[start:end]):
+            statement = OF_NOUNS[label](passage, tree.head[token], token)
+            if statement is not None and all(statement.arguments):
                 yield statement
+
+
+def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
+    """Yield a statement once per member of the list of nouns that its object is."""
+    first, *others = [*statement.arguments[1:], []]
+    tops = [token for token in first if tree.head[token] not in first]
+    heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
+    plain = bool(heads) and not _leads_on(tree, heads[-1])
+    plain = plain and all(tree.pos[h] in ("NOUN", "PROPN", "NUM") for h in heads)
+    members = [[t for t in phrase_without(tree, h, JOINED) if t in first] for h in heads]
+    if len(members) < FEWEST_MEMBERS or not plain or not all(members):
+        yield statement
+        return
+    for member in members:
+        arguments = [statement.arguments[0], member, *filter(None, others)]
+        yield replace(statement, arguments=arguments)
+
+
+def _leads_on(tree: Tree, noun: int) -> bool:
+    """Whether what follows a member of a list may belong to them all: "A and B of X"."""
+    return any(c > noun and tree.dep[c] in NARROWING for c in tree.children[noun])
 
 
 def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
@@ -97,9 +124,11 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
     standing = standing_of(passage, statement.clause)
     aside = (statement.time, statement.place)
     tokens = sorted({*statement.predicate, *(t for a in statement.arguments for t in a)})
+    name = " ".join(named.name.split()) if named else ""
+    reader = statement.clause.subject_from == "implied"
     return {
-        "subject": tree.phrase(subject),
-        "subject_name": " ".join(named.name.split()) if named else "",
+        "subject": READER if reader else tree.phrase(subject),
+        "subject_name": passage.row.get("audience", "") if reader else name,
         "predicate": f"{statement.implied} {tree.phrase(statement.predicate)}".strip(),
         "object": tree.phrase(others[0]) if others else "",
         "arguments": [tree.phrase(a) for a in others[1:] if a and a not in aside],
@@ -121,9 +150,22 @@ def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
     return tree.child(clause.predicate, "mark", "case") is not None
 
 
+def _subject(tree: Tree, clause: Clause) -> list[int]:
+    if clause.subject_from == "implied":
+        return [clause.subject]
+    there = tree.child(clause.predicate, "expl")
+    if clause.kind == "existential" and there is not None:
+        return [there]
+    subject = phrase_without(tree, clause.subject, OUTSIDE | SIDE_REMARKS)
+    own = tree.subtree(clause.predicate) if clause.subject_from == "participle" else []
+    return subject if clause.subject in own else [t for t in subject if t not in own]
+
+
 def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> Statement:
     tree = passage.tree
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
+    if clause.kind == "existential":
+        mains = [Complement("object", clause.subject)]
     clausal = [c for c in clause.complements if c.role == "clause"]
     if not mains:
         mains, clausal = clausal[:1], clausal[1:]
@@ -235,7 +277,8 @@ def _phrase(tree: Tree, complement: Complement) -> list[int]:
     if complement.role == "predicative":
         phrase = _predicate_phrase(tree, complement.head)
         return complement.marks + [t for t in phrase if t not in complement.marks]
-    return complement.marks + argument_phrase(tree, complement.head)
+    phrase = argument_phrase(tree, complement.head)
+    return complement.marks + [t for t in phrase if t not in complement.marks]
 
 
 def _predicate_phrase(tree: Tree, head: int) -> list[int]:
@@ -256,5 +299,37 @@ def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement
     else:
         left = phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"})
         arguments, implied = [left, argument_phrase(tree, second)], "is"
-    clause = Clause("apposition", second, first, "own", [], [], passive=False, negated=False)
-    return Statement("apposition", clause, [], arguments, implied=implied)
+    return _without_verb("apposition", second, first, arguments, implied)
+
+
+def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None:
+    """Return "X is a physicist" of "the physicist X"."""
+    tree = passage.tree
+    own = set(tree.subtree(title))
+    named = [t for t in phrase_without(tree, name, JOINED | SIDE_REMARKS) if t not in own]
+    if name not in passage.entities or tree.pos[title] not in ("NOUN", "PROPN"):
+        return None
+    words = without_determiner(passage, phrase_without(tree, title, JOINED | SIDE_REMARKS))
+    arguments = [named, words]
+    return _without_verb("title", title, name, arguments, "is")
+
+
+def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement | None:
+    """Return "X has a moon" of "X's moon"."""
+    tree = passage.tree
+    if tree.pos[owner] == "PRON":
+        return None
+    own = set(tree.subtree(owner))
+    owned = [t for t in phrase_without(tree, thing, JOINED | SIDE_REMARKS) if t not in own]
+    arguments = [phrase_without(tree, owner, OUTSIDE | SIDE_REMARKS), owned]
+    return _without_verb("possession", thing, owner, arguments, "has")
+
+
+def _without_verb(
+    rule: str, noun: int, subject: int, arguments: list[list[int]], implied: str
+) -> Statement:
+    clause = Clause("apposition", noun, subject, "own", [], [], passive=False, negated=False)
+    return Statement(rule, clause, [], arguments, implied=implied)
+
+
+OF_NOUNS = {"appos": _of_apposition, "nmod:desc": _of_title, "nmod:poss": _of_possession}
