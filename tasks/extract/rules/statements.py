@@ -84,14 +84,14 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
         start, end = passage.sentence_of(token)
         # In an item of a list without a verb a dash explains nothing.
         if label in OF_NOUNS and not FINITE.isdisjoint(tree.tag[start:end]):
-            statement = OF_NOUNS[label](passage, tree.head[token], token)
-            if statement is not None and all(statement.arguments):
-                yield statement
+            of_noun = OF_NOUNS[label](passage, tree.head[token], token)
+            if of_noun is not None and all(of_noun.arguments):
+                yield of_noun
 
 
 def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
     """Yield a statement once per member of the list of nouns that its object is."""
-    first, *others = [*statement.arguments[1:], []]
+    first = [*statement.arguments[1:], []][0]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
     plain = bool(heads) and not _leads_on(tree, heads[-1])
@@ -101,8 +101,9 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
         yield statement
         return
     for member in members:
-        arguments = [statement.arguments[0], member, *filter(None, others)]
-        yield replace(statement, arguments=arguments)
+        yield replace(
+            statement, arguments=[statement.arguments[0], member, *statement.arguments[2:]]
+        )
 
 
 def _leads_on(tree: Tree, noun: int) -> bool:
