@@ -265,6 +265,34 @@ def test_names_that_only_look_like_variants_stay_apart(names: tuple[str, str]) -
     assert len(run([mention("a", one), mention("b", other)]).entities) == 2
 
 
+@pytest.mark.parametrize("names", [("Window", "Windows"), ("Cdk", "Cdks")])
+def test_a_plural_beside_its_singular_is_one_thing_with_it(names: tuple[str, str]) -> None:
+    one, other = names
+    assert len(run([mention("a", one), mention("a", other)]).entities) == 1
+    assert len(run([mention("a", "Adam"), mention("a", "Adams")]).entities) == 2
+
+
+def test_what_a_person_is_makes_no_other_person() -> None:
+    rows = [
+        mention("a", "Sociologist Nora Field", "person"),
+        mention("b", "Nora Field", "person", mentions=2),
+    ]
+    assert [row["name"] for row in run(rows).entities.to_pylist()] == ["Nora Field"]
+    rows[0]["name"] = "Lina Nora Field"
+    assert len(run(rows).entities) == 2
+
+
+def test_a_persons_name_with_and_without_its_middle_is_one() -> None:
+    names = ("Ada Byron Lovelace", "Ada Lovelace", "Lovelace")
+    assert len(run([mention("a", name, "person") for name in names]).entities) == 1
+
+
+def test_remarks_on_one_thing_make_no_namesakes() -> None:
+    said = ["Ruritania is a partner to trust", "Ruritania is the country of the brave", "", "", ""]
+    rows = [mention(f"d{at}", "Ruritania", "place", description=d) for at, d in enumerate(said)]
+    assert len(run(rows).entities) == 1
+
+
 def test_a_remark_with_the_name_is_no_definition() -> None:
     rows = [
         mention("a", "Graphite", description="Graphite is a passive time series database"),

@@ -109,18 +109,19 @@ class _Block:
         known: dict[Sense, Profile] = {}
         for entity in self.waiting:
             self._place_by_context(entity, known)
-        self._absorb_rare_guesses()
+        self._absorb_rare()
         ordered = sorted(self.senses, key=lambda s: (-s.mentions, s.members[0].key))
         for number, sense in enumerate(ordered):
             sense.number = number
         return ordered
 
-    def _absorb_rare_guesses(self) -> None:
-        """Assign passing mentions of a rare kind to the sense that most documents mean."""
+    def _absorb_rare(self) -> None:
+        """Assign rare senses to the one that most documents mean: guessed kinds, and remarks."""
         largest = max(self.senses, key=lambda s: (len(s.members), s.firm, -s.number))
         for sense in self.senses[:]:
             few = 2 * len(sense.members) <= len(largest.members) >= _MANY
-            if sense is not largest and not sense.firm and few:
+            remarked = not self.suspected and sense.kind in (largest.kind, "unknown")
+            if sense is not largest and few and (remarked or not sense.firm):
                 self.senses.remove(sense)
                 for member in sense.members:
                     largest.add(member)

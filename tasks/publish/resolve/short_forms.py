@@ -65,8 +65,9 @@ def forms_listed(unit: Unit) -> list[str]:
 def short_forms(unit: Unit) -> set[str]:
     """Return the normal forms that may stand for this name in the document without explanation.
 
-    Persons: any part of the name, without form of address. Others: the name without its legal form,
-    and its initials; for the organisation that the document is about, its first word.
+    Persons: any part of the name, or its ends, without form of address. Others: the name without
+    its legal form, and its initials; for the organisation that the document is about, its first
+    word.
     """
     forms: set[str] = set()
     words = unit.norm.split()
@@ -74,6 +75,7 @@ def short_forms(unit: Unit) -> set[str]:
         parts = _parts(_bare(unit))[:_MAX_PARTS]
         ends = range(1, len(parts) + 1)
         some = {" ".join(parts[start:end]) for end in ends for start in range(end)}
+        some.add(f"{parts[0]} {parts[-1]}")  # Ada Lovelace for Ada Byron Lovelace
         forms = {normalise_name(part) for part in some} if _is_full_name(parts) else set()
         forms.add(normalise_name(_bare(unit)))
     elif len(words) > 1:

@@ -9,6 +9,7 @@ from tasks.publish.resolve.senses import Sense
 from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
 
 _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")
+_VOWEL = re.compile("[aeiouy]")
 _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
 
@@ -18,8 +19,11 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
     single = {norm: senses[0] for norm, senses in blocks.items() if len(senses) == 1}
     for norm, sense in single.items():
         one = single.get(norm[:-1]) if norm.endswith("s") else None
-        if one is not None and _is_plural(sense):
+        if one is not None and _is_plural(sense, _stand_together(one, sense)):
             yield one, sense
+    for norm, sense in single.items():
+        if sense.kind == "person" and (bare := _without_role(norm, single)):
+            yield bare, sense
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
@@ -29,12 +33,37 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
             yield alike[0], other
 
 
-def _is_plural(sense: Sense) -> bool:
-    """Whether a name that ends in s is one in the plural: of an acronym, or by its last word."""
+def _is_plural(sense: Sense, beside: bool) -> bool:
+    """Whether a name that ends in s is a plural; `beside`: a document has the singular, too.
+
+    It is one of an acronym, or by its last word. A single word must be in the dictionary, or be
+    without a vowel (Cdks), and stand beside its singular: Windows is no plural elsewhere.
+    """
     if sense.kind == "person":
         return False
     *first, last = sense.norm.split()
-    return bool(_ACRONYMS.fullmatch(_written(sense)) or (first and is_word(last)))
+    if first:
+        plural = beside or is_word(last)
+    else:
+        plural = beside and (is_word(last[:-1]) or not _VOWEL.search(last))
+    return plural or bool(_ACRONYMS.fullmatch(_written(sense)))
+
+
+def _stand_together(one: Sense, other: Sense) -> bool:
+    documents = {member.document for member in one.members}
+    return any(member.document in documents for member in other.members)
+
+
+def _without_role(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
+    """Return the person that a name with words for what they are means: Sociologist Max Weber."""
+    words = norm.split()
+    for start in range(1, len(words) - 1):
+        if not is_word(words[start - 1]):
+            return None
+        person = senses.get(" ".join(words[start:]))
+        if person is not None and person.kind == "person":
+            return person
+    return None
 
 
 def _written(sense: Sense) -> str:

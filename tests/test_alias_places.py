@@ -1,0 +1,30 @@
+"""Every stated alias has the places that state it, and no other alias's."""
+
+from pathlib import Path
+
+from flows.__main__ import main
+from warehouse.home import Home
+
+TEXT = """# Hollow Creek Water Board
+
+The Hollow Creek Water Board (HCWB) is an agency in Ruritania. It was founded in 1931.
+
+The Hollow Creek Water Board, also known as Creek Board, sells water.
+"""
+
+
+def test_an_alias_leads_to_the_words_that_state_it(tmp_path: Path) -> None:
+    (tmp_path / "board.md").write_text(TEXT)
+    assert main(["refresh", str(tmp_path / "board.md"), "--home", str(tmp_path / "home")]) == 0
+    edition = Home(tmp_path / "home").editions.current()
+    assert edition is not None
+    rows = edition.connect().execute("""
+        select alias, left(d.text[m.span_start - d.span_start + 1 :], 45) from aliases a
+        join mentions m on m.fact_kind = 'alias' and m.fact_id = a.entity_id
+            and m.stated = 'Hollow Creek Water Board = ' || a.alias
+        join passages d using (passage_id)
+    """)
+    assert dict(rows.fetchall()) == {
+        "HCWB": "Hollow Creek Water Board (HCWB) is an agency ",
+        "Creek Board": "Hollow Creek Water Board, also known as Creek",
+    }
