@@ -1,5 +1,6 @@
 """Which stretches of a passage are names, and what shows their kinds."""
 
+import re
 from typing import Any
 
 import pytest
@@ -77,3 +78,17 @@ def test_chinese_names_are_no_verbs_after_a_surname_and_no_code() -> None:
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:
     text = "申报材料后领取许可证。海洋文明要普及。国家支持康复。清华大学在北京。"
     assert {name["name"] for name in extract_chinese(text, "通知").names} == {"清华大学", "北京"}
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("青湖鱼，又称白湖鱼、灰湖鱼为鲤科的一种。", {"白湖鱼", "灰湖鱼"}),
+        ("青湖天文台，简称青湖台或青天台，建于1951年。", {"青湖台", "青天台"}),
+        ("萨尔豪森（Salzach-Hillburghausen）是一座小城。", set()),
+    ],
+)
+def test_a_chinese_alias_is_one_whole_name(text: str, others: set[str]) -> None:
+    title = text[: re.search("[，（]", text).start()]
+    found = {row["alias"] for row in extract_chinese(text, title.removeprefix("萨尔")).aliases}
+    assert found == others

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
-from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native, kind_of
+from tasks.extract.rules.chinese.naming import (
+    TRANSLITERATED,
+    TypedName,
+    is_name,
+    is_native,
+    kind_of,
+)
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.whole import is_person
@@ -22,6 +28,7 @@ CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # of a character that is part
 BORN = frozenset(["生", "出生", "生于", "出生于"])
 DASHES = frozenset("-–—－~")
 WHOLE = frozenset(["name", "work", "latin", "quote"])
+MOST_LETTERS = 5  # that a character stands for by sound
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 
@@ -100,8 +107,14 @@ def _read_part(
     rest = text.removeprefix(label).lstrip("：:为是")
     if label and rest:
         passage.other_name(name, label, rest, span)
-    elif LATIN_NAME.fullmatch(text) and not name.text.isascii():
+    elif LATIN_NAME.fullmatch(text) and not name.text.isascii() and not _is_cut(name, text):
         passage.other_name(name, "外文名", text, span)
+
+
+def _is_cut(name: TypedName, latin: str) -> bool:
+    """Whether a name written by sound has too few characters: 豪森 of Hildburghausen."""
+    letters = sum(map(str.isalpha, latin))
+    return bool(TRANSLITERATED.fullmatch(name.text)) and letters > MOST_LETTERS * len(name.text)
 
 
 def _read_life(

@@ -36,7 +36,8 @@ def share(pattern: str) -> float:
     return round((mine + PRIOR_CASES * (right / judged)) / (cases + PRIOR_CASES), 3)
 
 
-OR = re.compile("[」”]?(?:或者?|、)[「“]")
+OR = re.compile("[」”]?(?:或者?|、|以及)[「“]?")
+PREDICATE = re.compile("[为是].+的.+")  # behind a name that the clause goes on after
 POINTING = ("该", "此", "上述", "以下", "下列", "如下", "本条", "本法", "本规定", "本市")
 APPOSED = frozenset(["apposition", "kin", "owned_work", "life", "alias"])  # said in passing
 LONGEST_NAME = 40
@@ -177,7 +178,7 @@ class PassageReading:
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
         """Add another name, as a triple and as an alias."""
-        for part in OR.split(other):
+        for part in OR.split(PREDICATE.sub("", other)):
             self.triple("alias", name, relation, part, span)
             self.alias(name, part, span, "alias")
 
