@@ -18,13 +18,14 @@ def test_an_alias_leads_to_the_words_that_state_it(tmp_path: Path) -> None:
     assert main(["refresh", str(tmp_path / "board.md"), "--home", str(tmp_path / "home")]) == 0
     edition = Home(tmp_path / "home").editions.current()
     assert edition is not None
-    rows = edition.connect().execute("""
+    with edition.connect() as database:
+        rows = database.execute("""
         select alias, left(d.text[m.span_start - d.span_start + 1 :], 45) from aliases a
         join mentions m on m.fact_kind = 'alias' and m.fact_id = a.entity_id
             and m.stated = 'Hollow Creek Water Board = ' || a.alias
         join passages d using (passage_id)
-    """)
-    assert dict(rows.fetchall()) == {
+        """).fetchall()
+    assert dict(rows) == {
         "HCWB": "Hollow Creek Water Board (HCWB) is an agency ",
         "Creek Board": "Hollow Creek Water Board, also known as Creek",
     }

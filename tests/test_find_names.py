@@ -78,6 +78,8 @@ def test_chinese_names_are_no_verbs_after_a_surname_and_no_code() -> None:
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:
     text = "申报材料后领取许可证。海洋文明要普及。国家支持康复。清华大学在北京。"
     assert {name["name"] for name in extract_chinese(text, "通知").names} == {"清华大学", "北京"}
+    (name,) = extract_chinese("他到过伊拉克。", "通知").names
+    assert (name["name"], name["kind"]) == ("伊拉克", "place")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tasks.text.languages import HAN_CLASS
 HAN_OR_ZERO = re.compile(f"[{HAN_CLASS}〇]")  # 〇 is no letter but part of words
 RUN = re.compile(rf"{HAN_OR_ZERO.pattern}+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
 
-PLAIN_WORDS = Path(__file__).with_name("chinese_plain_words.toml")
+MENDED_TAGS = Path(__file__).with_name("chinese_mended_tags.toml")
 
 # Words without a meaning of their own: left out of coverage and of lexical matching.
 _STOP_WORDS = (
@@ -41,17 +41,17 @@ def segmenter() -> Any:
 def tag_of(word: str) -> str:
     """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else "".
 
-    The dictionary takes thousands of everyday words (文明, 康复) for names; those that another
-    dictionary knows are mended.
+    The dictionary takes thousands of everyday words (文明, 康复) for names, and places (伊拉克) for
+    persons; what another dictionary knows better is mended.
     """
     if not segmenter().has_word(word):
         return ""
-    return _plain_words().get(word) or str(segmenter().tag(word)[-1][1])
+    return _mended_tags().get(word) or str(segmenter().tag(word)[-1][1])
 
 
 @cache
-def _plain_words() -> dict[str, str]:
-    listed = tomllib.loads(PLAIN_WORDS.read_text(encoding="utf-8"))
+def _mended_tags() -> dict[str, str]:
+    listed = tomllib.loads(MENDED_TAGS.read_text(encoding="utf-8"))
     return {word: tag for tag, words in listed.items() for word in words.split()}
 
 
