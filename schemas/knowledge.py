@@ -68,9 +68,24 @@ class Relation(Row):
     table: ClassVar[str] = "relations"
     key: ClassVar[tuple[str, ...]] = ("relation", "graph")
 
-    relation: str = Field(description="The predicate, in the words of its language.")
+    relation: str = Field(
+        description="Its name: in the user's own texts the one for all wordings that mean it."
+    )
     graph: str = GRAPH
     triples: int = Field(description="How many triples use it.")
+    inverse: str | None = Field(None, description="How it reads from the tail, if that is known.")
+    wordings: list[str] = Field(
+        description="The wordings that state it from head to tail, the commonest first."
+    )
+    inverse_wordings: list[str] = Field(
+        description="The wordings that state it from tail to head; their triples are turned round."
+    )
+    head_kind: str | None = Field(
+        None, description="The commonest kind of its heads; null for imported graphs."
+    )
+    tail_kind: str | None = Field(
+        None, description="The commonest kind of its tails, or their value type."
+    )
     single_valued: bool = Field(description="Whether a head has one tail at a time.")
     example: str = Field(description="The best supported of these triples, in words.")
 
@@ -88,7 +103,7 @@ class Triple(Row):
     graph: str = GRAPH
     head_id: str = Field(description="The entity that the fact is about.")
     head: str = Field(description="Its name.")
-    relation: str = Field(description="The predicate.")
+    relation: str = Field(description="The relation, by its name in `relations`.")
     tail_id: str | None = Field(None, description="The entity at the other end; null for a value.")
     tail: str = Field(description="Its name, or the value as written.")
     value_type: str = Field(description="entity, text, number, quantity, date or year.")
@@ -125,7 +140,9 @@ class Mention(Row):
     fact_id: str = Field(description="Its id in the table of that kind (alias: the entity's id).")
     stated: str | None = Field(
         None,
-        description="As it was read: a triple's relation, `NAME = ALIAS` of an alias; else null.",
+        description="As it was read: the wording of a triple's relation, which relates the tail to "
+        "the head if it is one of the relation's `inverse_wordings`; `NAME = ALIAS` of an alias; "
+        "else null.",
     )
     document_id: str = Field(description="The document that states it.")
     passage_id: str = Field(description="The passage within it.")

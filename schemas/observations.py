@@ -345,13 +345,22 @@ class Override(Row):
     key: ClassVar[tuple[str, ...]] = ("override_id",)
 
     override_id: str = Field(description="Unique.")
-    action: Literal["merge", "split", "reject", "exclude", "withdraw"] = Field(
+    action: Literal["merge", "split", "reject", "exclude", "relation", "withdraw"] = Field(
         description="merge two entities, split one, reject a fact, exclude a run or document, "
-        "withdraw a correction."
+        "name a relation, withdraw a correction."
     )
-    subject: str = Field(description="Id of the entity, fact, document, run or correction.")
-    object: str | None = Field(None, description="merge: the entity that stays; split: a name.")
+    subject: str = Field(
+        description="Id of the entity, fact, document, run or correction; a relation's wording."
+    )
+    object: str | None = Field(
+        None,
+        description="merge: the entity that stays; split: a name; relation: the relation that the "
+        "wording means, null if it is one by itself.",
+    )
     name: str | None = Field(None, description="merge: the name of the merged entity.")
+    inverse: bool | None = Field(
+        None, description="relation: whether the wording says it from the tail."
+    )
     reason: str | None = Field(None, description="Why, in the person's words.")
     made_at: datetime = Field(description="When (UTC).")
 
@@ -365,6 +374,20 @@ class EntityAnchor(Row):
     anchor: str = Field(description="Graph, normalised name and document that received the id.")
     entity_id: str = Field(description="The id.")
     edition: str = Field(description="The edition that assigned it.")
+
+
+class RelationName(Row):
+    """The relation that a wording means, as an edition decided; later editions keep to it."""
+
+    table: ClassVar[str] = "relation_names"
+    key: ClassVar[tuple[str, ...]] = ("wording", "tail", "edition")
+
+    wording: str = Field(description="The relation as stated.")
+    tail: str = Field(description="What its tails are: thing, time or measure.")
+    relation: str = Field(description="The relation that it means.")
+    turned: bool = Field(description="Whether it says the relation from the tail.")
+    vocabulary: str = Field(description="The version of the vocabulary of common relations.")
+    edition: str = Field(description="The edition that decided it.")
 
 
 EXTRACTED: tuple[type[Row], ...] = (
@@ -388,6 +411,7 @@ JOURNAL: tuple[type[Row], ...] = (
     Override,
     Verdict,
     EntityAnchor,
+    RelationName,
     *IMPORTED,
     *CALIBRATED,
     *EXPERT_ROWS,

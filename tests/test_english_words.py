@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tasks.extract.rules.confidence import COMMON_WORDS
-from tasks.extract.rules.english_words import is_past_form, verb_forms, verb_lemma
+from tasks.text.english_words import is_past_form, verb_forms, verb_lemma
 
 PAST = """
 married marry; hoped hope; planned plan; quarrelled quarrel; visited visit; invited invite;

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ from tasks.graphs.graph import Graph, open_graph
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph
 from tasks.publish.checks import failed_checks
-from warehouse.derivation import read_single_valued
+from tasks.text.relations.vocabulary import single_valued
 from warehouse.editions import Edition, Editions
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -340,7 +341,7 @@ def test_rows_of_any_graph_are_its_triples_once(
     graph = read_import(journal, row, journal.position)
     assert isinstance(graph, ImportedGraph)
     tables: dict[Any, list[dict[str, Any]]] = {}
-    for row, table in edition_rows(graph, read_single_valued()["relation"].combine_chunks()):
+    for row, table in edition_rows(graph, pa.array(single_valued())):
         tables.setdefault(row, []).extend(table.to_pylist())
     triples = tables.get(schemas.Triple, [])
     facts = [(t["head"], t["relation"], t["tail"], t["tail_id"] is None) for t in triples]

@@ -28,6 +28,7 @@ ROW_GROUP = 122_880  # rows, as many as DuckDB reads at a time
 COMPARED = (
     schemas.Document,
     schemas.Entity,
+    schemas.Relation,
     schemas.Triple,
     schemas.Description,
     schemas.Aspect,
@@ -106,17 +107,19 @@ class Derivation:
     def compare_with(self, parent: Edition | None) -> None:
         """Make the parent edition's tables available to the SQL, empty ones if there is none."""
         for row in COMPARED:
+            self.con.register("no_rows", row.arrow_schema().empty_table())
             if parent is None:
-                empty = row.arrow_schema().empty_table()
-                self.con.register(f"parent_{row.table}", empty)
+                self.con.execute(f"create table parent_{row.table} as from no_rows")
                 continue
             rows = self.con.read_parquet(str(parent.parquet(row)))
             # Imported graphs are not compared: each import replaces a graph as a whole.
             compared = rows.filter("graph = 'corpus'") if "graph" in row.model_fields else rows
+            compared.create_view(f"own_{row.table}")
             # What an older version wrote may lack columns.
-            new = [quoted_name(name) for name in row.model_fields if name not in rows.columns]
-            compared = compared.project(", ".join(["*", *(f"null as {name}" for name in new)]))
-            compared.create_view(f"parent_{row.table}")
+            self.con.execute(
+                f"create table parent_{row.table} as"
+                f" from no_rows union all by name from own_{row.table}"
+            )
 
     def query(self, sql: str) -> pa.Table:
         """Return the result of a query, which must be a constant of the program."""
@@ -169,12 +172,6 @@ def _plain(row: type[Row]) -> pa.Schema:
 def read_sql(name: str) -> str:
     """Return one file of SQL."""
     return files("warehouse").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
-
-
-def read_single_valued() -> pa.Table:
-    """Return the relations known to have one tail per head at a time."""
-    text = files("warehouse").joinpath("single_valued.txt").read_text(encoding="utf-8")
-    return pa.table({"relation": text.split("\n")})
 
 
 def build_database(folder: Path) -> None:

@@ -8,7 +8,15 @@ import pyarrow.compute as pc
 
 from schemas.documents import Document
 from schemas.errors import UsageError
-from schemas.knowledge import Aspect, Description, Entity, EntityRedirect, Triple
+from schemas.knowledge import (
+    CORPUS,
+    Aspect,
+    Description,
+    Entity,
+    EntityRedirect,
+    Relation,
+    Triple,
+)
 from schemas.observations import Override
 from schemas.operations import Run
 from schemas.row import Row
@@ -32,11 +40,15 @@ def make_override(
     object_: str | None = None,
     reason: str | None = None,
     name: str | None = None,
+    *,
+    inverse: bool | None = None,
 ) -> Override:
     """Journal a correction and return it.
 
     Entities may be given by id or by a unique name; `name` is the new name of a merged entity.
-    Raises UsageError if the edition lacks what the correction is about.
+    For a relation's wording `object_` is the relation that it means, None if it is one by itself;
+    `inverse` if the wording says it from the tail. Raises UsageError if the edition lacks what the
+    correction is about.
     """
     if name is not None and not name.strip():
         raise UsageError("The name that stays must not be empty.")
@@ -53,6 +65,7 @@ def make_override(
         subject=subject,
         object=object_,
         name=name.strip() if name else None,
+        inverse=inverse,
         reason=reason,
         made_at=datetime.now(UTC),
     )
@@ -113,10 +126,24 @@ def _check(home: Home, edition: Edition, action: str, subject: str) -> None:
         runs = home.live.table(Run)["run_id"]
         if not pc.any(pc.equal(runs, subject)).as_py():
             raise UsageError(f"No document and no run has the id {subject!r}.")
+    if action == "relation" and not _states(edition, subject):
+        raise UsageError(
+            f"No triple of the edition states the relation {subject!r}; the wordings are in the "
+            "columns wordings and inverse_wordings of `relations`."
+        )
     if action == "withdraw" and subject not in {
         row["override_id"] for row in overrides_in_force(home)
     }:
         raise UsageError(f"No correction in force has the id {subject!r}.")
+
+
+def _states(edition: Edition, wording: str) -> bool:
+    relations = edition.table(Relation).select(["graph", "wordings", "inverse_wordings"])
+    return any(
+        wording in row["wordings"] or wording in row["inverse_wordings"]
+        for row in relations.to_pylist()
+        if row["graph"] == CORPUS
+    )
 
 
 def _has(edition: Edition, row: type[Row], key: str, value: str) -> bool:

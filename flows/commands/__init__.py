@@ -186,6 +186,19 @@ def _override(commands: Commands, shared: argparse.ArgumentParser, module: str) 
     action(
         "exclude", "Exclude a document or a run.", ("subject", "the id of the document or the run")
     )
+    p = action(
+        "relation",
+        "Say which relation a wording means.",
+        ("subject", "the relation as texts state it; all tenses and modifiers of it follow"),
+    )
+    means = p.add_mutually_exclusive_group(required=True)
+    means.add_argument("--as", dest="object", metavar="RELATION", help="the relation it means")
+    means.add_argument(
+        "--apart", dest="object", action="store_const", const=None, help="it is one by itself"
+    )
+    p.add_argument(
+        "--inverse", action="store_true", help="the wording says it from the tail to the head"
+    )
     action("withdraw", "Withdraw a correction.", ("subject", "the correction's id"))
     command(actions, shared, "list", module, "List the corrections in force.", action="list")
 

@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
             getattr(arguments, "object", None),
             arguments.reason,
             getattr(arguments, "name", None),
+            inverse=getattr(arguments, "inverse", None),
         )
     if arguments.json:
         terminal.show_json(override.model_dump(mode="json"))

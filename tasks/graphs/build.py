@@ -32,10 +32,10 @@ from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.name_index import build_name_index, open_table
 from tasks.graphs.name_keys import each_once
+from tasks.text.relations.vocabulary import single_valued
 from tasks.version import code_version
 from warehouse import durable
 from warehouse.asserted import create_asserted
-from warehouse.derivation import read_single_valued
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 
@@ -116,7 +116,7 @@ class GraphFolders:
 
     def rows(self, journal: Journal, position: int) -> Iterator[Rows]:
         """Write the arrays of the graphs imported up to a position; yield their tables' rows."""
-        single_valued = read_single_valued()["relation"].combine_chunks()
+        one_each = pa.array(single_valued())
         for row in current_imports(journal, position):
             self._number += 1
             source = (row["import_id"], code_version())
@@ -128,7 +128,7 @@ class GraphFolders:
                 graph = read_import(journal, row, position)
                 _lay_out(graph, self._folder(self._number))
                 self._index(self._folder(self._number))
-                made = edition_rows(graph, single_valued)
+                made = edition_rows(graph, one_each)
             counts: Counter[str] = Counter()
             for table, rows in made:
                 if len(rows):  # an empty row group would change the file

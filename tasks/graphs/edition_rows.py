@@ -78,11 +78,16 @@ def _relations(graph: ImportedGraph, single_valued: pa.Array) -> pa.Table:
         _labels(graph).take(graph.tails[first]),
         pa.scalar(" | ", pa.large_string()),
     )
+    offsets = np.arange(len(used) + 1, dtype=np.int32)
     return _rows(
         schemas.Relation,
         len(used),
         relation=graph.relations,
         graph=graph.name,
+        wordings=pa.ListArray.from_arrays(offsets, graph.relations.cast(pa.string())),
+        inverse_wordings=pa.ListArray.from_arrays(
+            np.zeros_like(offsets), pa.array([], pa.string())
+        ),
         triples=pa.array(np.bincount(graph.joins, minlength=len(used))),
         single_valued=pc.is_in(graph.relations, single_valued.cast(graph.relations.type)),
         example=example,

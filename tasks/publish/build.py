@@ -21,6 +21,7 @@ from schemas.observations import (
     Extraction,
     Override,
     Read,
+    RelationName,
     SplitPassage,
 )
 from schemas.ontology import Ontology
@@ -30,8 +31,9 @@ from schemas.verdicts import Verdict
 from tasks.ingest.formats import near_duplicates
 from tasks.ontology.read import ontology_sha
 from tasks.publish.recalibrate import recalibrations
+from tasks.text.relations.vocabulary import single_valued
 from tasks.version import code_version
-from warehouse.derivation import Derivation, build_database, read_single_valued
+from warehouse.derivation import Derivation, build_database
 from warehouse.editions import Building, Edition
 from warehouse.home import Home
 from warehouse.manifest import describe_tables, same_content
@@ -79,6 +81,14 @@ class Recipe:
         }
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """What a build decided between the SQL steps."""
+
+    resolution: "Resolution"
+    relation_names: pa.Table  # new ones, as RelationName
+
+
 def build(
     home: Home,
     recipe: Recipe,
@@ -103,7 +113,7 @@ def build(
     building = home.editions.begin(fingerprint, parent)
     derivation = Derivation(home.journal, position, home.spill)
     corrections = _corrections_hash(home, position)
-    resolution = _derive(derivation, home, recipe, building, encode, report, corrections)
+    decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
     with GraphFolders(building) as graphs:
         derivation.write(building.folder, graphs.rows(home.journal, position))
         derivation.close()
@@ -119,7 +129,7 @@ def build(
             graphs.finish()
             database.result()
     report("build", 4, 4)
-    _keep_ids(home, building, resolution)
+    _keep(home, building, decisions)
     facts = {
         "journal_position": position,
         "fingerprint": fingerprint,
@@ -138,9 +148,10 @@ def _derive(
     encode: Encode | None,
     report: Callable[[str, int, int], None],
     corrections: str,
-) -> "Resolution":
+) -> "Decisions":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
     from tasks.publish.fit import check_fit, with_stated_kinds
+    from tasks.publish.relation_names import name_relations, new_names
     from tasks.publish.resolve.entities import resolve
 
     parent = building.parent
@@ -178,21 +189,29 @@ def _derive(
     derivation.hand_over("entity_aliases", resolution.aliases)
     derivation.hand_over("new_redirects", resolution.redirects)
     derivation.hand_over("single_valued", _single_valued(recipe.ontology))
+    derivation.step("relations")
+    known = home.journal.table(RelationName)
+    names = name_relations(
+        derivation.table("stated_relations"),
+        known,
+        derivation.table("overrides"),
+        recipe.ontology or Ontology(),
+    )
+    derivation.hand_over("relation_names", names)
     derivation.compare_with(parent)
     report("build", 2, 4)
     derivation.step("facts")
     check_fit(derivation, home.journal, recipe.ontology)
     for step in ("yields", "entities", "changes", "gates", "experts", "path_policies"):
         derivation.step(step)
-    return resolution
+    return Decisions(resolution, new_names(names, known, building.edition_id))
 
 
 def _single_valued(ontology: Ontology | None) -> pa.Table:
     """Return the relations that have one tail per head at a time."""
     relations = ontology.relations.items() if ontology else ()
     own = [name for name, relation in relations if relation.single_valued]
-    known = read_single_valued()["relation"].to_pylist()
-    return pa.table({"relation": sorted({*known, *own})})
+    return pa.table({"relation": sorted({*single_valued(), *own})})
 
 
 def _near_duplicates(derivation: Derivation) -> pa.Table:
@@ -205,11 +224,16 @@ def _near_duplicates(derivation: Derivation) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _keep_ids(home: Home, building: Building, resolution: "Resolution") -> None:
-    """Journal this edition's entity ids, so that they persist."""
-    anchors = resolution.anchors
+def _keep(home: Home, building: Building, decisions: Decisions) -> None:
+    """Journal this edition's entity ids and names of relations, so that they persist."""
+    anchors = decisions.resolution.anchors
     edition = pa.array([building.edition_id] * len(anchors), pa.string())
-    home.journal.append({EntityAnchor: anchors.append_column("edition", edition)})
+    home.journal.append(
+        {
+            EntityAnchor: anchors.append_column("edition", edition),
+            RelationName: decisions.relation_names,
+        }
+    )
 
 
 def _fingerprint(home: Home, recipe: Recipe, position: int) -> str:

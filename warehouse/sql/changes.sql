@@ -7,6 +7,21 @@ from documents a full join parent_documents b on a.document_id = b.document_id
 where a.sha256 is distinct from b.sha256 or a.text is distinct from b.text
    or a.metadata is distinct from b.metadata;
 
+-- A wording's meanings: those that it had and has not, or has and had not.
+create table changed_relations as
+with now as (
+    select unnest(list_concat(wordings, inverse_wordings)) as wording, relation from relation_facts
+),
+before as (
+    select unnest(list_concat(wordings, inverse_wordings)) as wording, relation
+    from parent_relations
+)
+select 'added' as kind, n.wording, n.relation from (from now anti join before using (wording, relation)) n
+where n.wording in (select wording from before)
+union all
+select 'gone', b.wording, b.relation from (from before anti join now using (wording, relation)) b
+where b.wording in (select wording from now);
+
 create table change_facts as
 with now as (
     select 'entity' as fact_kind, entity_id as fact_id, name as text, null as document_id
@@ -49,4 +64,10 @@ where s.parent is not null
 union all
 select s.edition, s.parent, c.kind, 'document', c.document_id, c.uri, 'document', c.document_id
 from changed_documents c, build_settings s
+where s.parent is not null
+union all
+select distinct s.edition, s.parent, r.kind, 'relation', r.wording, r.wording || ' = ' || r.relation,
+       case when s.overrides_changed then 'override' when s.code_changed then 'code' else 'document' end,
+       null
+from changed_relations r, build_settings s
 where s.parent is not null;

@@ -18,6 +18,9 @@ select a.entity_id, n.document_id, n.passage_id, count(*) as times
 from name_places n join assignment a on a.document_id = n.document_id and a.name = n.name
 group by all;
 
+create table relation_wordings as
+select relation, is_turned, stated, count(*) as times from resolved_triples group by all;
+
 create table relation_facts as
 with by_head as (
     select relation, head_id, count(*) as tails,
@@ -30,12 +33,26 @@ used as (
     select relation, count(*) >= 5 and avg((tails = 1)::int) >= 0.9 and avg(measured::int) >= 0.9 as one_each
     from by_head group by all
 )
-select t.relation, t.graph, count(*) as triples,
+select t.relation, t.graph, count(*) as triples, any_value(n.inverse) as inverse,
+       coalesce(any_value(w.wordings), []) as wordings,
+       coalesce(any_value(w.inverse_wordings), []) as inverse_wordings,
+       mode(h.kind order by h.kind) as head_kind,
+       mode(coalesce(o.kind, t.value_type) order by coalesce(o.kind, t.value_type)) as tail_kind,
        coalesce(bool_or(u.one_each), false) or t.relation in (select relation from single_valued)
            as single_valued,
        arg_max(t.head || ' | ' || t.relation || ' | ' || t.tail, (t.support, t.confidence, t.triple_id))
            as example
-from triple_facts t left join used u using (relation)
+from triple_facts t
+join resolved_entities h on h.entity_id = t.head_id
+left join resolved_entities o on o.entity_id = t.tail_id
+left join used u using (relation)
+left join (select relation, any_value(inverse) as inverse from relation_names group by all) n using (relation)
+left join (
+    select relation,
+           list(stated order by times desc, stated) filter (not is_turned) as wordings,
+           list(stated order by times desc, stated) filter (is_turned) as inverse_wordings
+    from relation_wordings group by all
+) w using (relation)
 group by t.relation, t.graph;
 
 -- Resolution tells where every id no longer in use leads; the parent knows since when.

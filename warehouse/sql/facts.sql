@@ -1,19 +1,31 @@
 -- Facts, once each: names replaced by entities, statements counted, the best mention kept at hand.
+-- A triple is stored from the end that its relation begins with; where the tail is no entity, it
+-- stays as stated, and so does its relation. What holds both ways begins with the smaller id.
+create table named_triples as
+select e.* exclude (stated_head_id, stated_tail_id, relation, tail, value_type),
+       e.relation as stated,
+       case when n.turned and e.stated_tail_id is null then coalesce(n.inverse, e.relation)
+            else n.relation end as relation,
+       e.stated_tail_id is not null and (case when n.symmetric then e.stated_head_id > e.stated_tail_id
+            else n.turned end) as is_turned,
+       if(is_turned, e.stated_tail_id, e.stated_head_id) as head_id,
+       if(is_turned, e.stated_head_id, e.stated_tail_id) as tail_id,
+       if(is_turned, e.head, e.tail) as tail,
+       e.value_type
+from ended_triples e
+join relation_names n on n.wording = e.relation and n.tail_end = e.tail_end
+    and n.head_sort = e.head_sort and n.tail_sort = e.tail_sort;
+
 create table resolved_triples as
-select s.*, h.entity_id as head_id, t.entity_id as tail_id,
-       substring(sha256(concat_ws(chr(31), 'corpus', h.entity_id, lower(s.relation),
-           case when t.entity_id is not null then t.entity_id
-                when s.value_type in ('date', 'year') and s.date is not null then s.date
-                when s.value_type in ('number', 'quantity') and s.number is not null
-                    then s.number || ' ' || coalesce(s.unit, '')
-                else lower(trim(s.tail)) end,
-           nullif(s.polarity, 'positive'), nullif(s.modality, 'asserted'))), 1, 32) as triple_id
-from triple_statements s
-join assignment h on h.document_id = s.document_id and h.name = s.head
-left join assignment t
-    on s.value_type = 'entity' and t.document_id = s.document_id and t.name = s.tail
--- An entity related to itself is two of its names in one clause, not a fact.
-where h.entity_id is distinct from t.entity_id;
+select s.*,
+       substring(sha256(concat_ws(chr(31), 'corpus', head_id, lower(relation),
+           case when tail_id is not null then tail_id
+                when value_type in ('date', 'year') and date is not null then date
+                when value_type in ('number', 'quantity') and number is not null
+                    then number || ' ' || coalesce(unit, '')
+                else lower(trim(tail)) end,
+           nullif(polarity, 'positive'), nullif(modality, 'asserted'))), 1, 32) as triple_id
+from named_triples s;
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,
@@ -81,7 +93,7 @@ qualify row_number() over (
 
 create table mention_facts as
 with stated as (
-    select 'triple' as fact_kind, triple_id as fact_id, relation as stated, document_id, passage_id,
+    select 'triple' as fact_kind, triple_id as fact_id, stated, document_id, passage_id,
            doc_start, doc_end, engine, prompt_sha, confidence, engine_confidence, extracted_at
     from resolved_triples where triple_id not in (select fact_id from rejected)
     union all

@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-from tasks.extract.rules.english_words import is_past_form, verb_lemma
 from tasks.text.chinese_words import segmenter, tag_of
+from tasks.text.english_words import is_past_form, verb_lemma
 from tasks.text.languages import is_chinese
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 
 from tasks.extract.rules.clauses import SUBJECTS
-from tasks.extract.rules.english_words import is_base_verb, is_word
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
 from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import MONTHS, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_base_verb, is_word
 from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.values import parse_value

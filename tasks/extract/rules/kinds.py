@@ -6,10 +6,10 @@ A passage tells kinds by "X is a river", by appositions and by "the probe X".
 from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import SUBJECTS
-from tasks.extract.rules.english_words import is_word
 from tasks.extract.rules.lexicon import KIND_OF_NOUN
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 
 KIND_OF_LABEL = {

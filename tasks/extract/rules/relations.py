@@ -9,8 +9,8 @@ or "having written".
 """
 
 from tasks.extract.rules.clauses import NEGATIONS, Clause
-from tasks.extract.rules.english_words import verb_forms
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import verb_forms
 from tasks.text.languages import word_set
 
 SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}

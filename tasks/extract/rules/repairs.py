@@ -4,9 +4,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from tasks.extract.rules.english_words import verb_lemma
 from tasks.extract.rules.lexicon import OPENERS
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 

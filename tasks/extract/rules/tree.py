@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tasks.extract.rules.english_words import verb_lemma
+from tasks.text.english_words import verb_lemma
 from tasks.text.sentences import sentences
 
 if TYPE_CHECKING:

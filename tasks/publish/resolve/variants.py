@@ -4,8 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from tasks.extract.rules.english_words import is_word
 from tasks.publish.resolve.senses import Sense
+from tasks.text.english_words import is_word
 from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
 
 _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")

@@ -57,6 +57,14 @@ def is_past_form(word: str) -> bool:
     return any(word in verb_forms(lemma, tag) for lemma in lemmas for tag in ("VBD", "VBN"))
 
 
+@lru_cache(maxsize=1 << 14)
+def noun_lemma(word: str, *, known: bool = False) -> str:
+    """Return a noun in lower case in the singular; an unknown one as it is, or empty if `known`."""
+    from lemminflect import getAllLemmas
+
+    return (*getAllLemmas(word, "NOUN").get("NOUN", ()), "" if known else word)[0]
+
+
 def _lemmas(form: str) -> tuple[str, ...]:
     # Slow to import: it imports spaCy.
     from lemminflect import getAllLemmas

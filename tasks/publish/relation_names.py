@@ -1,0 +1,235 @@
+"""Decide under which name each stated relation is stored, and from which end.
+
+Wordings of one form (`tasks.text.relations.forms`) are one relation. The vocabulary names the
+common ones; any other keeps the name that an earlier edition gave it, else it is called by its
+commonest wording. What people corrected comes last.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from schemas.observations import RelationName
+from schemas.ontology import Ontology
+from tasks.text.english_words import verb_forms
+from tasks.text.relations.forms import Form, bare_words, form_of
+from tasks.text.relations.vocabulary import (
+    End,
+    Meaning,
+    depends_on_kinds,
+    known_relations,
+    meaning_of,
+    vocabulary_version,
+)
+
+NAMES = pa.schema(
+    [
+        ("wording", pa.string()),
+        ("tail_end", pa.string()),
+        ("head_sort", pa.string()),
+        ("tail_sort", pa.string()),
+        ("relation", pa.string()),
+        ("turned", pa.bool_()),
+        ("symmetric", pa.bool_()),
+        ("inverse", pa.string()),
+    ]
+)
+Use = tuple[str, End]  # a wording, and whether its tails are things, times or measures
+
+
+@dataclass(slots=True)
+class _Group:
+    """The wordings of one form, with their triples.
+
+    The group is `flipped` if its unturned wordings say the relation from the tail.
+    """
+
+    form: Form
+    end: End
+    wordings: Counter[str] = field(default_factory=Counter)
+    name: str = ""
+    flipped: bool = False
+
+    def turned(self, wording: str) -> bool:
+        """Return whether a wording says the relation from the tail."""
+        return form_of(wording).turned != self.flipped
+
+
+def name_relations(
+    stated: pa.Table, known: pa.Table, overrides: pa.Table, ontology: Ontology
+) -> pa.Table:
+    """Return the name of every stated relation.
+
+    `stated` has columns wording, tail_end, head_sort, tail_sort and triples. `known` are the names
+    that earlier editions gave (RelationName), the newest last.
+    """
+    rows = stated.to_pylist()
+    own = _of_ontology(ontology)
+    meanings = {use: _translated(m, own) for use, m in _by_use(rows, known, own).items()}
+    _correct(meanings, overrides)
+    inverses = _inverses(rows, meanings)
+    inverses.update({n: r.inverse for n, r in ontology.relations.items() if r.inverse})
+    named = known_relations()
+    made = []
+    for row in rows:
+        wording, end = row["wording"], row["tail_end"]
+        meaning = meanings[wording, end]
+        if depends_on_kinds(wording):
+            by_kinds = meaning_of(wording, end, row["head_sort"], row["tail_sort"])
+            meaning = _translated(by_kinds, own) if by_kinds else meaning
+        entry = named.get(meaning.name)
+        made.append(
+            {
+                **{c: row[c] for c in ("wording", "tail_end", "head_sort", "tail_sort")},
+                "relation": meaning.name,
+                "turned": meaning.turned,
+                "symmetric": bool(entry and entry.symmetric),
+                "inverse": inverses.get(meaning.name),
+            }
+        )
+    return pa.Table.from_pylist(made, schema=NAMES)
+
+
+def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
+    """Return what is to be journalled of the names: those that differ from what is known."""
+    earlier = {use: (row["relation"], row["turned"]) for use, row in _newest(known).items()}
+    made: dict[Use, dict[str, Any]] = {}
+    for row in names.to_pylist():
+        use = row["wording"], row["tail_end"]
+        if earlier.get(use) != (row["relation"], row["turned"]) and not depends_on_kinds(use[0]):
+            made[use] = {
+                "wording": use[0],
+                "tail": use[1],
+                "relation": row["relation"],
+                "turned": row["turned"],
+                "vocabulary": vocabulary_version(),
+                "edition": edition,
+            }
+    return RelationName.to_table(made.values())
+
+
+def _newest(known: pa.Table) -> dict[Use, dict[str, Any]]:
+    return {(row["wording"], row["tail"]): row for row in known.to_pylist()}
+
+
+def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
+    """Return the ontology's relations by the forms of their wordings, said from the head."""
+    meanings: dict[tuple[Any, ...], Meaning] = {}
+    for wording, (name, turned) in ontology.by_wording.items():
+        form = form_of(wording)
+        key = (form.kind, form.words, form.marks)
+        meanings.setdefault(key, Meaning(name, form.turned != turned))
+    return meanings
+
+
+def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meaning:
+    """Return a meaning by the ontology's name for its relation, if it has one."""
+    form = form_of(meaning.name)
+    relation = own.get((form.kind, form.words, form.marks))
+    if relation is None:
+        return meaning
+    return Meaning(relation.name, meaning.turned != (form.turned != relation.turned))
+
+
+def _by_use(
+    rows: Iterable[dict[str, Any]], known: pa.Table, own: dict[tuple[Any, ...], Meaning]
+) -> dict[Use, Meaning]:
+    """Return what each wording means: by ontology, vocabulary, earlier editions, or its form."""
+    groups: dict[tuple[Any, ...], _Group] = {}
+    for row in rows:
+        form, end = form_of(row["wording"]), row["tail_end"]
+        words = bare_words(form) if end == "time" else form.words
+        group = groups.setdefault((form.kind, words, form.marks, end), _Group(form, end))
+        group.wordings[row["wording"]] += row["triples"]
+    earlier = _newest(known)
+    for group in groups.values():
+        _name(group, earlier, own)
+    return {
+        (wording, group.end): Meaning(group.name, group.turned(wording))
+        for group in groups.values()
+        for wording in group.wordings
+    }
+
+
+def _name(
+    group: _Group, earlier: dict[Use, dict[str, Any]], own: dict[tuple[Any, ...], Meaning]
+) -> None:
+    commonest = [w for w, _ in sorted(group.wordings.items(), key=lambda pair: (-pair[1], pair[0]))]
+    for wording in commonest:
+        form = form_of(wording)
+        meaning = own.get((form.kind, form.words, form.marks))
+        if meaning:
+            meaning = Meaning(meaning.name, meaning.turned != form.turned)
+        meaning = meaning or meaning_of(wording, group.end)
+        if meaning is None and (row := earlier.get((wording, group.end))):
+            meaning = Meaning(row["relation"], row["turned"])
+        if meaning:
+            group.name = meaning.name
+            group.flipped = meaning.turned != form.turned
+            return
+    # "genre" rather than "genre of", if that is how most texts have it.
+    said = Counter({True: 0, False: 0})
+    for wording, triples in group.wordings.items():
+        said[form_of(wording).turned] += triples
+    group.flipped = group.form.kind == "noun" and said[True] > said[False]
+    forward = [wording for wording in commonest if not group.turned(wording)]
+    group.name = _readable(forward, group)
+
+
+def _readable(commonest: list[str], group: _Group) -> str:
+    """Return a name for a group: its commonest wording from head to tail, without what varies."""
+    form = form_of(commonest[0]) if commonest else replace(group.form, turned=group.flipped)
+    if form.kind == "phrase" or form.marks:
+        return commonest[0] if commonest else form.words
+    words = form.words.split()
+    if form.kind == "noun" and not form.turned and len(words) == len(bare_words(form).split()):
+        words.append("of")
+    if form.kind == "verb":
+        own = [
+            w.split()[-len(words) :]
+            for w in commonest
+            if w.split()[-len(words) + 1 :] == words[1:] or len(words) == 1
+        ]
+        finite = [w for w in own if not w[0].endswith("ing")]
+        past = (*verb_forms(words[0], "VBD"), words[0])[0]
+        words = finite[0] if finite else [past, *words[1:]]
+    name = " ".join(words)
+    if group.end == "time" and words[-1] in ("in", "at", "during") and len(words) > 1:
+        name = " ".join([*words[:-1], "on"])
+    return name
+
+
+def _inverses(rows: Iterable[dict[str, Any]], meanings: dict[Use, Meaning]) -> dict[str, str]:
+    """Return how each relation reads from the tail, where that is known."""
+    turned: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        meaning = meanings[row["wording"], row["tail_end"]]
+        if meaning.turned:
+            turned[meaning.name][row["wording"]] += row["triples"]
+    known = known_relations()
+    inverses = {}
+    for name, wordings in turned.items():
+        inverses[name] = min(wordings, key=lambda wording: (-wordings[wording], wording))
+    inverses.update({n: e.inverse for n, e in known.items() if e.inverse})
+    return inverses
+
+
+def _correct(meanings: dict[Use, Meaning], overrides: pa.Table) -> None:
+    """Apply people's corrections, oldest first; each holds for all wordings of the same form."""
+    wanted = [row for row in overrides.to_pylist() if row["action"] == "relation"]
+    for row in sorted(wanted, key=lambda row: (row["made_at"], row["override_id"])):
+        form = form_of(row["subject"])
+        for wording, end in list(meanings):
+            own = form_of(wording)
+            if (own.kind, own.words, own.marks) != (form.kind, form.words, form.marks):
+                continue
+            flipped = own.turned != form.turned
+            if row["object"] is None:
+                meanings[wording, end] = Meaning(row["subject"], flipped)
+                continue
+            name, inverse = row["object"], bool(row["inverse"])
+            target = meanings.get((name, end)) or meaning_of(name, end) or Meaning(name, False)
+            meanings[wording, end] = Meaning(target.name, target.turned != (inverse != flipped))

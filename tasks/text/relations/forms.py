@@ -1,0 +1,194 @@
+"""The form of a relation's wording: what is left without tense, voice, copula and modifiers.
+
+Two wordings of one form say the same relation, one of them perhaps from the other end: "directed",
+"has directed" and "directs" say that the head directs, "directed by" and "was directed by" that the
+tail does. Negations, modals and words such as "former" are part of a form.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tasks.text.english_words import noun_lemma, verb_forms, verb_lemma
+from tasks.text.languages import is_chinese, word_set
+
+# What keeps two relations apart, wherever it stands in a wording.
+_MARKS = word_set(
+    "not never no without may might can could should must will would shall cannot "
+    "former formerly previously originally initially once ex future acting deputy vice assistant"
+)
+_MODALS = word_set("may might can could should must will would shall cannot do does did")
+_COPULAS = word_set("is was are were be been being am")
+_AUXILIARIES = _COPULAS | word_set("has have had")
+_ARTICLES = word_set("a an the his her its their")
+_ADVERBS = word_set("also currently later subsequently soon then eventually finally first")
+_PREPOSITIONS = word_set(
+    "of in on at by to for from with as into under over about against between among during near "
+    "through within after before behind along around alongside onto upon across toward towards "
+    "until since off out up via"
+)
+# Who became, or served as, something was it.
+_ROLE_VERBS = word_set("become serve appoint elect name crown work")
+# What stands before a noun without changing what it relates.
+_MODIFIERS = word_set(
+    "first second third fourth fifth sixth seventh eighth ninth tenth last only sole eldest elder "
+    "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
+    "current present incumbent new longtime final late fellow own posthumous twin and"
+)
+_NUMBERED = re.compile(r"\d[\w-]*$")
+_SPACES = re.compile(r"[\s_]+")
+_LONGEST = 200  # characters of a wording that are looked at
+
+_CHINESE_ASPECT = re.compile(r"(?<=.)[了着过]$|^[曾已](?:经)?(?=.)")
+_CHINESE_PASSIVE = re.compile(r"^(?:被|由|为)(?:…|\.\.\.)?(?:所)?(?=.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a wording says: words that two wordings share if they relate alike.
+
+    `kind` is verb, noun or phrase. A `turned` wording relates from the tail to the head.
+    """
+
+    kind: str
+    words: str
+    marks: tuple[str, ...] = ()
+    turned: bool = False
+
+
+@lru_cache(maxsize=1 << 16)
+def form_of(wording: str) -> Form:
+    """Return the form of a wording; of one that is neither verb nor noun, the wording itself."""
+    text = _SPACES.sub(" ", wording.strip())[:_LONGEST]
+    if is_chinese(text):
+        return _chinese(text)
+    return _english(text.split(" "))
+
+
+def bare_words(form: Form) -> str:
+    """Return a form's words without a preposition at the end, which times have or lack freely."""
+    words = form.words.split()
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in _PREPOSITIONS else words)
+
+
+def _chinese(text: str) -> Form:
+    bare = _CHINESE_ASPECT.sub("", _CHINESE_ASPECT.sub("", text))
+    active = _CHINESE_PASSIVE.sub("", bare)
+    # "被称为" names, "由…组成" consists: what ends in a complement has no active with one object.
+    turned = active != bare and len(active) > 1 and active[-1] not in "为成是作于"
+    return Form("phrase", active if turned else bare, (), turned)
+
+
+def _english(tokens: list[str]) -> Form:
+    kept_apart = {token.lower() for token in tokens} & (_MARKS | _MODALS)
+    marks = tuple(sorted(kept_apart))
+    rest = [token for token in tokens if token.lower() not in kept_apart]
+    while _goes(rest, _ADVERBS | _ARTICLES | _MODIFIERS):
+        rest.pop(0)
+    if _MODALS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
+        return Form("verb", " ".join(rest).lower(), marks)  # "may cause", "does not cause"
+    leading = _AUXILIARIES
+    while len(rest) > 1 and rest[0].lower() in leading:
+        if rest[0].lower() in _COPULAS or _verb(rest[1].lower()):
+            leading = _AUXILIARIES | _ARTICLES  # "is the", "has been"
+        elif leading is _AUXILIARIES:  # "has population"
+            return _noun_form(rest[1:], marks)
+        rest.pop(0)
+    if not rest or rest[0].lower() in _COPULAS | _ARTICLES:
+        return Form("phrase", " ".join(tokens).lower())
+    return _after_copula(rest, marks)
+
+
+def _goes(words: list[str], without_meaning: frozenset[str]) -> bool:
+    """Whether the first word may go; "second" in "second of" may not."""
+    return (
+        len(words) > 1
+        and words[0].lower() in without_meaning
+        and words[1].lower() not in _PREPOSITIONS
+    )
+
+
+def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
+    lower = [token.lower() for token in tokens]
+    lemma = _verb(lower[0].removeprefix("co-")) if tokens[0][:1].islower() else None
+    if lemma and lower[1:] == ["of"] and noun_lemma(lower[0], known=True):  # "types of"
+        lemma = None
+    if lemma:
+        if tokens[1:] != lower[1:]:  # with a name in it
+            return Form("phrase", " ".join(tokens), marks)
+        if lemma in _ROLE_VERBS and (role := _role(tokens[1:])):
+            return _noun_form(role, marks)
+        if lower[1:] == ["by"] and _is_participle(lower[0], lemma):
+            return Form("verb", lemma, marks, turned=True)
+        passive = _only_participle(lower[0], lemma)
+        return Form("verb", " ".join([lower[0] if passive else lemma, *lower[1:]]), marks)
+    # "comedy film starring", "film directed by": what the noun does relates.
+    last = tokens[-2:] if lower[-1] == "by" else tokens[-1:]
+    lemma = _verb(last[0].lower())
+    if (
+        lemma
+        and len(tokens) > len(last)
+        and last[0].islower()
+        and not set(lower) & _PREPOSITIONS - {"by"}
+    ):
+        if lower[-1] == "by" and _is_participle(last[0], lemma):
+            return Form("verb", lemma, marks, turned=True)
+        if last[0].endswith("ing"):
+            return Form("verb", lemma, marks)
+    return _noun_form(tokens, marks)
+
+
+def _role(tokens: list[str]) -> list[str]:
+    """Return the role that "served as president of" gives; nothing if there is none."""
+    rest = list(tokens)
+    while rest and rest[0].lower() in _ARTICLES | {"as"}:
+        rest.pop(0)
+    return rest if len(rest) > 1 and rest[0].lower() not in _PREPOSITIONS else []
+
+
+def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
+    """Return the form of "capital of" or, turned, "capital", which names what the head has."""
+    words = list(tokens)
+    with_preposition = len(words) > 1 and words[-1].lower() in _PREPOSITIONS
+    noun = next(
+        (at for at, word in enumerate(words) if at and word.lower() in _PREPOSITIONS), len(words)
+    )
+    common_noun = words[noun - 1][:1].islower()
+    while noun > 1 and (
+        words[0].lower() in _MODIFIERS | _ARTICLES
+        or _NUMBERED.match(words[0])
+        or (common_noun and words[0][:1].isupper())
+    ):
+        words.pop(0)
+        noun -= 1
+    end = len(words) - with_preposition
+    if noun < end or not words[noun - 1][:1].isalpha():
+        return Form("phrase", " ".join(words).lower(), marks)
+    if words[-1] == "by":  # who a studio album is by, an album is by
+        words = words[-2:]
+        end = 1
+    words = [word.lower() for word in words]
+    words[end - 1] = noun_lemma(words[end - 1]).removeprefix("co-")
+    if with_preposition:
+        kept = words[:-1] if words[-1] == "of" else words
+        return Form("noun", " ".join(kept), marks)
+    return Form("noun", " ".join(words), marks, turned=True)
+
+
+@lru_cache(maxsize=1 << 14)
+def _verb(word: str) -> str | None:
+    """Return the base form of an inflected verb, or of a word that is a verb alone; else None."""
+    for tag in ("VBZ", "VBD", "VBN", "VBG"):
+        lemma = verb_lemma(word, tag)
+        if lemma != word and word in verb_forms(lemma, tag):
+            return lemma
+    only_verb = verb_forms(word, "VBZ") and not noun_lemma(word, known=True)
+    return word if only_verb else None
+
+
+def _is_participle(word: str, lemma: str) -> bool:
+    return word.removeprefix("co-") in verb_forms(lemma, "VBN")
+
+
+def _only_participle(word: str, lemma: str) -> bool:
+    return _is_participle(word, lemma) and word not in verb_forms(lemma, "VBD")

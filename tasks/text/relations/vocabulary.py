@@ -1,0 +1,164 @@
+"""The vocabulary of common relations, under whose names editions store what texts say.
+
+`vocabulary.toml` holds the data; the forms of its wordings (see `forms`) decide what else means the
+same relation.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from tasks.text.common_relations import common_relations
+from tasks.text.relations.forms import form_of
+
+End = Literal["thing", "time", "measure"]
+TIME_TYPES = ("date", "year")
+MEASURE_TYPES = ("number", "quantity")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRelation:
+    """A relation of the vocabulary, as `vocabulary.toml` describes it."""
+
+    name: str
+    inverse: str | None
+    end: End
+    single: bool
+    symmetric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a wording means: a relation's name, and whether it is said from the tail."""
+
+    name: str
+    turned: bool
+
+
+def meaning_of(
+    wording: str, end: End = "thing", head_kind: str = "", tail_kind: str = ""
+) -> Meaning | None:
+    """Return what a wording means by the vocabulary; None if it does not know the wording."""
+    form = form_of(wording)
+    listed = _listed()
+    key = (form.kind, form.words, form.marks)
+    flipped = listed.between.get((*key, head_kind, tail_kind))
+    if flipped is None:
+        flipped = listed.forms.get((*key, end))
+    if flipped is None:
+        return None
+    symmetric = listed.relations[flipped.name].symmetric
+    return Meaning(flipped.name, not symmetric and flipped.turned != form.turned)
+
+
+def known_relations() -> dict[str, KnownRelation]:
+    """Return the relations of the vocabulary by their names."""
+    return _listed().relations
+
+
+def depends_on_kinds(wording: str) -> bool:
+    """Whether the kinds of the ends tell which relation a wording means."""
+    form = form_of(wording)
+    return (form.kind, form.words, form.marks) in _listed().by_kinds
+
+
+def single_valued() -> list[str]:
+    """Return the wordings of relations with one tail per head at a time, for any graph."""
+    names = {name for name, relation in known_relations().items() if relation.single}
+    return sorted(names | {w for name, w, turned in _wordings() if name in names and not turned})
+
+
+def vocabulary_version() -> str:
+    """Return the start of the hash of the vocabulary."""
+    return hashlib.sha256(_text().encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    relations: dict[str, KnownRelation]
+    # By form and end, and by form and kinds: the relation, and whether an unturned form means it
+    # from the tail.
+    forms: dict[tuple[Any, ...], Meaning]
+    between: dict[tuple[Any, ...], Meaning]
+    by_kinds: frozenset[tuple[Any, ...]]
+
+
+@cache
+def _text() -> str:
+    return files("tasks.text.relations").joinpath("vocabulary.toml").read_text(encoding="utf-8")
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    """Return the vocabulary's entries, and those of properties that it lacks by their names alone.
+
+    What else `common_relations` lists as wordings may mean several relations.
+    """
+    entries: dict[str, dict[str, Any]] = tomllib.loads(_text())["relations"]
+    known = common_relations()
+    missing = dict(known)
+    for entry in entries.values():
+        id_ = entry.get("property", "").lstrip("-")
+        if id_:
+            del missing[id_]
+            # A bare noun such as "director" is listed with the kinds between which it means this.
+            listed = {line.partition(":")[0] for line in entry.get("turned_between", ())}
+            if known[id_].name not in listed:
+                side = "turned" if entry["property"].startswith("-") else "says"
+                entry[side] = [*entry.get(side, ()), known[id_].name]
+    for relation in missing.values():
+        entries.setdefault(
+            relation.name,
+            {
+                "inverse": relation.inverse or None,
+                "tail": "time" if relation.tail_kinds == {"date"} else "thing",
+                "single": relation.single,
+                "symmetric": relation.symmetric,
+            },
+        )
+    return entries
+
+
+def _wordings() -> Iterator[tuple[str, str, bool]]:
+    """Yield the wordings of each relation, and whether they are said from the tail."""
+    for name, entry in _entries().items():
+        yield name, name, False
+        for wording in entry.get("says", ()):
+            yield name, wording, False
+        inverse = None if entry.get("symmetric") else entry.get("inverse")
+        for wording in (*entry.get("turned", ()), *filter(None, [inverse])):
+            yield name, wording, True
+
+
+@cache
+def _listed() -> _Listed:
+    entries = _entries()
+    relations = {
+        name: KnownRelation(
+            name,
+            name if entry.get("symmetric") else entry.get("inverse"),
+            entry.get("tail", "thing"),
+            entry.get("single", False),
+            entry.get("symmetric", False),
+        )
+        for name, entry in entries.items()
+    }
+    forms: dict[tuple[Any, ...], Meaning] = {}
+    for name, wording, turned in _wordings():
+        form = form_of(wording)
+        key = (form.kind, form.words, form.marks, relations[name].end)
+        forms.setdefault(key, Meaning(name, form.turned != turned))
+    between = {}
+    for name, entry in entries.items():
+        for side in ("between", "turned_between"):
+            for line in entry.get(side, ()):
+                wording, _, kinds = line.partition(":")
+                head, _, tail = (part.strip() for part in kinds.partition(">"))
+                form = form_of(wording)
+                turned = form.turned != (side == "turned_between")
+                between[form.kind, form.words, form.marks, head, tail] = Meaning(name, turned)
+    return _Listed(relations, forms, between, frozenset(key[:3] for key in between))

@@ -1,0 +1,171 @@
+"""Relations by one name: forms of wordings, the vocabulary, what a build decides."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from schemas.observations import Override, RelationName
+from schemas.ontology import Ontology
+from tasks.publish.relation_names import name_relations, new_names
+from tasks.text.relations.forms import form_of
+from tasks.text.relations.vocabulary import meaning_of
+
+STATED = pa.schema(
+    [
+        ("wording", pa.string()),
+        ("tail_end", pa.string()),
+        ("head_sort", pa.string()),
+        ("tail_sort", pa.string()),
+        ("triples", pa.int64()),
+    ]
+)
+NONE_KNOWN = RelationName.to_table([])
+NO_OVERRIDES = Override.to_table([])
+
+
+def stated(*uses: tuple[str, int], end: str = "thing") -> pa.Table:
+    rows = [
+        {"wording": w, "tail_end": end, "head_sort": "", "tail_sort": "", "triples": n}
+        for w, n in uses
+    ]
+    return pa.Table.from_pylist(rows, schema=STATED)
+
+
+def names(
+    table: pa.Table,
+    known: pa.Table = NONE_KNOWN,
+    overrides: pa.Table = NO_OVERRIDES,
+    ontology: str = "",
+) -> dict[str, tuple[str, bool]]:
+    own = Ontology.model_validate({"relations": {ontology: {}}} if ontology else {})
+    rows = name_relations(table, known, overrides, own).to_pylist()
+    return {row["wording"]: (row["relation"], row["turned"]) for row in rows}
+
+
+def override(wording: str, relation: str | None, **more: Any) -> pa.Table:
+    row = {
+        "override_id": "o",
+        "action": "relation",
+        "subject": wording,
+        "object": relation,
+        "name": None,
+        "inverse": None,
+        "reason": None,
+        "made_at": datetime(2026, 1, 1, tzinfo=UTC),
+        **more,
+    }
+    return Override.to_table([row])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("painted", "paints"),
+        ("painted", "has painted"),
+        ("is the mayor of", "mayor of"),
+        ("was elected mayor of", "mayor of"),
+        ("second mayor of", "mayor of"),
+        ("Bavarian mayor of", "mayor of"),
+        ("works for", "was working for"),
+        ("lay on", "lies on"),
+        ("修建了", "修建"),
+    ],
+)
+def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other: str) -> None:
+    assert form_of(one) == form_of(other)
+
+
+@pytest.mark.parametrize(
+    ("turned", "forward"),
+    [
+        ("painted by", "painted"),
+        ("mural painted by", "paints"),
+        ("patron", "patron of"),
+        ("has patron", "patron of"),
+        ("由…修建", "修建"),
+        ("被修建", "修建"),
+    ],
+)
+def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> None:
+    one, other = form_of(turned), form_of(forward)
+    assert (one.kind, one.words) == (other.kind, other.words)
+    assert one.turned and not other.turned
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("founded", "funded"),
+        ("founded", "found"),
+        ("won", "lost"),
+        ("parent of", "child of"),
+        ("came before", "came after"),
+        ("accepted", "not accepted"),
+        ("may cause", "causes"),
+        ("former mayor of", "mayor of"),
+        ("largest city in", "smallest city in"),
+        ("wrote in", "written in"),
+        ("second of", "first of"),
+        ("被称为", "称为"),
+    ],
+)
+def test_opposites_and_near_spellings_stay_apart(one: str, other: str) -> None:
+    made = names(stated((one, 5), (other, 5)))
+    assert made[one] != made[other]
+
+
+def test_the_vocabulary_knows_common_relations_by_many_wordings() -> None:
+    assert meaning_of("wife of") == meaning_of("was married to") == meaning_of("配偶")
+    born, written = meaning_of("born in"), meaning_of("written by")
+    assert born and (born.name, born.turned) == ("born in", False)
+    assert meaning_of("born in", "time") == meaning_of("出生于", "time") != born
+    assert written and (written.name, written.turned) == ("wrote", True)
+    # The ends tell who directs what.
+    assert meaning_of("director of", "thing", "person", "organisation") is None
+    assert meaning_of("director of", "thing", "person", "work") == meaning_of("directed")
+
+
+def test_a_relation_is_called_by_its_commonest_wording() -> None:
+    made = names(stated(("paints", 2), ("painted", 5), ("painted by", 9), ("was painting", 1)))
+    assert set(made.values()) == {("painted", False), ("painted", True)}
+    assert made["painted by"] == ("painted", True)
+    assert names(stated(("tuned by", 3)))["tuned by"] == ("tuned", True)
+    assert names(stated(("motto", 3), ("motto of", 1))) == {
+        "motto": ("motto", False),
+        "motto of": ("motto", True),
+    }
+
+
+def test_times_have_a_relation_of_their_own() -> None:
+    made = names(stated(("painted in", 2), ("painted on", 1), end="time"))
+    assert set(made.values()) == {("painted on", False)}
+
+
+def test_an_established_name_stays() -> None:
+    first = name_relations(stated(("paints", 5)), NONE_KNOWN, NO_OVERRIDES, Ontology())
+    known = new_names(first, NONE_KNOWN, "000001")
+    later = stated(("paints", 5), ("painted", 50), ("painted by", 70))
+    assert set(names(later, known).values()) == {("paints", False), ("paints", True)}
+    second = name_relations(later, known, NO_OVERRIDES, Ontology())
+    assert set(new_names(second, known, "000002")["wording"].to_pylist()) == {
+        "painted",
+        "painted by",
+    }
+
+
+def test_people_correct_a_mapping() -> None:
+    table = stated(("helms", 3), ("helmed by", 3), ("directed", 9), ("wife", 2))
+    joined = names(table, overrides=override("helms", "directed"))
+    assert joined["helms"] == ("directed", False) and joined["helmed by"] == ("directed", True)
+    turned = names(table, overrides=override("helms", "directed by"))
+    assert turned["helms"] == ("directed", True)
+    turned = names(table, overrides=override("helms", "directed", inverse=True))
+    assert turned["helms"] == ("directed", True)
+    assert names(table, overrides=override("wife", None))["wife"] == ("wife", False)
+
+
+def test_an_ontology_names_relations_first() -> None:
+    made = names(stated(("directed", 9), ("directed by", 3)), ontology="directed by")
+    assert made == {"directed": ("directed by", True), "directed by": ("directed by", False)}

@@ -1,0 +1,22 @@
+-- The stated triples with their entities, and what relations they state: the input of naming.
+create table ended_triples as
+select s.*, h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
+       case when s.value_type in ('date', 'year') then 'time'
+            when s.value_type in ('number', 'quantity') then 'measure' else 'thing' end as tail_end,
+       coalesce(hk.kind, 'unknown') as head_sort,
+       coalesce(tk.kind, case when t.entity_id is null then s.value_type else 'unknown' end)
+           as tail_sort
+from triple_statements s
+join assignment h on h.document_id = s.document_id and h.name = s.head
+join resolved_entities hk on hk.entity_id = h.entity_id
+left join assignment t
+    on s.value_type = 'entity' and t.document_id = s.document_id and t.name = s.tail
+left join resolved_entities tk on tk.entity_id = t.entity_id
+-- An entity related to itself is two of its names in one clause, not a fact.
+where h.entity_id is distinct from t.entity_id;
+
+create table stated_relations as
+select relation as wording, tail_end, head_sort, tail_sort, count(*) as triples,
+       count(stated_tail_id) as linked
+from ended_triples group by all
+order by all;
