@@ -89,16 +89,22 @@ def suggestion(edition: Edition, most: int = 100) -> dict[str, Any]:
         for place, kind in (("domain", row["head_kind"]), ("range", tail)):
             counts[place][kind] = counts[place].get(kind, 0) + row["triples"]
     relations: dict[str, Any] = {}
-    for row in _rows(edition, _RELATIONS)[:most]:
+    rows = _rows(edition, _RELATIONS)[:most]
+    # "born in" is a relation, and a wording of that between people and dates.
+    taken = {row["relation"].casefold() for row in rows}
+    for row in rows:
         if row["triples"] < LEAST_TRIPLES:
             break
         entry: dict[str, Any] = {"description": f"such as: {row['example']}"[:500]}
         for place, times in ends[row["relation"]].items():
             if usual := _usual(times):
                 entry[place] = usual
-        wordings = [w for w in row.get("wordings") or () if w != row["relation"]]
+        wordings = [w for w in row["wordings"] if w.casefold() not in taken]
         entry |= {"wordings": wordings} if wordings else {}
-        entry |= {"inverse": row["inverse"]} if row.get("inverse") else {}
+        taken.update(map(str.casefold, wordings))
+        if row["inverse"] and row["inverse"].casefold() not in taken:
+            entry["inverse"] = row["inverse"]
+            taken.add(entry["inverse"].casefold())
         entry |= {"single_valued": True} if row["single_valued"] else {}
         relations[row["relation"]] = entry
     return {"mode": "warn", "kinds": _kinds(edition), "relations": relations}

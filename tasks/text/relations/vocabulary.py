@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from tasks.text.common_relations import common_relations
-from tasks.text.relations.forms import form_of
+from tasks.text.relations.forms import Form, bare_words, form_of
 
 End = Literal["thing", "time", "measure"]
 TIME_TYPES = ("date", "year")
@@ -48,7 +48,7 @@ def meaning_of(
     key = (form.kind, form.words, form.marks)
     flipped = listed.between.get((*key, head_kind, tail_kind))
     if flipped is None:
-        flipped = listed.forms.get((*key, end))
+        flipped = listed.forms.get(_key(form, end))
     if flipped is None:
         return None
     symmetric = listed.relations[flipped.name].symmetric
@@ -106,7 +106,8 @@ def _entries() -> dict[str, dict[str, Any]]:
         if id_:
             del missing[id_]
             # A bare noun such as "director" is listed with the kinds between which it means this.
-            listed = {line.partition(":")[0] for line in entry.get("turned_between", ())}
+            between = (*entry.get("between", ()), *entry.get("turned_between", ()))
+            listed = {line.partition(":")[0] for line in between}
             if known[id_].name not in listed:
                 side = "turned" if entry["property"].startswith("-") else "says"
                 entry[side] = [*entry.get(side, ()), known[id_].name]
@@ -134,6 +135,11 @@ def _wordings() -> Iterator[tuple[str, str, bool]]:
             yield name, wording, True
 
 
+def _key(form: Form, end: End) -> tuple[Any, ...]:
+    words = bare_words(form) if end == "time" else form.words
+    return form.kind, words, form.marks, end
+
+
 @cache
 def _listed() -> _Listed:
     entries = _entries()
@@ -150,8 +156,7 @@ def _listed() -> _Listed:
     forms: dict[tuple[Any, ...], Meaning] = {}
     for name, wording, turned in _wordings():
         form = form_of(wording)
-        key = (form.kind, form.words, form.marks, relations[name].end)
-        forms.setdefault(key, Meaning(name, form.turned != turned))
+        forms.setdefault(_key(form, relations[name].end), Meaning(name, form.turned != turned))
     between = {}
     for name, entry in entries.items():
         for side in ("between", "turned_between"):
