@@ -7,8 +7,8 @@ make one predicate.
 
 from dataclasses import dataclass, field
 
-from tasks.extract.rules.english_words import is_base_verb
 from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_base_verb
 from tasks.text.languages import word_set
 
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
