@@ -109,6 +109,12 @@ def test_headlines_are_no_sentences(text, prose):
     assert read_as.strip() == (prose or text)
 
 
+def test_a_paragraph_of_marks_alone_has_no_prose():
+    text = '{{< picture src="a.jpg" caption="" >}}'
+    block = {"kind": "prose", "start": 0, "end": len(text), "lead": ""}
+    assert lay_out({"text": text, "blocks": [block]}).prose.text.strip() == ""
+
+
 def test_scripts_and_readings_of_characters_are_no_words():
     text = "import A from './a';\nimport B from './b';\n\nThe text stands.\n"
     assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The text stands."

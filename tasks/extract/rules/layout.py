@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.blocks import Block, BlockKind, stored_blocks
@@ -100,7 +101,7 @@ def _without_headlines(words: Excerpt) -> Excerpt:
     parts: list[Part] = []
     lines = words.text.splitlines(keepends=True)
     place, stands_apart = 0, True
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         goes_on = bool(following) and not following.lstrip()[:1].isupper()
         headline = stands_apart and not goes_on and _is_title_case(line)
         if not headline:
