@@ -4,9 +4,9 @@
 
 A question is right if the answer contains one of the accepted ones, or, where the corpus has no
 answer, if none is given. `text` reads passages; `knowledge` answers from what was extracted alone:
-triples, descriptions, aspects and aliases, looked up by programs. `found` is the share of questions
-whose documents are all among the first eight that the search returns, by language: Chinese is found
-by its words and the graph alone unless a multilingual encoder is configured.
+triples, statements, descriptions, aspects and aliases, looked up by programs. `found` is the share
+of questions whose documents are all among the first eight that the search returns, by language:
+Chinese is found by its words and the graph alone unless a multilingual encoder is configured.
 """
 
 import argparse

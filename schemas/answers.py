@@ -42,7 +42,9 @@ class Evidence(_Reply):
     """A place in the corpus, a fact, or a text of an expert, that an answer rests on."""
 
     text: str = Field(description="Its text.")
-    kind: str = Field(description="passage, triple, description, aspect, expert or path.")
+    kind: str = Field(
+        description="passage, triple, statement, description, aspect, expert or path."
+    )
     graph: str = Field(
         "corpus", description="The knowledge base that it belongs to, or the expert's name."
     )

@@ -36,9 +36,13 @@ class Statement(Row):
     statement_id: str = Field(description="Made from its words, its document and its place there.")
     subject: str = SUBJECT
     subject_name: str = SUBJECT_NAME
+    subject_id: str | None = Field(description="The entity of that name, null if there is none.")
     predicate: str = PREDICATE
     object: str = OBJECT
     arguments: list[str] = ARGUMENTS
+    argument_ids: list[str] = Field(
+        description="The entities that object, arguments, time and place name."
+    )
     time: str = TIME
     place: str = PLACE
     polarity: str = POLARITY

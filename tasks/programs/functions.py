@@ -11,6 +11,7 @@ from typing import Any
 from tasks.programs.calls import MOST_ALIASES, Call, read_aliases
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
+from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.programs.limits import SandboxError
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
 from tasks.programs.relation_matching import MARGIN, RelationMatcher, split_inverse
@@ -150,8 +151,17 @@ class Functions:
         return [entity for entity, _, _ in fitting] or entities, facts, best
 
     def _facts_of(self, entities: list[EntityRef], wanted: list[str]) -> tuple[list[Fact], float]:
-        """Return the facts with matching relations, forward ones first, and the best score."""
+        """Return the facts with matching relations, forward ones first, and the best score.
+
+        Statements count only where no other fact matches.
+        """
         around = [fact for entity in entities for fact in self._entities.around(entity)]
+        statements = [fact for fact in around if fact.kind == STATEMENT]
+        facts = [fact for fact in around if fact.kind != STATEMENT]
+        matching, best = self._matching(facts, wanted)
+        return (matching, best) if matching else self._matching(statements, wanted)
+
+    def _matching(self, around: list[Fact], wanted: list[str]) -> tuple[list[Fact], float]:
         arguments = [split_inverse(alias) for alias in wanted]
         either = [alias for alias, inverse in arguments if not inverse]
         heads = [alias for alias, inverse in arguments if inverse]

@@ -45,7 +45,7 @@ def facts_words(facts: Iterable[Fact]) -> str:
     """Return facts as `X, school: A, B`, grouped by entity, relation and direction."""
     groups: dict[tuple[str, str], list[str]] = {}
     for fact in islice(facts, MOST_FACTS):
-        relation = f"inverse of {fact.relation}" if fact.inverse else fact.relation
+        relation = f"inverse of {_relation(fact)}" if fact.inverse else _relation(fact)
         groups.setdefault((fact.entity.name, relation), []).append(fact.text)
     return "; ".join(
         f"{one_line(name)}, {one_line(relation)}: {_listed(values, MOST_VALUES)}"
@@ -57,8 +57,9 @@ def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
     """Return `X: description Attributes: relation -> values, …`, without unknown parts."""
     attributes: dict[str, list[str]] = {}
     for fact in facts:
-        if not fact.inverse and (fact.relation in attributes or len(attributes) < MOST_ATTRIBUTES):
-            attributes.setdefault(fact.relation, []).append(fact.text)
+        relation = _relation(fact)
+        if not fact.inverse and (relation in attributes or len(attributes) < MOST_ATTRIBUTES):
+            attributes.setdefault(relation, []).append(fact.text)
     parts = [one_line(description, LONGEST_INFO)] if description else []
     if attributes:
         shown = ", ".join(
@@ -67,6 +68,11 @@ def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
         )
         parts.append(f"Attributes: {shown}")
     return f"{one_line(name)}: {' '.join(parts)}"
+
+
+def _relation(fact: Fact) -> str:
+    """Return a fact's relation; that of a statement is marked, since it is weaker."""
+    return f"{fact.relation} (statement)" if fact.kind == "statement" else fact.relation
 
 
 def _listed(values: list[str], most: int) -> str:

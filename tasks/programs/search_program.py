@@ -237,7 +237,7 @@ def _evidence(call: Call, graph: str, answers: set[str]) -> Iterator[tuple[bool,
         yield (
             fact.text in answers,
             Evidence(
-                text=f"{head}, {fact.relation}: {tail}"[:LONGEST_EVIDENCE],
+                text=(fact.words or f"{head}, {fact.relation}: {tail}")[:LONGEST_EVIDENCE],
                 kind=fact.kind,
                 graph=graph,
                 score=min(1.0, call.similarity * fact.confidence),

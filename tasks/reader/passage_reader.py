@@ -6,6 +6,7 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.minilm import load_encoder
 from tasks.programs.knowledge_bases.protocol import Place
+from tasks.programs.knowledge_bases.statements import are_linked, statements_in
 from tasks.reader.comparison import (
     PairQuestion,
     ValueComparison,
@@ -56,6 +57,7 @@ class PassageReader:
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
         self._con = edition.connect()
+        self._linked = are_linked(self._con)
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),
@@ -173,14 +175,17 @@ class PassageReader:
                         cut_chinese=cut_chinese,
                     )
                 )
-        self._attach_triples(gathered)
+        self._attach_triples(gathered, [hit.fields["passage_id"] for hit in hits])
         return gathered
 
-    def _attach_triples(self, gathered: list[Sentence]) -> None:
+    def _attach_triples(self, gathered: list[Sentence], passages: list[str]) -> None:
         documents = sorted({sentence.topic for sentence in gathered})
         stated: dict[str, list[tuple[int, StatedTriple]]] = defaultdict(list)
         for row in self._con.execute(_TRIPLES, {"documents": documents}).fetchall():
             stated[row[0]].append((row[1], StatedTriple(*row[2:])))
+        for clause in statements_in(self._con, passages) if self._linked else ():
+            triple = StatedTriple(clause.subject, clause.predicate, clause.object)
+            stated[clause.place.document_id].append((clause.place.span_start, triple))
         for sentence in gathered:
             assert sentence.place is not None
             inside = range(sentence.place.span_start, sentence.place.span_end)

@@ -14,9 +14,11 @@ from tasks.text.question import FUNCTION_WORDS
 
 LONGEST_PHRASE = 120  # characters
 BEFORE = 3  # words before a name that may hold a noun for its kind
+WITH_NOUN = 0.9  # how well an end fits that has the noun that the question asks for
 ORGANISATION_FITS = 0.85  # how well an organisation fits a question for a person
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of)\s+", re.I)
-_ARTICLE = re.compile(r"^(?:the|an?)\s+")
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.I)
+_OWNERS = frozenset({"our", "their", "his", "her", "its", "my", "your"})
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"(?<![\w.-])\d{1,9}(?:[.,]\d{1,9})*(?!\w)")
 
@@ -85,20 +87,36 @@ def _numbers(sentence: Sentence, expected: ExpectedAnswer) -> Iterator[Phrase]:
 
 
 def _names(sentence: Sentence, expected: ExpectedAnswer, entities: Entities) -> Iterator[Phrase]:
-    """Yield names of a fitting kind; if any kind fits, also heads and tails of triples."""
+    """Yield names of a fitting kind, then heads and tails of triples.
+
+    If a kind is expected, these must have the noun that the question asks for.
+    """
     for name in sentence.names:
         fit = _name_fit(name, sentence, expected, entities)
         if fit:
             bare = _ARTICLE.sub("", name.text)
             text, start = _POSSESSIVE.sub("", bare), name.end - len(bare)
             yield Phrase(text, start, start + len(text), fit)
-    if expected.kinds:
-        return
     for triple in sentence.triples:
         for text in (triple.tail, triple.head):
             place = sentence.text.find(text)
-            if place >= 0 and not is_pronoun(text, sentence.language):
-                yield Phrase(text, place, place + len(text), 0.5 if expected.noun else 0.7)
+            if not text or place < 0 or not _is_thing(text, sentence.language):
+                continue
+            fit = 0.0 if expected.kinds else 0.5 if expected.noun else 0.7
+            named = text != text.lower() or sentence.language != "en"
+            if named and expected.noun in sentence.stems_in(text):
+                fit = WITH_NOUN
+            if fit:
+                bare = _ARTICLE.sub("", text)
+                start = place + len(text) - len(bare)
+                yield Phrase(bare, start, start + len(bare), fit)
+
+
+def _is_thing(text: str, language: str) -> bool:
+    """Return whether an end is a thing by its first word: no pronoun, clause or `through it`."""
+    first = _ARTICLE.sub("", text).split(maxsplit=1)[0]
+    opens = first == first.lower() and first in FUNCTION_WORDS and first not in _OWNERS
+    return not is_pronoun(text, language) and not opens
 
 
 def beside_name(sentence: Sentence, name: LinkedName) -> list[str]:

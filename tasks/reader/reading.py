@@ -194,7 +194,7 @@ def read(
     """Return the best readings, at most one per phrase, best first."""
     best: dict[str, Reading] = {}
     proximity = _Proximity(question)
-    stems = set(question.terms)
+    stems = question.terms.keys() | {word for _, _, word in stems_of(question.question.text)}
     for sentence in sentences:
         for phrase in phrases_in(sentence, question.expected, stems, entities):
             if question.figures & set(_FIGURE.findall(phrase.text)):

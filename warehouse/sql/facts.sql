@@ -51,14 +51,38 @@ left join resolved_entities t on t.entity_id = r.tail_id
 where r.triple_id not in (select fact_id from rejected);
 
 create table statement_facts as
-select substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate, object,
-           array_to_string(arguments, chr(30)))), 1, 32) as statement_id,
-       subject, subject_name, predicate, object, arguments, "time", place, polarity, modality,
-       attribution, confidence, engine_confidence, document_id, passage_id, doc_start as span_start, doc_end as span_end,
-       sensitivity
-from clause_statements
-where statement_id not in (select fact_id from rejected)
-qualify row_number() over (partition by statement_id order by confidence desc, ordinal) = 1;
+with each as (
+    select s.* exclude (engine, prompt_sha, commit, extracted_at, ordinal),
+           substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate,
+               object, array_to_string(arguments, chr(30)))), 1, 32) as statement_id
+    from clause_statements s
+    where statement_id not in (select fact_id from rejected)
+    qualify row_number() over (partition by statement_id order by confidence desc, ordinal) = 1
+),
+subjects as (  -- a subject that is a name word for word, if not the name that was read in it
+    select e.statement_id, coalesce(any_value(named.entity_id), any_value(whole.entity_id)) as subject_id
+    from each e
+    left join assignment named on named.document_id = e.document_id and named.name = e.subject_name
+    left join assignment whole on whole.document_id = e.document_id and whole.name = e.subject
+    group by all
+),
+named as (  -- whom its complements name
+    select e.statement_id, list(distinct a.entity_id order by a.entity_id) as argument_ids
+    from each e
+    join name_places n
+        on n.document_id = e.document_id and n.passage_id = e.passage_id
+        and n.doc_start >= e.doc_start and n.doc_start < e.doc_end and n.name <> e.subject_name
+        and contains(concat_ws(chr(30), e.object, array_to_string(e.arguments, chr(30)), e."time", e.place), n.name)
+    join assignment a on a.document_id = n.document_id and a.name = n.name
+    group by all
+)
+select e.statement_id, e.subject, e.subject_name, h.subject_id, e.predicate, e.object,
+       e.arguments, coalesce(n.argument_ids, []) as argument_ids, e."time", e.place, e.polarity,
+       e.modality, e.attribution, e.confidence, e.engine_confidence, e.document_id, e.passage_id,
+       e.doc_start as span_start, e.doc_end as span_end, e.sensitivity
+from each e
+join subjects h using (statement_id)
+left join named n using (statement_id);
 
 create table resolved_descriptions as
 select s.*, a.entity_id, substring(sha256(concat_ws(chr(31), a.entity_id, s.text)), 1, 32) as description_id

@@ -17,6 +17,12 @@ from tasks.graphs.build import FOLDER, NAMES, graph_folders
 from tasks.graphs.graph import Graph, Nodes, open_graph
 from tasks.graphs.linking.link import Linker
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
+from tasks.programs.knowledge_bases.statements import (
+    STATEMENT,
+    Stated,
+    are_linked,
+    statements_around,
+)
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 20_000  # around one entity
@@ -90,7 +96,7 @@ class EditionGraph:
         return (described.of(int(entity.key)) or "") if described else ""
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
-        """Return the facts around an entity: triples, then its aspects.
+        """Return the facts around an entity: triples, then its aspects, then statements.
 
         Those of the corpus come from the database, with the places that state them; those of an
         imported graph, which has none, from the arrays.
@@ -107,7 +113,8 @@ class EditionGraph:
                 by_id[entity_id] = entity
             elif not self._withholds:  # a value without an id has no known source
                 facts[entity] = self._walked(entity)
-        for fact in chain(self._stated(by_id), self._aspects(by_id)) if by_id else ():
+        sources = (self._stated(by_id), self._aspects(by_id), self._clauses(by_id))
+        for fact in chain(*sources) if by_id else ():
             facts[fact.entity].append(fact)
         return facts
 
@@ -156,12 +163,44 @@ class EditionGraph:
                 place=_place(*place),
             )  # fmt: skip
 
+    def fact_of(self, stated: Stated, entity: EntityRef, *, inverse: bool = False) -> Fact:
+        """Return a statement as a fact around its subject, or around an entity that it names."""
+        ends = (stated.subject, *stated.complements)
+        return Fact(
+            entity, stated.predicate, self._end(stated, inverse), inverse, STATEMENT,
+            stated.statement_id, stated.confidence, place=stated.place, words=stated.words,
+            ends=ends,
+        )  # fmt: skip
+
+    def _clauses(self, by_id: Mapping[str, EntityRef]) -> Iterator[Fact]:
+        if not (self.personal and self._linked):
+            return
+        con = self._con.cursor()
+        for stated in statements_around(con, list(by_id), everything=not self._withholds):
+            named = dict.fromkeys(stated.argument_ids, True) | {stated.subject_id or "": False}
+            for entity_id, inverse in named.items():
+                if entity_id in by_id:
+                    yield self.fact_of(stated, by_id[entity_id], inverse=inverse)
+
+    def node_of(self, entity_id: str | None) -> int | None:
+        """Return the node of an entity's id, None if there is none."""
+        return self._ids.get(entity_id) if entity_id else None
+
+    def _end(self, stated: Stated, inverse: bool) -> EntityRef | str:
+        """Return the other end of a statement: an entity if its name is all of it."""
+        text = stated.subject if inverse else stated.rest
+        for entity_id in (stated.subject_id,) if inverse else stated.argument_ids:
+            node = self.node_of(entity_id)
+            if node is not None and self.arrays.label(node) == text:
+                return EntityRef(self.name, str(node), text)
+        return text
+
     def _read(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
         # Several questions may use one knowledge base at the same time.
         return self._con.cursor().execute(query, values).fetchmany(MOST_FACTS)
 
     def _value(self, entity_id: str | None, name: str) -> EntityRef | str:
-        node = self._ids.get(entity_id) if entity_id else None
+        node = self.node_of(entity_id)
         return name if node is None else EntityRef(self.name, str(node), name)
 
     def _ref(self, node: int) -> EntityRef:
@@ -170,6 +209,10 @@ class EditionGraph:
     def _candidate(self, node: int, score: float) -> Candidate:
         ref = self._ref(node)
         return Candidate(ref, score, self.get_entity_info(ref))
+
+    @cached_property
+    def _linked(self) -> bool:
+        return are_linked(self._con.cursor())
 
     @cached_property
     def _linker(self) -> Linker:

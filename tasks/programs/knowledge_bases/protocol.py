@@ -42,18 +42,22 @@ class Fact:
     """A triple from an entity's point of view: a relation and its other end.
 
     `inverse` says that the entity is the tail of the triple and `value` its head. `value` is an
-    entity, or the text of a value. An aspect is a fact whose relation is the aspect.
+    entity, or the text of a value. An aspect is a fact whose relation is the aspect. A statement is
+    one whose relation is its predicate; `words` is the whole of it, and `ends` are its subject and
+    its complements.
     """
 
     entity: EntityRef
     relation: str
     value: EntityRef | str
     inverse: bool = False
-    kind: str = "triple"  # triple or aspect
+    kind: str = "triple"  # triple, aspect or statement
     fact_id: str | None = None
     confidence: float = 1.0
     question: str = field(default="", compare=False)  # that an aspect answers
     place: Place | None = field(default=None, compare=False)
+    words: str = field(default="", compare=False)
+    ends: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def text(self) -> str:

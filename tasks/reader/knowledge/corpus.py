@@ -1,12 +1,13 @@
 """The corpus of an edition as a knowledge base that finds entities by name and by description."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tasks.models.encoders.minilm import Encoder
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact, Place
+from tasks.programs.knowledge_bases.statements import are_linked, statements_in
 from tasks.reader.knowledge.names import entities_named, names_in, names_in_question
 from tasks.reader.phrases import beside_name
 from tasks.reader.sentence import Sentence
@@ -21,6 +22,7 @@ MOST_DESCRIBED = 8  # entities that a description may mean
 NOTES = 16  # descriptions and aspects from which these are taken
 OPENING = 200  # characters of a description in which its class is looked for
 MOST_EDGES = 400  # edges of a node that is not a hub
+NEAR_PASSAGES = 6  # whose statements are read
 MOST_KEPT = 2_000  # entities whose facts are kept for further questions
 _CLASS = re.compile(
     r"\b(?:is|was|are|were)\s+(?:(?:an?|the|one|of|currently|both)\s+)*(.+?)"
@@ -102,6 +104,24 @@ class CorpusKnowledge:
             new = list(dict.fromkeys(entities))
         if new:
             self._facts.update(self._base.facts_around(new))
+
+    def statements_near(self, question: Question) -> Iterator[tuple[str, Fact]]:
+        """Yield statements of the passages most like a question, with their documents' titles.
+
+        A statement whose subject is no entity is a fact around the nameless thing of its passage.
+        """
+        if not are_linked(self._con):
+            return
+        hits = self._searcher.alike(question, NEAR_PASSAGES)
+        places = {hit.fields["passage_id"]: number for number, hit in enumerate(hits, 1)}
+        titles = {hit.fields["document_id"]: hit.fields["title"] for hit in hits}
+        for stated in statements_in(self._con, list(places)):
+            title = titles.get(stated.place.document_id)
+            if title is not None:
+                node = self._base.node_of(stated.subject_id)
+                key = -places[stated.passage_id] if node is None else node
+                subject = EntityRef(self.name, str(key), stated.subject)
+                yield title, self._base.fact_of(stated, subject)
 
     # -- names and kinds --------------------------------------------------------------------------
 

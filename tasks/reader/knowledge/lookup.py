@@ -9,7 +9,7 @@ from tasks.programs.program_run import ProgramRun, run_program
 from tasks.programs.relation_matching import INVERSE_OF, RelationMatcher
 from tasks.reader.knowledge.coreference import coreferent_nodes
 from tasks.reader.knowledge.corpus import CorpusKnowledge
-from tasks.reader.knowledge.records import records_of
+from tasks.reader.knowledge.records import records_near, records_of
 from tasks.reader.sentence import Sentence
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
@@ -75,6 +75,12 @@ class Lookup:
     def records_of(self, entities: Sequence[EntityRef]) -> list[Sentence]:
         """Return the records of some entities."""
         return [record for entity in entities for record in self._records.get(entity, ())]
+
+    def records_near(self, question: Question, known: Iterable[Sentence]) -> list[Sentence]:
+        """Return what the passages most like a question state, without what is known already."""
+        facts = {record.fact.fact_id for record in known if record.fact}
+        near = records_near(question, self.knowledge)
+        return [record for record in near if record.fact and record.fact.fact_id not in facts]
 
     def profiles(self) -> dict[int, frozenset[str]]:
         """Return the stems in the records of each node."""

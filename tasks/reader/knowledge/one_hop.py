@@ -26,6 +26,7 @@ LONGEST_NOUN = 8  # words between the asking word and the verb
 
 _KIND_BEFORE = re.compile(r"\bthe\s+([\w-]+)\s+(?:of\s+)?$", re.I)
 _WORD = re.compile(r"[\w-]+|[,;:]")
+_SINGLE = re.compile(r"\s+([a-z][\w-]+)\s+(\w+)")  # what is asked for, and a word after it
 _PARTICIPLE = re.compile(r"\w{3,}ed|born|known|made|written|led|won|sung|held|built")
 _COPULA = frozenset({"is", "was", "are", "were", "the", "a", "an", "name", "of"})
 _BETWEEN = frozenset({"and", "or", ","})
@@ -61,6 +62,7 @@ def _records(
     meant = {normalise_name(name.text): {b.entity for b in name.bearers} for name in names}
     entities = [e for e in dict.fromkeys(entities) if _is_meant(int(e.key), e.name, meant)]
     records = [r for r in lookup.records_of(entities) if not _is_of_namesake(r, meant)]
+    records += lookup.records_near(question, records)
     relations = _possible_relations(weighted, names)
     facts = lookup.related(texts, relations)
     records = [_with_synonyms(record, relations, facts) for record in records]
@@ -136,7 +138,11 @@ def with_noun(
         return expected
     if asking[1].lower() not in ("what", "which"):
         return expected
-    nouns = [word for word in _noun_stems(question.text[asking.end() :]) if word in class_words]
+    after = question.text[asking.end() :]
+    nouns = [word for word in _noun_stems(after) if word in class_words]
+    first = _SINGLE.match(after)
+    if first and not nouns and first[2].lower() in FUNCTION_WORDS:
+        nouns = [stem(first[1].lower())]
     return replace(expected, noun=nouns[-1]) if nouns else expected
 
 

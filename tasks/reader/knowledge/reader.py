@@ -73,10 +73,16 @@ def _answers(candidates: list[Candidate]) -> list[str]:
     return list(dict.fromkeys([best.text, *equal]))
 
 
-def _relation(candidate: Candidate) -> tuple[str, str, bool] | None:
-    """Return the entity and the relation of an answer's triple, and the side of the answer."""
-    first = candidate.readings[-1].chain[0]
+def _relation(candidate: Candidate) -> tuple[str, str, str | bool] | None:
+    """Return the entity and the relation of an answer's triple, and the side of the answer.
+
+    Of a statement it is that very statement, and the end that holds the answer.
+    """
+    first, phrase = candidate.readings[-1].chain[0], candidate.readings[-1].phrase.text
     fact = first.fact
-    if fact is None or fact.kind != "triple":
+    if fact is None or fact.kind == "aspect":
         return None
+    if fact.ends:
+        held = next((end for end in fact.ends if phrase in end), "")
+        return fact.fact_id or "", fact.relation, held
     return first.topic, fact.relation, candidate.text in fact.text

@@ -1,6 +1,7 @@
 """Records: the known facts of an entity as sentences for the reader."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.reader.knowledge.corpus import CorpusKnowledge
@@ -8,6 +9,7 @@ from tasks.reader.sentence import Sentence, StatedTriple
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.words import Name
 from tasks.text.languages import language_of
+from tasks.text.question import Question
 from tasks.text.sentences import sentences
 from tasks.text.words import WORD
 
@@ -16,14 +18,15 @@ LONGEST_TEXT = 4_000  # characters of a description or an aspect
 
 
 def records_of(entity: EntityRef, knowledge: CorpusKnowledge) -> list[Sentence]:
-    """Return an entity's description, aspects and triples as sentences."""
+    """Return an entity's description, aspects, triples and statements as sentences."""
     facts = knowledge.get_entity_triples(entity)[:MOST_FACTS]
     triples = [fact for fact in facts if fact.kind == "triple"]
     records = list(_from_text(entity, knowledge.get_entity_info(entity), None, triples, knowledge))
     for fact in facts:
-        if fact.kind != "triple":
+        if fact.kind == "aspect":
             records += _from_text(entity, fact.text, fact, triples, knowledge)
     records += (_from_triple(entity, fact, knowledge) for fact in triples)
+    records += (_from_statement(entity, fact, knowledge) for fact in facts if fact.words)
     knowledge.learn_kinds(name.bearers[0].entity for record in records for name in record.names)
     return records
 
@@ -62,6 +65,21 @@ def _from_triple(entity: EntityRef, triple: Fact, knowledge: CorpusKnowledge) ->
             names += (LinkedName(at + n.start, at + n.end, n.text, n.bearers) for n in inside)
         text += " "
     return _record(entity, text[:-1], names, [triple], triple)
+
+
+def records_near(question: Question, knowledge: CorpusKnowledge) -> list[Sentence]:
+    """Return what the passages most like a question state, also of things without a name."""
+    return [
+        replace(_from_statement(fact.entity, fact, knowledge), title=title)
+        for title, fact in knowledge.statements_near(question)
+    ]
+
+
+def _from_statement(entity: EntityRef, fact: Fact, knowledge: CorpusKnowledge) -> Sentence:
+    record = _record(entity, fact.words, knowledge.names_in(fact.words), [], fact)
+    subject, *complements = fact.ends
+    record.triples = [StatedTriple(subject, fact.relation, end) for end in complements[:1]]
+    return record
 
 
 def _record(

@@ -1,11 +1,15 @@
 """How well the known facts about the entities in a reading support it as an answer."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.reader.knowledge.lookup import Lookup
 from tasks.reader.reading import Reading, WeightedQuestion
+from tasks.reader.sentence import Sentence
 from tasks.text.languages import HAN
+from tasks.text.names import normalise_name
 from tasks.text.stems import words_of
 
 PROFILE_NEAR = 0.4  # nearness of words from other records of the answer's entity
@@ -15,6 +19,10 @@ RELATION = 0.3  # share of the words outside names that must be covered
 MUCH = 5.0
 MUCH_SCORE, MUCH_COVERAGE = 0.45, 0.42
 STRETCHES = 0.6  # share of the segments of a Chinese question without names that must be covered
+BEFORE_NAME = 3, 8  # words, or Chinese characters, before the name that a phrase ends with
+_ASKS_ASIDE = re.compile(
+    r"where\b|(?:in|on|at|with|from|to|through|by|for|under)\s+(?:which|what|whom)\b", re.I
+)
 COMPLETE = 0.95  # coverage from which a reading is complete
 
 
@@ -62,8 +70,11 @@ class Support:
             coverage=min(1.0, reading.coverage + share),
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
+        first = reading.chain[0]
+        stated = first.fact is not None and first.fact.kind == STATEMENT
         supported = (
-            self._says_relation(around)
+            self._says_relation(_beside(reading) if stated else around)
+            and not (stated and self._is_part(reading, first))
             and self._says_enough(reading, words)
             and (bool(self._question.names) or self._says_stretches(words))
         )
@@ -75,6 +86,21 @@ class Support:
             supported,
             supported and reading.coverage >= COMPLETE,
         )
+
+    def _is_part(self, reading: Reading, statement: Sentence) -> bool:
+        """Return whether a phrase is but a part of the ends of a statement, or apart from them.
+
+        Nothing is stated of a name in the middle of a phrase, nor of one whose other end is not
+        what the question is about. Who asks where, or "with whom", does not ask for an end. A value
+        may stand anywhere.
+        """
+        if self._asks_value:
+            return False
+        if not (reading.stated or _ASKS_ASIDE.match(self._question.question.text)):
+            return True
+        key = normalise_name(reading.phrase.text)
+        ends = (normalise_name(end) for end in statement.fact.ends) if statement.fact else ()
+        return not any(_closes(end, key) for end in ends)
 
     def _says_relation(self, around: frozenset[str]) -> bool:
         """Return whether enough words outside names are covered, as these say what is asked.
@@ -130,3 +156,18 @@ class Support:
         if not self._asks_value or not self._named:
             return False
         return int(reading.chain[0].topic) not in self._named
+
+
+def _beside(reading: Reading) -> frozenset[str]:
+    """Return the stems of a reading's first sentence that stand outside its phrase."""
+    sentence, phrase = reading.chain[0], reading.phrase
+    around = (w for start, end, w in sentence.words if end <= phrase.start or phrase.end <= start)
+    return sentence.title_stems.union(around)
+
+
+def _closes(end: str, name: str) -> bool:
+    """Return whether an end is a name, or ends with it after few words: `the physicist Ada`."""
+    before = end.removesuffix(name)
+    words, characters = BEFORE_NAME
+    few = len(before) <= characters if HAN.search(end) else len(before.split()) <= words
+    return end.endswith(name) and few

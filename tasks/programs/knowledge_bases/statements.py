@@ -1,0 +1,131 @@
+"""Statements of the corpus as facts around the entities that they name.
+
+A statement is weaker than a triple: its ends are phrases, which need not be whole. What is denied,
+wished, supposed, reported or due is left out, and so is what somebody else claims.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from tasks.programs.knowledge_bases.protocol import Place
+from tasks.text.languages import is_chinese
+
+MOST_STATEMENTS = 2_000  # around some entities
+STATEMENT = "statement"
+
+_LINKED = """
+select 1 from duckdb_columns()
+where table_name = 'asserted_statements' and column_name = 'subject_id' limit 1
+"""
+_AROUND = """
+select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
+       s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
+       s.document_id, d.uri, s.span_start, s.span_end
+from asserted_statements s left join documents d using (document_id)
+where (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $entities))
+  and s.attribution = '' and ($all or s.sensitivity = 'normal')
+order by s.confidence desc, s.statement_id
+limit $most
+"""
+_INSIDE = """
+select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
+       s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
+       s.document_id, d.uri, s.span_start, s.span_end
+from asserted_statements s left join documents d using (document_id)
+where list_contains($passages, s.passage_id) and s.attribution = ''
+order by s.document_id, s.span_start, s.statement_id
+"""
+_DOUBTFUL = """
+select document_id, span_start, span_end from statements
+where list_contains($passages, passage_id)
+  and (polarity = 'negative' or attribution <> '' or modality in ('reported', 'supposed', 'asked'))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement: its subject, a pronoun replaced by the name that it stands for, and the rest.
+
+    `complements` are object, further arguments, time and place, each once; `rest` is all of them in
+    the order of the text, and `words` the whole as a sentence.
+    """
+
+    statement_id: str
+    subject_id: str | None
+    argument_ids: list[str]
+    subject: str
+    predicate: str
+    object: str
+    complements: list[str]
+    rest: str
+    words: str
+    confidence: float
+    passage_id: str
+    place: Place
+
+
+def are_linked(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether an edition's statements say whom they name; those of older ones do not."""
+    return bool(con.execute(_LINKED).fetchall())
+
+
+def statements_around(
+    con: duckdb.DuckDBPyConnection, entity_ids: Sequence[str], *, everything: bool
+) -> Iterator[Stated]:
+    """Yield the statements that name some entities, the surest first.
+
+    Without `everything` those of sensitive passages are withheld.
+    """
+    values = {"entities": list(entity_ids), "all": everything, "most": MOST_STATEMENTS}
+    yield from _plain(con, con.execute(_AROUND, values).fetchall())
+
+
+def statements_in(con: duckdb.DuckDBPyConnection, passage_ids: Sequence[str]) -> Iterator[Stated]:
+    """Yield the statements of some passages, wherever these stand."""
+    yield from _plain(con, con.execute(_INSIDE, {"passages": list(passage_ids)}).fetchall())
+
+
+def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Iterator[Stated]:
+    """Yield the statements that hold no clause that is denied, supposed, asked or somebody's."""
+    statements = [_stated(row) for row in rows]
+    passages = list({stated.passage_id for stated in statements})
+    doubtful: dict[str, list[tuple[int, int]]] = {}
+    for document_id, start, end in con.execute(_DOUBTFUL, {"passages": passages}).fetchall():
+        doubtful.setdefault(document_id, []).append((start, end))
+    for stated in statements:
+        where = stated.place
+        clauses = doubtful.get(where.document_id, ())
+        if not any(where.span_start <= start and end <= where.span_end for start, end in clauses):
+            yield stated
+
+
+def _stated(row: tuple[Any, ...]) -> Stated:
+    statement_id, subject_id, argument_ids, subject, name, predicate, object_, arguments = row[:8]
+    time, place, confidence, passage_id, *where = row[8:]
+    subject = subject if name in subject else name
+    said = " ".join((predicate, object_, *arguments))
+    aside = [phrase for phrase in (time, place) if phrase and phrase not in said]
+    complements = [phrase for phrase in (object_, *arguments, *aside) if phrase]
+    if is_chinese(said):
+        rest = object_ or "".join([*aside, *arguments])
+        words = "".join([subject, *aside, *arguments, predicate, object_])
+    else:
+        rest = " ".join(complements)
+        words = f"{subject} {predicate} {rest}"
+    return Stated(
+        statement_id=statement_id,
+        subject_id=subject_id,
+        argument_ids=argument_ids or [],
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        complements=complements,
+        rest=rest,
+        words=words,
+        confidence=confidence,
+        passage_id=passage_id,
+        place=Place(*where),
+    )
