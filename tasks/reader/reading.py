@@ -264,10 +264,13 @@ def _best_helper(
     sentences: list[Sentence],
     discount: float,
 ) -> tuple[float, Sentence | None, dict[str, float]]:
-    """Return the gain of the sentence that adds most to the chain, the sentence, and its words."""
+    """Return the gain of the sentence that adds most to the chain, the sentence, and its words.
+
+    A statement answers by itself or not at all: it is too loosely about its entities to help.
+    """
     best: tuple[float, Sentence | None, dict[str, float]] = (0.0, None, {})
     for sentence in sentences:
-        if sentence in chain:
+        if sentence in chain or sentence.is_statement:
             continue
         more: dict[str, float] = {}
         for place in proximity.joints(chain, sentence):

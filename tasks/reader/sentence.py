@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from schemas.answers import Evidence
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
+from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.languages import language_of
 from tasks.text.names import normalise_name
@@ -43,6 +44,11 @@ class Sentence:
     aliases: frozenset[str] = frozenset()
     synonyms: list[tuple[int, int, str]] = field(default_factory=list)
     cut_chinese: bool = True
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether it is a clause in its own words."""
+        return self.fact is not None and self.fact.kind == STATEMENT
 
     @cached_property
     def language(self) -> str:

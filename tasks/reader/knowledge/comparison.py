@@ -67,7 +67,9 @@ def _records_about(option: str, lookup: Lookup) -> list[Sentence]:
     names = lookup.knowledge.names_in_question(analyse(option))
     whole = [name.text for name in names if len(name.text) >= len(option) - 2]
     first = min(names, key=lambda name: name.start).text if names else option
-    return lookup.records_of(lookup.entities(whole or [first], option))
+    records = lookup.records_of(lookup.entities(whole or [first], option))
+    # A statement that only names a thing is about something else.
+    return [r for r in records if not (r.is_statement and r.fact and r.fact.inverse)]
 
 
 def _by_property(comparison: PropertyComparison, lookup: Lookup) -> Answered | None:

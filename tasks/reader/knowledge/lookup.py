@@ -83,10 +83,11 @@ class Lookup:
         return [record for record in near if record.fact and record.fact.fact_id not in facts]
 
     def profiles(self) -> dict[int, frozenset[str]]:
-        """Return the stems in the records of each node."""
+        """Return the stems in the records of each node, but not in statements."""
         for entity, records in self._records.items():
             if int(entity.key) not in self._profiles:
-                words = (record.stems | record.title_stems for record in records)
+                sure = (record for record in records if not record.is_statement)
+                words = (record.stems | record.title_stems for record in sure)
                 self._profiles[int(entity.key)] = frozenset().union(*words)
         return self._profiles
 

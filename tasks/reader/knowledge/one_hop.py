@@ -26,7 +26,6 @@ LONGEST_NOUN = 8  # words between the asking word and the verb
 
 _KIND_BEFORE = re.compile(r"\bthe\s+([\w-]+)\s+(?:of\s+)?$", re.I)
 _WORD = re.compile(r"[\w-]+|[,;:]")
-_SINGLE = re.compile(r"\s+([a-z][\w-]+)\s+(\w+)")  # what is asked for, and a word after it
 _PARTICIPLE = re.compile(r"\w{3,}ed|born|known|made|written|led|won|sung|held|built")
 _COPULA = frozenset({"is", "was", "are", "were", "the", "a", "an", "name", "of"})
 _BETWEEN = frozenset({"and", "or", ","})
@@ -138,11 +137,7 @@ def with_noun(
         return expected
     if asking[1].lower() not in ("what", "which"):
         return expected
-    after = question.text[asking.end() :]
-    nouns = [word for word in _noun_stems(after) if word in class_words]
-    first = _SINGLE.match(after)
-    if first and not nouns and first[2].lower() in FUNCTION_WORDS:
-        nouns = [stem(first[1].lower())]
+    nouns = [word for word in _noun_stems(question.text[asking.end() :]) if word in class_words]
     return replace(expected, noun=nouns[-1]) if nouns else expected
 
 

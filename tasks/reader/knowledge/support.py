@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.reader.knowledge.lookup import Lookup
 from tasks.reader.reading import Reading, WeightedQuestion
 from tasks.reader.sentence import Sentence
@@ -23,6 +22,7 @@ BEFORE_NAME = 3, 8  # words, or Chinese characters, before the name that a phras
 _ASKS_ASIDE = re.compile(
     r"where\b|(?:in|on|at|with|from|to|through|by|for|under)\s+(?:which|what|whom)\b", re.I
 )
+_APPOSITION = re.compile(r"[,，(（]")
 COMPLETE = 0.95  # coverage from which a reading is complete
 
 
@@ -71,7 +71,7 @@ class Support:
             nearness=min(1.0, reading.nearness + PROFILE_NEAR * share),
         )
         first = reading.chain[0]
-        stated = first.fact is not None and first.fact.kind == STATEMENT
+        stated = first.is_statement
         supported = (
             self._says_relation(_beside(reading) if stated else around)
             and not (stated and self._is_part(reading, first))
@@ -90,17 +90,23 @@ class Support:
     def _is_part(self, reading: Reading, statement: Sentence) -> bool:
         """Return whether a phrase is but a part of the ends of a statement, or apart from them.
 
+        Nor may the statement leave out a name that the question has.
+
         Nothing is stated of a name in the middle of a phrase, nor of one whose other end is not
         what the question is about. Who asks where, or "with whom", does not ask for an end. A value
         may stand anywhere.
         """
+        named = statement.stems | statement.title_stems
+        if not all(name <= named for name, _ in self._question.names):
+            return True
         if self._asks_value:
             return False
         if not (reading.stated or _ASKS_ASIDE.match(self._question.question.text)):
             return True
         key = normalise_name(reading.phrase.text)
-        ends = (normalise_name(end) for end in statement.fact.ends) if statement.fact else ()
-        return not any(_closes(end, key) for end in ends)
+        ends = statement.fact.ends if statement.fact else ()
+        parts = (part for end in ends for part in (end, _APPOSITION.split(end)[0]))
+        return not any(_closes(normalise_name(part), key) for part in parts)
 
     def _says_relation(self, around: frozenset[str]) -> bool:
         """Return whether enough words outside names are covered, as these say what is asked.
