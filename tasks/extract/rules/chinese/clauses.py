@@ -29,6 +29,9 @@ ASPECT = frozenset("了过着")
 LONGEST_RELATIVE = 14  # tokens
 ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
 EITHER = AND | {"或者", "或"}
+# Tags of words that may act, and of those that say how: 不得|危害, 持续|影响.
+ACTING = frozenset(["vn", "n", "a", "an", "ad"])
+MANNER = frozenset(["d", "ad", "vd"])
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -135,9 +138,10 @@ def _lift_alias(clause: Clause) -> None:
 
 
 def _is_manner(tokens: list[Token], position: int) -> bool:
-    """Whether a set phrase says how the verb after it is done: 坚定不移 | 扩大开放."""
+    """Whether a word says how the verb after it is done: 坚定不移 | 扩大开放, 持续|影响."""
     after = position + 1
-    return tokens[position].tag == "i" and after < len(tokens) and is_verb(tokens, after)
+    says_how = tokens[position].tag in ("i", "vd", "ad")
+    return says_how and after < len(tokens) and is_verb(tokens, after)
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
@@ -153,10 +157,22 @@ def is_verb(tokens: list[Token], position: int) -> bool:
         )
         owned = position and tokens[position - 1].text == "的"
         return token.text in COPULAS or not (listed or owned)
+    if token.tag in ACTING and position and _is_led(tokens, position):
+        return True
     after = tokens[position + 1].text if position + 1 < len(tokens) else ""
     if token.tag == "vn":
         return after in ASPECT or after in ("于", "在") or position == len(tokens) - 1
-    return False
+    return token.tag == "p" and 0 < position == len(tokens) - 1
+
+
+def _is_led(tokens: list[Token], position: int) -> bool:
+    """Whether what stands before a word that may be a noun makes a verb of it: 不得|危害…."""
+    before, after = tokens[position - 1], tokens[position + 1 :]
+    if not after or not (after[0].nominal or after[0].tag[0] == "r") or after[0].text == "等":
+        return False
+    modal = before.text in MODALITY_OF_WORD or before.text in NEGATIONS
+    adverb = before.tag in MANNER and tokens[position].tag in ("vn", "a")
+    return modal or (adverb and not any(later.tag == "v" for later in after))
 
 
 def relative_end(tokens: list[Token], position: int) -> int | None:

@@ -65,6 +65,9 @@ PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
 )
 
+# The day that a report is of: 外交部22日表示, but not 30日内.
+DAY = re.compile("(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[\u4e00-\u9fff])(?![内以之前后起游均元])")
+
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
@@ -102,6 +105,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
+        *_matches("time", DAY, text),
         *(
             Token(text[start:end], "time" if value.is_date else "number", start, end, value)
             for start, end, value in find_values(text, "zh")
