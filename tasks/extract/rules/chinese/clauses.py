@@ -170,7 +170,7 @@ def _is_led(tokens: list[Token], position: int) -> bool:
     before, after = tokens[position - 1], tokens[position + 1 :]
     if not after or not (after[0].nominal or after[0].tag[0] == "r") or after[0].text == "等":
         return False
-    modal = before.text in MODALITY_OF_WORD or before.text in NEGATIONS
+    modal = before.text != "将" and before.text in MODALITY_OF_WORD.keys() | NEGATIONS
     adverb = before.tag in MANNER and tokens[position].tag in ("vn", "a")
     return modal or (adverb and not any(later.tag == "v" for later in after))
 

@@ -33,7 +33,13 @@ from tasks.extract.rules.chinese.standing import (
     without_time,
 )
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
-from tasks.extract.rules.chinese.statements import add_statement, is_nominal
+from tasks.extract.rules.chinese.statements import (
+    Surroundings,
+    add_statement,
+    is_nominal,
+    is_topic,
+    read_item,
+)
 from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
@@ -64,6 +70,11 @@ class Thread:
     met: bool = False  # a person: the first one is who the next sentence calls 他
     around: Standing = PLAIN
     stated: str = ""  # the words of the subject, for statements without one
+    topic: str = ""  # a clause that only names something: 古树名木，由林业部门养护
+    agent: str = ""  # who does what the clauses say: 由市场监督管理部门责令改正
+    condition: str = ""  # on which the clauses hold
+    bound: str = ""  # the subject of the condition
+    defines: bool = False  # the last clause says what something is
     required: bool = False  # the last clause says what has to be done, and so do those that go on
 
 
@@ -74,6 +85,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     read_asides(passage, asides, sentence)
     if not is_plain(sentence.tokens):
         return
+    stated = len(passage.extracted.statements)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
@@ -83,7 +95,9 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         if not tokens:
             continue
         if is_condition(tokens):
-            thread.stated, thread.required = "", False
+            thread.bound = _subject(tokens) or ("" if thread.agent else thread.stated)
+            thread.stated, thread.required = thread.agent, False
+            thread.condition, thread.topic = text_of(tokens), ""
             thread.around = replace(thread.around, modality="conditional")
             thread.subjects = [NOBODY]
         elif number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
@@ -97,6 +111,14 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 tokens = quoted[1]
             if tokens:
                 _read_tokens(passage, thread, tokens, first=number == 0)
+    read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
+
+
+def _subject(tokens: list[Token]) -> str:
+    """The subject of a condition: 经营者 of 经营者违反本条例规定的."""
+    clause = parse_clause(take_standing(tokens).tokens or tokens)
+    whole = clause.verb and clause.subject and not clause.second and is_nominal(clause.subject)
+    return text_of(clause.subject) if whole else ""
 
 
 def _take_defined(passage: PassageReading, thread: Thread, tokens: list[Token]) -> list[Token]:
@@ -163,16 +185,26 @@ def _read_tokens(
         defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
         # 要求美国释放…，停止…: who stops is the one who is asked.
         acts = clause.verb in PIVOTS and len(clause.rest) > 1
-        own_topic = clause.verb in COPULAS or clause.preposition("由", "被")
-        carried = "" if own_topic else thread.stated
-        added = add_statement(passage, clause, meant, own, clause.start, carried)
+        agent = None if clause.subject else clause.preposition("由")
+        own_topic = (clause.verb in COPULAS and not thread.defines) or clause.preposition("被")
+        if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
+            thread.stated = thread.bound
+        carried = "" if own_topic or agent else thread.stated
+        around = Surroundings(carried, thread.topic, thread.condition)
+        added = add_statement(passage, clause, meant, own, clause.start, around)
         if clause.subject:
-            thread.stated = text_of(clause.subject) if added and not (defines or acts) else ""
+            clean = added or (is_topic(clause.subject) and not clause.second)
+            clean = clean and not acts and (not defines or is_name(clause.subject))
+            thread.stated = text_of(clause.subject) if clean else ""
+        elif agent and added:
+            thread.stated = thread.agent = text_of(agent.phrase)
+        thread.defines = defines and added
         thread.required = added and (meant.standing.modality, meant.standing.polarity) == (
             *("required", "positive"),
         )
     elif clause.subject:
-        thread.stated = ""
+        names = first and not clause.verb and not clause.second and is_topic(clause.subject)
+        thread.stated = thread.topic = text_of(clause.subject) if names else ""
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return

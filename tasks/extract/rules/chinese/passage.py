@@ -75,6 +75,7 @@ class PassageReading:
     patterns: list[str] = field(default_factory=list)  # of the triples, as are `features`
     features: list[dict[str, float]] = field(default_factory=list)
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
+    lead: Mention | None = None  # what announces the items that follow
     verb: str = ""  # of the last clause
     object: TypedName | None = None  # what the last verb acted on
     introduced: TypedName | None = None  # the same, if it was new: 一种新矿物

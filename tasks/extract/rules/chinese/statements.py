@@ -1,7 +1,11 @@
 """Statements: Chinese clauses in the words of their sentence, and how they are meant."""
 
-from tasks.extract.extracted import evidence_columns
-from tasks.extract.rules.chinese.clauses import Clause, is_verb
+import re
+from dataclasses import dataclass
+
+from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.chinese.asides import split_clauses
+from tasks.extract.rules.chinese.clauses import Clause, is_verb, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     CLAUSAL,
@@ -12,18 +16,35 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, share, usable
-from tasks.extract.rules.chinese.standing import Meant
+from tasks.extract.rules.chinese.standing import Meant, take_standing
 from tasks.extract.rules.chinese.statement import words
-from tasks.extract.rules.chinese.tokens import Token, text_of
-from tasks.extract.rules.chinese.whole import HANDLING
+from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
+from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES
+from tasks.extract.rules.modality import Standing
 from tasks.text.chinese_words import tag_of
 
 LONGEST_OBJECT = 200  # characters
+LONGEST_SUBJECT = 40
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
 WITHIN = frozenset(["内", "之内", "以内", "前", "之前", "以前", "后", "之后"])
 PLACES = frozenset(["在", "于"])
 NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # what begins another verb: 靠近A并得名
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
+
+
+# What a list of numbered items is announced by: 应当履行下列职责：.
+LEAD = re.compile(r"(?:下列|以下)[^，。；：]{1,12}[:：]\Z")
+POINTERS = frozenset(["下列", "以下"])
+NUMBER = re.compile(r"[（(][一二三四五六七八九十\d]+[）)]\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the clauses before one in its sentence say: their subject, a topic, a condition."""
+
+    carried: str = ""
+    topic: str = ""
+    condition: str = ""
 
 
 def add_statement(
@@ -32,12 +53,13 @@ def add_statement(
     meant: Meant,
     own: tuple[list[TypedName], str] | None,
     start: int,
-    carried: str = "",
+    around: Surroundings,
 ) -> bool:
     """Add a clause with a verb; one whose subject is neither in it nor known is left out.
 
-    `carried` is the subject of the clauses before it in its sentence. Returns whether it was added.
+    Returns whether it was added.
     """
+    carried = around.carried
     names, attribute = own or ([], "")
     named = len(names) == 1 and not attribute and not (carried and not clause.subject)
     subject_name = names[0].text if named else ""
@@ -49,14 +71,17 @@ def add_statement(
         subject = text_of(agent.phrase) if agent else ""
     rest = _own_object(clause.rest)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
-    if not subject or (agent and not rest) or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
+    stated = stated or (around.topic if agent else "")
+    done = stated or around.condition or not agent
+    if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
         return False
     if any(word.text == "请" for word in meant.words):
         return False  # it speaks to the reader
     ends = clause.subject[-1].end if clause.subject else 0
     if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
         return False  # the subject is not in one piece
-    if carried and not clause.subject and rest and rest[0].tag == "number":
+    grows = carried and not clause.subject and not around.condition
+    if grows and rest and rest[0].tag == "number":
         return False  # 利润增长5%，增长1.4%: of what is not sure
     due = [p.phrase for p in clause.prepositions if p.word in PLACES and _tells_when(p.phrase)]
     place = next(
@@ -70,7 +95,10 @@ def add_statement(
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
         "predicate": text_of(meant.words) + (text_of(clause.verbs) or clause.verb),
         "object": stated,
-        "arguments": [p.word + words(p.phrase) for p in others],
+        "arguments": [
+            *filter(None, [around.condition]),
+            *(p.word + words(p.phrase) for p in others),
+        ],
         "time": clause.times[0].text if clause.times else words(due[0]) if due else "",
         "place": words(place.phrase) if place else "",
         "polarity": meant.standing.polarity,
@@ -86,6 +114,56 @@ def add_statement(
     span = (begin, end)
     passage.extracted.statements.append({**row, **evidence_columns(span, share("statement"))})
     return True
+
+
+def read_item(
+    passage: PassageReading, sentence: SegmentedSentence, subject: str, *, alone: bool
+) -> None:
+    """Put what announces a list before an item of it that states nothing by itself (`alone`)."""
+    text = passage.text[sentence.start : sentence.end]
+    if LEAD.search(text):
+        clause = split_clauses(sentence.tokens)[0][-1]
+        passage.lead = _lead(clause, subject)
+    elif not NUMBER.search(passage.text[: sentence.start][-8:]):
+        passage.lead = None
+    elif passage.lead is not None and alone and len(text) <= LONGEST_OBJECT:
+        item = text.rstrip("；;。，、")
+        lead = passage.lead
+        row = {
+            **{"ordinal": len(passage.extracted.statements), "subject_name": "", **lead},
+            **{"subject": lead["subject"] or item, "object": item if lead["subject"] else ""},
+        }
+        span = evidence_columns((sentence.start, sentence.end), share("statement"))
+        passage.extracted.statements.append({**row, **span})
+
+
+def _lead(tokens: list[Token], carried: str) -> Mention | None:
+    """What announces a list, for its items to complete; None if it states nothing."""
+    places = [i for i, token in enumerate(tokens) if token.text in POINTERS]
+    meant = take_standing(tokens)
+    clause = parse_clause(meant.tokens)
+    if not places or tokens[-1].text == "的" or clause.second or clause.lost:
+        return None
+    words_before = [t for t in tokens[: places[0]] if t.text in MODALITY_OF_WORD]
+    acts = clause.verb and tokens[places[0]] in clause.rest
+    predicate = text_of(meant.words) + clause.verb if acts else text_of(words_before)
+    subject = text_of(clause.subject) if acts else carried
+    if not predicate or (acts and clause.subject and not is_nominal(clause.subject)):
+        return None
+    forbids = any(word.text in NEGATIONS for word in words_before)
+    standing = (
+        meant.standing if acts else Standing("negative" if forbids else "positive", "required", "")
+    )
+    return {
+        "subject": subject or carried,
+        "predicate": predicate,
+        "arguments": [p.word + words(p.phrase) for p in clause.prepositions],
+        "time": "",
+        "place": "",
+        "polarity": standing.polarity,
+        "modality": standing.modality,
+        "attribution": "",
+    }
 
 
 def _first(names: list[TypedName]) -> list[str]:
@@ -151,3 +229,15 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
     opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
     return not opens and (last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag == "f"))
+
+
+def is_topic(subject: list[Token]) -> bool:
+    """Whether the subject of a clause that was not read as a whole can be that of the next ones."""
+    first = subject[0]
+    known = first.tag in NAMES | MARKED - {"number", "time"} or tag_of(first.text)[:1] in {*"nbrs"}
+    return (
+        known
+        and first.tag != "vn"
+        and is_nominal(subject)
+        and len(text_of(subject)) <= LONGEST_SUBJECT
+    )

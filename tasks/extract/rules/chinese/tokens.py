@@ -66,7 +66,9 @@ PARTIAL_DATE = re.compile(
 )
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
-DAY = re.compile("(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[\u4e00-\u9fff])(?![内以之前后起游均元])")
+DAY = re.compile(
+    "(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[\u4e00-\u9fff])(?![内以之前后起游均元])"
+)
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
