@@ -1,5 +1,6 @@
 """The words that the Chinese rules know by name, read from lexicon.toml."""
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,14 @@ def _listed(name: str) -> tuple[str, ...]:
 
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
-TAGS = {word: tag for tag, words in _WORDS["tags"].items() for word in words.split()}
+# Learned by benchmarks/chinese_tags.py; what lexicon.toml says goes before it.
+_LEARNED: dict[str, str] = json.loads(Path(__file__).with_name("tags.json").read_text("utf-8"))
+TAGS = {
+    word: tag
+    for tags in (_LEARNED, _WORDS["tags"])
+    for tag, words in tags.items()
+    for word in words.split()
+}
 ATTRIBUTES = frozenset(_listed("attributes"))
 LIMITS = frozenset(_listed("limits"))
 LANGUAGES = frozenset(_listed("languages"))

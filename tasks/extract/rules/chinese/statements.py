@@ -234,10 +234,8 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
 def is_topic(subject: list[Token]) -> bool:
     """Whether the subject of a clause that was not read as a whole can be that of the next ones."""
     first = subject[0]
-    known = first.tag in NAMES | MARKED - {"number", "time"} or tag_of(first.text)[:1] in {*"nbrs"}
-    return (
-        known
-        and first.tag != "vn"
-        and is_nominal(subject)
-        and len(text_of(subject)) <= LONGEST_SUBJECT
-    )
+    named = first.tag in NAMES - {"j"} | MARKED - {"number", "time"}
+    acts = len(first.text) > 2 and tag_of(first.text[:2])[:1] == "v"  # 扩大内需
+    noun = tag_of(first.text)[:1] in {*"nbrs"} and first.tag != "vn" and not acts
+    whole = is_nominal(subject) and len(text_of(subject)) <= LONGEST_SUBJECT
+    return (named or noun) and whole

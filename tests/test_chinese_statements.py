@@ -1,0 +1,65 @@
+"""What carries over from clause to clause, and from what announces a list to its items."""
+
+import pytest
+
+from tests.test_rules_chinese import extract
+
+
+def stated(text: str) -> list[tuple[str, str, str]]:
+    """Subject, predicate and object of the statements of a text."""
+    rows = extract(text, "湿地条例").statements
+    return [(row["subject"], row["predicate"], row["object"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        # Who does what is named once, after 由.
+        (
+            "商户未备案的，由商务部门责令改正；拒不改正的，处二万元以上十万元以下罚款。",
+            ("商务部门", "处", "二万元以上十万元以下罚款"),
+        ),
+        ("商户删除评论的，应当保存日志。", ("商户", "应当保存", "日志")),
+        ("公园内的老树，由林业部门负责养护。", ("林业部门", "负责养护", "公园内的老树")),
+        ("任何单位和个人，不得占用湿地。", ("任何单位和个人", "不得占用", "湿地")),
+        # A word that may be a noun acts after a modal word.
+        ("游客不得危害野生动物。", ("游客", "不得危害", "野生动物")),
+        # The dictionary has 知识 as a verb only.
+        ("基础知识包括急救方法。", ("基础知识", "包括", "急救方法")),
+        ("2019年代表大会第八次会议通过。", ("代表大会第八次会议", "通过", "")),
+    ],
+)
+def test_a_clause_has_the_subject_of_what_goes_before(
+    text: str, statement: tuple[str, str, str]
+) -> None:
+    assert statement in stated(text)
+
+
+def test_a_consequence_names_its_condition() -> None:
+    (row,) = extract("商户未备案的，由商务部门给予警告。", "湿地条例").statements
+    assert row["arguments"] == ["商户未备案的"]
+    assert row["modality"] == "conditional"
+
+
+def test_what_announces_a_list_belongs_to_its_items() -> None:
+    duties = "管理单位应当履行下列职责：\n\n（一）编制预案；\n\n（二）公开电话。\n\n游客买票。"
+    assert ("管理单位", "应当履行", "编制预案") in stated(duties)
+    assert ("管理单位", "应当履行", "公开电话") in stated(duties)
+    assert all(predicate != "应当履行" for _, predicate, item in stated(duties) if "票" in item)
+    bans = "在湿地范围内，禁止下列活动：\n\n（一）采砂；"
+    assert ("采砂", "禁止", "") in stated(bans)
+    assert extract(bans, "湿地条例").statements[0]["polarity"] == "negative"
+
+
+def test_a_list_of_conditions_states_nothing() -> None:
+    text = "有下列情形之一的：\n\n（一）擅自采砂；"
+    assert all("采砂" not in item for _, _, item in stated(text))
+
+
+def test_the_day_of_a_report_is_a_time() -> None:
+    (row,) = extract("德国总统22日签署了修正案。", "德国").statements
+    assert (row["subject"], row["time"]) == ("德国总统", "22日")
+
+
+def test_a_clause_that_only_begins_like_a_noun_is_no_subject() -> None:
+    assert all("深化" not in subject for subject, _, _ in stated("深化互利合作，扩大人文交流。"))
