@@ -203,8 +203,8 @@ def _read_tokens(
             *("required", "positive"),
         )
     elif clause.subject:
-        names = first and not clause.verb and not clause.second and is_topic(clause.subject)
-        thread.stated = thread.topic = text_of(clause.subject) if names else ""
+        names = first and not clause.verb and is_topic(tokens)
+        thread.stated = thread.topic = text_of(tokens) if names else ""
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return

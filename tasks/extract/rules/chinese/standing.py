@@ -6,7 +6,7 @@ what is left reads as a plain clause.
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.chinese.clauses import is_verb, relative_end
+from tasks.extract.rules.chinese.clauses import ACTING, is_verb, relative_end
 from tasks.extract.rules.chinese.lexicon import (
     BELIEVING,
     CONDITIONS,
@@ -94,13 +94,13 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
     negative, modality = False, ""
     position = 0
     while position < len(tokens):
-        token, after = tokens[position], tokens[position + 1 :]
+        token = tokens[position]
         relative = relative_end(tokens, position)
         if relative is not None:
             kept += tokens[position : relative + 1]
             position = relative + 1
             continue
-        if _is_marker(token, after):
+        if _is_marker(tokens, position):
             words.append(token)
             negative ^= token.text in NEGATIONS or token.text in NEGATIVE
             modality = modality or MODALITY_OF_WORD.get(token.text, "")
@@ -109,6 +109,8 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
                 position += 1
                 break
         elif is_verb(tokens, position):
+            if words and token.tag in ACTING:  # without the word before it, it is a noun again
+                kept, position = [*kept, replace(token, tag="v")], position + 1
             break
         elif not (token.text in THEN and not kept):
             kept.append(token)
@@ -123,14 +125,15 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
     return Meant(kept + tokens[position:], words, standing)
 
 
-def _is_marker(token: Token, after: list[Token]) -> bool:
+def _is_marker(tokens: list[Token], position: int) -> bool:
     """Whether a word negates or moderates the verb that follows."""
+    token, after = tokens[position], tokens[position + 1 :]
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
         if token.text == "将" and after and after[0].nominal and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
-        return any(is_verb(after, i) for i in range(len(after)))
+        return any(is_verb(tokens, i) for i in range(position + 1, len(tokens)))
     return False
 
 

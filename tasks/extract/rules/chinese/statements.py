@@ -65,13 +65,14 @@ def add_statement(
     subject_name = names[0].text if named else ""
     subject = text_of(clause.subject) or carried
     subject = subject or "的".join(filter(None, (*_first(names), attribute)))
-    agent = None
-    if not subject:
-        agent = clause.preposition("由")
-        subject = text_of(agent.phrase) if agent else ""
     rest = _own_object(clause.rest)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
-    stated = stated or (around.topic if agent else "")
+    agent = None if clause.subject else clause.preposition("由")
+    if agent and not (subject and rest):  # 树木，由林业部门负责养护
+        stated = stated or around.topic or subject
+        subject, subject_name = text_of(agent.phrase), ""
+    else:
+        agent = None
     done = stated or around.condition or not agent
     if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
         return False
