@@ -19,7 +19,7 @@ from tasks.extract.rules.chinese.lexicon import (
     TRANSLITERATION,
 )
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of
-from tasks.text.languages import word_set
+from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.values import Value, find_values, parse_value
 
 # Longer sentences are lists or tables in disguise; they are cut here.
@@ -67,7 +67,7 @@ PARTIAL_DATE = re.compile(
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
 DAY = re.compile(
-    "(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[\u4e00-\u9fff])(?![内以之前后起游均元])"
+    f"(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
 )
 
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
