@@ -35,6 +35,12 @@ def test_a_clause_has_the_subject_of_what_goes_before(
     assert statement in stated(text)
 
 
+def test_who_did_something_before_is_not_what_another_does_something_to() -> None:
+    rows = stated("林业部门可以提出方案，由代表大会审议。")
+    assert ("林业部门", "可以提出", "方案") in rows
+    assert all(subject != "代表大会" for subject, _, _ in rows)
+
+
 def test_a_consequence_names_its_condition() -> None:
     (row,) = extract("商户未备案的，由商务部门给予警告。", "湿地条例").statements
     assert row["arguments"] == ["商户未备案的"]

@@ -195,7 +195,7 @@ def _read_tokens(
         if clause.subject:
             clean = added or (is_topic(clause.subject) and not clause.second)
             clean = clean and not acts and (not defines or is_name(clause.subject))
-            thread.stated = text_of(clause.subject) if clean else ""
+            thread.stated, thread.topic = text_of(clause.subject) if clean else "", ""
         elif agent and added:
             thread.stated = thread.agent = text_of(agent.phrase)
         thread.defines = defines and added

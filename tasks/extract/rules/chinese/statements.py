@@ -68,8 +68,8 @@ def add_statement(
     rest = _own_object(clause.rest)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
     agent = None if clause.subject else clause.preposition("由")
-    if agent and not (subject and rest):  # 树木，由林业部门负责养护
-        stated = stated or around.topic or subject
+    if agent and not (subject and rest):  # 公园的树木，由林业部门负责养护
+        stated = stated or around.topic
         subject, subject_name = text_of(agent.phrase), ""
     else:
         agent = None
