@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tasks.extract.rules.chinese.naming import kind_by_ending
 from tasks.extract.rules.english import extract_english
 from tests.test_rules_chinese import extract as extract_chinese
 
@@ -78,6 +79,7 @@ def test_chinese_names_are_no_verbs_after_a_surname_and_no_code() -> None:
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:
     text = "申报材料后领取许可证。海洋文明要普及。国家支持康复。清华大学在北京。"
     assert {name["name"] for name in extract_chinese(text, "通知").names} == {"清华大学", "北京"}
+    assert kind_by_ending("水行政主管部门") == "organisation"  # 门 alone is a place
     (name,) = extract_chinese("他到过伊拉克。", "通知").names
     assert (name["name"], name["kind"]) == ("伊拉克", "place")
 
