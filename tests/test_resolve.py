@@ -282,6 +282,16 @@ def test_what_a_person_is_makes_no_other_person() -> None:
     assert len(run(rows).entities) == 2
 
 
+def test_an_organisation_without_its_noun_is_one_with_it_only_where_both_stand_together() -> None:
+    rows = [
+        mention(document, name, kind)
+        for document in "ab"
+        for name, kind in (("Laker University", "organisation"), ("Laker", "place"))
+    ]
+    assert len(run(rows).entities) == 1
+    assert len(run([*rows, mention("c", "Laker", "place")]).entities) == 2
+
+
 def test_a_persons_name_with_and_without_its_middle_is_one() -> None:
     names = ("Ada Byron Lovelace", "Ada Lovelace", "Lovelace")
     assert len(run([mention("a", name, "person") for name in names]).entities) == 1

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from tasks.extract.rules.kinds import kind_of_noun
 from tasks.publish.resolve.senses import Sense
 from tasks.text.english_words import is_word
 from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
@@ -11,6 +12,7 @@ from tasks.text.names import LEGAL_FORMS, normalise_name, strip_titles
 _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")
 _VOWEL = re.compile("[aeiouy]")
 _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
+_SEVERAL = 2
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
 
 
@@ -24,6 +26,9 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
     for norm, sense in single.items():
         if sense.kind == "person" and (bare := _without_role(norm, single)):
             yield bare, sense
+        short = _proper_part(norm, single) if sense.kind == "organisation" else None
+        if short is not None and _always_beside(short, sense):
+            yield sense, short
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
@@ -49,9 +54,27 @@ def _is_plural(sense: Sense, beside: bool) -> bool:
     return plural or bool(_ACRONYMS.fullmatch(_written(sense)))
 
 
+def _documents(sense: Sense) -> set[str]:
+    return {member.document for member in sense.members}
+
+
 def _stand_together(one: Sense, other: Sense) -> bool:
-    documents = {member.document for member in one.members}
-    return any(member.document in documents for member in other.members)
+    return not _documents(one).isdisjoint(_documents(other))
+
+
+def _always_beside(short: Sense, full: Sense) -> bool:
+    """Whether several documents have a short name, and all of them the full one, too."""
+    documents = _documents(short)
+    return len(documents) >= _SEVERAL and documents <= _documents(full)
+
+
+def _proper_part(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
+    """Return what is called Laker beside the Laker Institute, unless it is a person."""
+    first, *rest = norm.split()
+    if len(rest) != 1 or kind_of_noun(rest[0]) != "organisation":
+        return None
+    short = senses.get(first)
+    return short if short is not None and short.kind != "person" else None
 
 
 def _without_role(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
