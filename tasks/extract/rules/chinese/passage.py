@@ -164,11 +164,11 @@ class PassageReading:
         _append(self.extracted.triples, row, span, probability(values, WEIGHTS))
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
-        """Add another name; single characters (京) are too short to be looked up by."""
+        """Add another name; single characters (京) are too short to be looked up by, or cut."""
         other = clean(other)
         known = any((a["name"], a["alias"]) == (name.text, other) for a in self.extracted.aliases)
         if (
-            name.text
+            len(name.text) > 1
             and len(other) > 1
             and other != name.text
             and usable(other, LONGEST_NAME)
