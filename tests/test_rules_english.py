@@ -195,6 +195,14 @@ def test_a_pronoun_that_nothing_safe_stands_for_yields_nothing():
     assert not read("He studied in Copenhagen.").triples
 
 
+@pytest.mark.parametrize("several", ["Bolt, Barker and Newman", "The Senators"])
+def test_one_thing_is_not_several(several: str):
+    text = f"Telenet sold modems. {several} left Boston. It opened an office in Rome."
+    stated = facts(read(text))
+    assert ("Telenet", "sold", "modems") in stated
+    assert not any(relation.startswith("opened") for _, relation, _ in stated)
+
+
 FACTS = """**total:** 2,381,740 sq km
 
 **land:** 2,381,740 sq km

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from tasks.extract.rules.clauses import FINITE, Clause
+from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause
 from tasks.extract.rules.noun_phrases import Called
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
@@ -84,19 +84,30 @@ def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float
     }
 
 
-def passage_features(passage: ParsedPassage) -> dict[str, float]:
-    """Return the features of the passage around a fact: who speaks in it, and of what."""
-    tree = passage.tree
-    sentences = max(len(tree.sentences), 1)
-    words = max(len(tree.lower), 1)
-    persons = sum(word in FIRST_PERSON or word in SECOND_PERSON for word in tree.lower)
-    past = sum(tag == "VBD" for tag in tree.tag)
-    present = sum(tag in ("VBZ", "VBP") for tag in tree.tag)
+def antecedent_features(passage: ParsedPassage, end: Called) -> dict[str, float]:
+    """Return how far back a word's name was mentioned, and how many others since."""
+    referring = [token for token in end.tokens if token in passage.referents]
+    if not referring:
+        return {}
+    tree, token = passage.tree, referring[0]
+    meant = passage.referents[token]
+    before = [name for name in passage.names if name.first < token]
+    last = max((name.first for name in before if name.name == meant), default=-1)
+    back = sum(last < start <= token for start, _ in tree.sentences)
+    others = {name.name for name in before if name.first > last} - {meant}
+    verbs = [tree.head[t] for t in range(token) if tree.dep[t] in SUBJECTS]
+    main = [v for v in verbs if tree.dep[v] == "ROOT" and v < token]
+    subject = tree.child(main[-1], *SUBJECTS) if main else None
+    place = -1 if subject is None else subject
+    name = passage.entities.get(place)
+    subject_name = name.name if name else passage.referents.get(place, "")
     return {
-        "names in a sentence": math.log1p(len(passage.names) / sentences),
-        "first and second persons": math.log1p(100.0 * persons / words),
-        "share of the past": past / max(past + present, 1),
-        "numbers in a sentence": math.log1p(tree.tag.count("CD") / sentences),
+        "antecedent is the last subject": float(subject_name == meant),
+        "last subject has no name": float(subject is not None and not subject_name),
+        "pronoun is a subject": float(tree.dep[token] in SUBJECTS),
+        f"antecedent {min(back, 3) if last >= 0 else 'not named'} sentences back": 1.0,
+        f"antecedent is a {passage.kind(meant)}": 1.0,
+        "names since the antecedent": math.log1p(len(others)),
     }
 
 

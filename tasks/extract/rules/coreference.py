@@ -141,7 +141,9 @@ class _Resolver:
                 continue
             name = passage.entities[token]
             kind = passage.kind(name.name)
-            if kind == "person":
+            if tree.tag[token] == "NNPS" or tree.child(token, "conj") is not None:
+                self.person = self.thing = ""  # "they"
+            elif kind == "person":
                 self.person = name.name
             else:
                 self.thing = name.name

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import Clause, Complement
 from tasks.extract.rules.confidence import (
+    antecedent_features,
     end_features,
     features,
     left_out,
-    passage_features,
     probability,
     sentence_features,
     word_features,
@@ -95,7 +95,7 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
     return {
         **features(passage.tree, triple.clause, triple.rule, length, arguments),
         **sentence_features(passage, triple.clause),
-        **passage_features(passage),
+        **antecedent_features(passage, head),
         **left_out(passage, triple.clause, triple.tokens),
         **word_features(head.name, triple.relation, tail.name),
         **end_features(passage, "head", head),
