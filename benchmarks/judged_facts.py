@@ -18,7 +18,6 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +38,11 @@ from tasks.extract.rules.triple import triple_features, triple_row
 from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.split import split
-from tasks.publish.recalibrate import fit_line
 
 DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data")) / "more"
 JUDGED = Path(__file__).parent / "judged" / "facts.jsonl"
 RIDGE = 20.0
 RARE = 15
-SPREADS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 PASSAGE_TOKENS = 256
 
 Stated = Iterable[tuple[Mention, dict[str, float]]]
@@ -143,30 +140,6 @@ def area(p: np.ndarray, y: np.ndarray) -> float:
     return float(above / (positive * (len(y) - positive)))
 
 
-def likeliest_spread(p: np.ndarray, y: np.ndarray, corpora: np.ndarray) -> tuple[float, float]:
-    """Return how far Platt's lines of single corpora spread: standard deviations of both numbers.
-
-    Those under which the verdicts are likeliest, by Laplace's approximation of each corpus.
-    """
-    odds = np.log(np.clip(p, 0.001, 0.999) / (1 - np.clip(p, 0.001, 0.999)))
-
-    def evidence(spread: tuple[float, float]) -> float:
-        total = 0.0
-        for corpus in np.unique(corpora):
-            own = corpora == corpus
-            line = fit_line(list(p[own]), list(y[own] == 1), spread)
-            x = np.column_stack([np.ones(own.sum()), odds[own]])
-            z = x @ np.array([line.intercept, line.slope])
-            away = np.array([line.intercept, line.slope - 1]) / spread
-            shares = 1 / (1 + np.exp(-z))
-            curvature = (x.T * (shares * (1 - shares))) @ x + np.diag(1 / np.square(spread))
-            total += y[own] @ z - np.logaddexp(0, z).sum() - away @ away / 2
-            total -= np.log(spread).sum() + np.linalg.slogdet(curvature)[1] / 2
-        return float(total)
-
-    return max(product(SPREADS, SPREADS), key=evidence)
-
-
 def agreement(facts: list[dict[str, Any]]) -> Iterator[bool]:
     """Yield for each triple that was judged twice whether both verdicts agree."""
     for fact in facts:
@@ -193,9 +166,6 @@ def fit_language(language: str, weights_file: Path) -> dict[str, Any]:
         "wrong": round(float(wrong.mean()), 3),
         "area under ROC, other corpora": round(area(p, useful), 3),
         "calibration error, other corpora": round(calibration_error(p, useful), 3),
-        "lines of corpora, standard deviations": likeliest_spread(
-            p, useful, np.array([sample.corpus for sample in samples])
-        ),
         "from": {
             str(least): {
                 "kept": round(float((p >= least).mean()), 3),

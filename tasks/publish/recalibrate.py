@@ -3,7 +3,7 @@
 Per kind of fact and engine, P(useful) = sigmoid(intercept + slope * log odds of the engine's
 confidence) (Platt 1999). Intercept and slope have normal priors around 0 and 1, so that a few
 verdicts change little. For the rules the priors are as wide as the lines of single corpora differ
-that the weights had not seen (`python -m benchmarks.judged_facts`). No facts of language models
+that the weights had not seen (`python -m benchmarks.corpus_lines`). No facts of language models
 have been judged, whose confidence goes by the form of their match: their prior is wide.
 """
 
