@@ -1,4 +1,4 @@
-"""How confidence differs between corpora, and what an audit mends: python -m benchmarks.corpus_lines.
+"""How corpora differ in confidence, and what an audit mends: python -m benchmarks.corpus_lines.
 
 Every judged triple (`benchmarks/judged_facts.py`) gets the probability of weights that were fitted
 without its corpus. Platt's line of each corpus over these shows how far lines spread: the

@@ -1,6 +1,7 @@
 """A file of facts to judge: written for people, filled in by them, and read back."""
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -58,7 +59,7 @@ def _write(file: TextIO, rows: list[dict[str, Any]], *, as_json: bool) -> None:
 def read_form(path: Path) -> list[tuple[dict[str, Any], Judgement]]:
     """Return the rows with a verdict. Raises UsageError that names rows, columns and remedies."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
@@ -96,14 +97,15 @@ def read_form(path: Path) -> list[tuple[dict[str, Any], Judgement]]:
 def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows with their numbers, as an editor or a spreadsheet counts them."""
     if not _is_json(path):
-        lines = text.splitlines(keepends=True)
-        separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+        first = text.partition("\n")[0]
+        separator = ";" if first.count(";") > first.count(",") else ","
         try:
-            yield from enumerate(csv.DictReader(lines, delimiter=separator), 2)
+            reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+            yield from enumerate(reader, 2)
         except csv.Error as error:
             raise UsageError(f"{path} is no CSV file: {error}.") from error
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -342,6 +342,7 @@ class AuditFacts(Job):
             left_out = len(facts) - written
             return {"written": written, "file": self.write, "sensitive": left_out}
         if not self.read:
+            edition_of(home, None)  # says so if the home is a mistake
             return report(home)
         rows = {row["fact_id"]: (row, verdict) for row, verdict in read_form(Path(self.read))}
         with edition_of(home, None).pinned() as edition:

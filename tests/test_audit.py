@@ -6,14 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from flows.__main__ import main
+from flows.audit_form import read_form, write_form
 from schemas.settings import load_settings
 from schemas.verdicts import Verdict
 from tasks.audit import Plan, draw, keep_verdicts, verdicts_in_force
 from tasks.audit_report import report
 from tasks.refresh import refresh
+from warehouse.editions import Edition
 from warehouse.home import Home
 
 
@@ -168,6 +171,25 @@ def test_a_file_is_written_filled_in_and_read_back(
     assert "exists already" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
+def test_hostile_texts_come_back_whole_and_are_no_formulas(
+    name: str, own_home: Path, tmp_path: Path
+) -> None:
+    home, path = Home(own_home), tmp_path / name
+    edition = home.editions.current()
+    assert edition is not None
+    facts = draw(home, edition, Plan(limit=2))
+    facts[0] |= {"fact": "=1+1", "text": 'a\u2028b\x0c\x85"c"\r\n;d'}
+    assert write_form(path, facts) == 2
+    filled = path.read_bytes().decode().replace('"verdict": ""', '"verdict": "u"')
+    filled = filled.replace("\r\n,", "\r\nu,")
+    path.write_bytes(filled.encode())
+    rows = [row for row, _ in read_form(path)]
+    assert [row["fact_id"] for row in rows] == [fact["fact_id"] for fact in facts]
+    assert rows[0]["text"] == facts[0]["text"]
+    assert rows[0]["fact"] == ("'=1+1" if name.endswith("csv") else "=1+1")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -271,3 +293,16 @@ def test_what_cannot_be_drawn_is_explained(
     assert audit(own_home, "--kind", "nonsense") == 2
     assert audit(own_home, "--report") == 0
     assert "no verdicts yet" in capsys.readouterr().out
+
+
+def test_an_edition_of_an_older_version_is_explained(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def older(edition: Edition) -> duckdb.DuckDBPyConnection:
+        con = duckdb.connect()
+        con.execute("create table mentions (fact_id varchar)")
+        return con
+
+    monkeypatch.setattr(Edition, "connect", older)
+    assert audit(own_home) == 2
+    assert "built by an older version. Refresh first" in capsys.readouterr().err

@@ -43,6 +43,8 @@ def test_wrong_call_is_exit_code_two(
         ["editions", "rollback"],
         ["editions", "prune"],
         ["override", "reject", "x"],
+        ["audit"],
+        ["audit", "--report"],
     ],
 )
 def test_empty_home_is_explained_and_left_alone(

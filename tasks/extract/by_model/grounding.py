@@ -25,7 +25,8 @@ from tasks.text.sentences import sentences
 from tasks.text.values import Value, parse_value
 
 # The confidence of a grounded fact, by how closely it matches the text. The values are not
-# calibrated, for lack of a labelled sample of model extractions; their order is what counts.
+# calibrated, for lack of a labelled sample of model extractions; the verdicts of a home's audits
+# correct them (`tasks/publish/recalibrate.py`).
 NEAR, WITH_TITLE, IN_WORDS, NAMED = 0.9, 0.8, 0.7, 0.85
 MOST_FACTS = 400  # facts of one form per passage; a longer reply is a loop
 MOST_PLACES = 20  # occurrences of one name noted per passage
