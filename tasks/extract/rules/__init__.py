@@ -87,6 +87,7 @@ def sources() -> list[Path]:
             text / f"{name}.py"
             for name in (
                 "chinese_words",
+                "english_words",
                 "excerpt",
                 "languages",
                 "names",
