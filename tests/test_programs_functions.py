@@ -320,3 +320,18 @@ class Flat:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         return np.full((len(texts), 8), 8**-0.5, np.float32)
+
+
+def test_wordings_find_a_relation_from_either_end() -> None:
+    kb = GraphKnowledgeBase.of(
+        ("Ann", "child of", "Bob"),
+        ("Cleo", "child of", "Ann"),
+        ("Film", "directed by", "Ann"),
+        ("Ann", "married", "Dan"),
+    )
+    ask = functions(kb)
+    assert ask.find_entity_or_value(["Ann"], ["daughter of"])[0] == ["Bob"]
+    assert ask.find_entity_or_value(["Ann"], ["daughter"])[0] == ["Cleo"]
+    assert ask.find_entity_or_value(["Ann"], ["directed"])[0] == ["Film"]
+    assert ask.find_entity_or_value(["Film"], ["was directed by"])[0] == ["Ann"]
+    assert ask.find_entity_or_value(["Dan"], ["wife"])[0] == ["Ann"]

@@ -165,10 +165,17 @@ class Functions:
         arguments = [split_inverse(alias) for alias in wanted]
         either = [alias for alias, inverse in arguments if not inverse]
         heads = [alias for alias, inverse in arguments if inverse]
-        for aliases, inverse in ((either, False), (heads, True), (either, True)):
+        # "son" means "child of" from its tail; what is said from neither end may do so, too.
+        ways: tuple[tuple[list[str], bool, bool | None], ...] = (
+            (either, False, False),
+            (heads, True, False),
+            (either, True, True),
+            (either, True, None),
+        )
+        for aliases, inverse, turned in ways:
             there = [fact for fact in around if fact.inverse is inverse]
             names = (name for fact in there for name in _names(fact))
-            matches = self._matcher.match(aliases, names, every=self._kb.personal)
+            matches = self._matcher.match(aliases, names, every=self._kb.personal, turned=turned)
             if matches:
                 sure = {match.relation: match.similarity for match in matches}
                 scored = [(max(sure.get(n, 0.0) for n in _names(fact)), fact) for fact in there]

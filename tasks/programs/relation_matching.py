@@ -19,6 +19,7 @@ from rapidfuzz import fuzz
 from tasks.models.encoders.minilm import Encoder
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
+from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of
 from tasks.text.stems import stems_of
 from tasks.text.values.value import listed
 
@@ -66,20 +67,27 @@ class RelationMatcher:
         self.threshold = LEXICAL_THRESHOLD if encoder is None else ENCODER_THRESHOLD
 
     def match(
-        self, aliases: Sequence[str], relations: Iterable[str], *, every: bool = False
+        self,
+        aliases: Sequence[str],
+        relations: Iterable[str],
+        *,
+        every: bool = False,
+        turned: bool | None = None,
     ) -> list[Match]:
         """Return the relations that the aliases mean, the most similar first.
 
+        Of relations of the vocabulary only those are meant that the aliases say from the same end,
+        if `turned` is False, or from the other ("son" and "child of"), if it is True.
         With `every` they are all above a threshold (for personal knowledge bases, whose relations
         were not aligned), not only the best and those as good.
         """
         names = list(dict.fromkeys(relations))
         if not names or not aliases:
             return []
-        exact = [name for name in names if name in aliases]
+        exact = [name for name in names if name in aliases and not turned]
         if exact and not every:
             return [Match(name, 1.0) for name in exact]
-        scores = self.similarities(aliases, names)
+        scores = self.similarities(aliases, names, turned)
         best = float(scores.max())
         floor = max(PERSONAL_THRESHOLD, self.threshold) if every else self.threshold
         least = floor if every or best < floor else max(floor, best - MARGIN)
@@ -90,10 +98,12 @@ class RelationMatcher:
         ]
         return sorted(matches, key=lambda match: -match.similarity)
 
-    def similarities(self, aliases: Sequence[str], relations: Sequence[str]) -> np.ndarray:
+    def similarities(
+        self, aliases: Sequence[str], relations: Sequence[str], turned: bool | None = None
+    ) -> np.ndarray:
         """Return each relation's similarity to the most similar alias, (relations,), 0 to 1."""
         lexical = np.array(
-            [max(lexical_similarity(alias, name) for alias in aliases) for name in relations]
+            [max(lexical_similarity(a, name, turned) for a in aliases) for name in relations]
         )
         if self._encoder is None:
             return lexical
@@ -131,14 +141,21 @@ def _spelt_out(relation: str) -> str:
     return words.lower() or relation
 
 
-def lexical_similarity(left: str, right: str) -> float:
-    """Return the similarity of two relation names by their words and characters, 0 to 1."""
+def lexical_similarity(left: str, right: str, turned: bool | None = None) -> float:
+    """Return the similarity of two relation names by their words and characters, 0 to 1.
+
+    Wordings of one relation of the vocabulary are synonyms if they say it from the same end, or,
+    where `turned`, from different ends; None allows either.
+    """
     if max(len(left), len(right)) <= LONGEST_CACHED:
-        return _similarity_once(left, right)
-    return _similarity(left[:LONGEST_COMPARED], right[:LONGEST_COMPARED])
+        return _similarity_once(left, right, turned)
+    return _similarity(left[:LONGEST_COMPARED], right[:LONGEST_COMPARED], turned)
 
 
-def _similarity(left: str, right: str) -> float:
+def _similarity(left: str, right: str, turned: bool | None = None) -> float:
+    alike = _mean_alike(left, right, turned)
+    if alike is not None:
+        return SYNONYM if alike and left != right else float(alike)
     a, b = normalise_name(spelt_out(left)), normalise_name(spelt_out(right))
     if a == b:
         return 1.0
@@ -149,6 +166,20 @@ def _similarity(left: str, right: str) -> float:
     letters = fuzz.ratio(a, b) / 100
     # A single letter distinguishes short words, such as height and weight.
     return max(0.95 * _dice(_content(a), _content(b)), letters if letters >= TYPING_ERROR else 0)
+
+
+def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
+    """Whether two names say one relation of the vocabulary from these ends; None if not one."""
+    directions: set[bool] = set()
+    for end in ENDS:
+        one, other = meaning_of(left, end), meaning_of(right, end)
+        if one and other and one.name == other.name:
+            if known_relations()[one.name].symmetric:
+                return True
+            directions.add(one.turned != other.turned)
+    if not directions:
+        return None
+    return turned is None or turned in directions
 
 
 @cache

@@ -16,8 +16,7 @@ from tasks.text.common_relations import common_relations
 from tasks.text.relations.forms import Form, bare_words, form_of
 
 End = Literal["thing", "time", "measure"]
-TIME_TYPES = ("date", "year")
-MEASURE_TYPES = ("number", "quantity")
+ENDS: tuple[End, ...] = ("thing", "time", "measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,9 @@ def _entries() -> dict[str, dict[str, Any]]:
         entries.setdefault(
             relation.name,
             {
-                "inverse": relation.inverse or None,
                 "tail": "time" if relation.tail_kinds == {"date"} else "thing",
-                "single": relation.single,
+                # As a verb, "follows" is said of much else than a property is.
+                "single": relation.single and form_of(relation.name).kind == "noun",
                 "symmetric": relation.symmetric,
             },
         )
