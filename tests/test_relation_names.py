@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -22,6 +23,7 @@ STATED = pa.schema(
     ]
 )
 NONE_KNOWN = RelationName.to_table([])
+NONE_SHARED = pa.table({"wording": [""], "other": [""], "pairs": [0]}).slice(1)
 NO_OVERRIDES = Override.to_table([])
 
 
@@ -38,9 +40,11 @@ def names(
     known: pa.Table = NONE_KNOWN,
     overrides: pa.Table = NO_OVERRIDES,
     ontology: str = "",
+    shared: pa.Table = NONE_SHARED,
+    encode: Any = None,
 ) -> dict[str, tuple[str, bool]]:
     own = Ontology.model_validate({"relations": {ontology: {}}} if ontology else {})
-    rows = name_relations(table, known, overrides, own).to_pylist()
+    rows = name_relations(table, shared, known, overrides, own, encode).to_pylist()
     return {row["wording"]: (row["relation"], row["turned"]) for row in rows}
 
 
@@ -144,11 +148,11 @@ def test_times_have_a_relation_of_their_own() -> None:
 
 
 def test_an_established_name_stays() -> None:
-    first = name_relations(stated(("paints", 5)), NONE_KNOWN, NO_OVERRIDES, Ontology())
+    first = name_relations(stated(("paints", 5)), NONE_SHARED, NONE_KNOWN, NO_OVERRIDES, Ontology())
     known = new_names(first, NONE_KNOWN, "000001")
     later = stated(("paints", 5), ("painted", 50), ("painted by", 70))
     assert set(names(later, known).values()) == {("paints", False), ("paints", True)}
-    second = name_relations(later, known, NO_OVERRIDES, Ontology())
+    second = name_relations(later, NONE_SHARED, known, NO_OVERRIDES, Ontology())
     assert set(new_names(second, known, "000002")["wording"].to_pylist()) == {
         "painted",
         "painted by",
@@ -170,3 +174,40 @@ def test_people_correct_a_mapping() -> None:
 def test_an_ontology_names_relations_first() -> None:
     made = names(stated(("directed", 9), ("directed by", 3)), ontology="directed")
     assert made == {"directed": ("directed", False), "directed by": ("directed", True)}
+
+
+def encode_by(*alike: set[str], likeness: float) -> Any:
+    """Return an encoder for which the names of a set have that likeness, all others none."""
+
+    def encode(texts: list[str]) -> np.ndarray:
+        vectors = np.eye(len(texts) + len(alike), dtype=np.float32)[: len(texts)]
+        for row, text in enumerate(texts):
+            for place, names_alike in enumerate(alike):
+                if text in names_alike:
+                    vectors[row] *= (1 - likeness) ** 0.5
+                    vectors[row, len(texts) + place] = likeness**0.5
+        return vectors
+
+    return encode
+
+
+def test_verbs_are_joined_by_vectors_unless_they_are_opposites() -> None:
+    table = stated(("bought", 5), ("sold", 4), ("sketched", 6), ("drafted", 3), ("drafted by", 2))
+    near = encode_by({"bought", "sold"}, {"sketched", "drafted"}, likeness=0.9)
+    made = names(table, encode=near)
+    assert made["drafted"] == ("sketched", False) and made["drafted by"] == ("sketched", True)
+    assert made["bought"][0] != made["sold"][0]
+    apart = encode_by({"sketched", "drafted"}, likeness=0.7)
+    assert names(table, encode=apart)["drafted"] == ("drafted", False)
+    shared = pa.table({"wording": ["drafted"], "other": ["sketched"], "pairs": [3]})
+    assert names(table, shared=shared, encode=apart)["drafted"] == ("sketched", False)
+
+
+def test_the_words_after_a_verb_and_the_kinds_of_its_ends_must_agree() -> None:
+    near = encode_by({"sketched in", "drafted at", "drafted in"}, likeness=0.9)
+    table = stated(("sketched in", 5), ("drafted at", 4), ("drafted in", 3))
+    made = names(table, encode=near)
+    assert made["drafted at"] == ("drafted at", False)
+    assert made["drafted in"] == ("sketched in", False)
+    kinds = table.set_column(3, "tail_sort", pa.array(["place", "place", "work"]))
+    assert names(kinds, encode=near)["drafted in"] == ("drafted in", False)

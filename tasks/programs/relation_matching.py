@@ -19,6 +19,7 @@ from rapidfuzz import fuzz
 from tasks.models.encoders.minilm import Encoder
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
+from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of
 from tasks.text.stems import stems_of
 from tasks.text.values.value import listed
@@ -169,8 +170,18 @@ def _similarity(left: str, right: str, turned: bool | None = None) -> float:
 
 
 def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
-    """Whether two names say one relation of the vocabulary from these ends; None if not one."""
+    """Whether two names say one relation from these ends; None if not one relation.
+
+    They do by the vocabulary, or if they have one form.
+    """
+    this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
+    if this.kind != "phrase" and (this.kind, this.words, this.marks) == (
+        that.kind,
+        that.words,
+        that.marks,
+    ):
+        directions.add(this.turned != that.turned)
     for end in ENDS:
         one, other = meaning_of(left, end), meaning_of(right, end)
         if one and other and one.name == other.name:

@@ -2,18 +2,20 @@
 
 Wordings of one form (`tasks.text.relations.forms`) are one relation. The vocabulary names the
 common ones; any other keeps the name that an earlier edition gave it, else it is called by its
-commonest wording. What people corrected comes last.
+commonest wording. Verbs that mean the same are joined (`relation_synonyms`). What people corrected comes last.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from schemas.observations import RelationName
-from schemas.ontology import Ontology
+from schemas.ontology import KINDS, Ontology
+from tasks.publish.relation_synonyms import VerbUse, join_synonyms
 from tasks.text.english_words import verb_forms
 from tasks.text.relations.forms import Form, bare_words, form_of
 from tasks.text.relations.vocabulary import (
@@ -22,6 +24,7 @@ from tasks.text.relations.vocabulary import (
     depends_on_kinds,
     known_relations,
     meaning_of,
+    same_verb,
     vocabulary_version,
 )
 
@@ -37,6 +40,7 @@ NAMES = pa.schema(
         ("inverse", pa.string()),
     ]
 )
+Encode = Callable[[list[str]], np.ndarray]
 Use = tuple[str, End]  # a wording, and whether its tails are things, times or measures
 
 
@@ -50,8 +54,14 @@ class _Group:
     form: Form
     end: End
     wordings: Counter[str] = field(default_factory=Counter)
+    kinds: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     name: str = ""
     flipped: bool = False
+    joined: "_Group | None" = None  # a group that means the same
+
+    def commonest(self) -> list[str]:
+        """Return the wordings, the commonest first."""
+        return [w for w, _ in sorted(self.wordings.items(), key=lambda pair: (-pair[1], pair[0]))]
 
     def turned(self, wording: str) -> bool:
         """Return whether a wording says the relation from the tail."""
@@ -59,16 +69,27 @@ class _Group:
 
 
 def name_relations(
-    stated: pa.Table, known: pa.Table, overrides: pa.Table, ontology: Ontology
+    stated: pa.Table,
+    shared: pa.Table,
+    known: pa.Table,
+    overrides: pa.Table,
+    ontology: Ontology,
+    encode: Encode | None = None,
 ) -> pa.Table:
     """Return the name of every stated relation.
 
-    `stated` has columns wording, tail_end, head_sort, tail_sort and triples. `known` are the names
-    that earlier editions gave (RelationName), the newest last.
+    `stated` has columns wording, tail_end, head_sort, tail_sort and triples; `shared` has wording,
+    other and pairs: how many pairs of ends both are stated of. `known` are the names that earlier
+    editions gave (RelationName), the newest last. Without `encode` no verbs are joined by vectors.
     """
     rows = stated.to_pylist()
     own = _of_ontology(ontology)
-    meanings = {use: _translated(m, own) for use, m in _by_use(rows, known, own).items()}
+    groups, earlier = _groups(rows), _newest(known)
+    for group in groups:
+        _recognise(group, earlier, own)
+    if encode is not None:
+        _join(groups, shared, encode)
+    meanings = {use: _translated(meaning, own) for use, meaning in _by_use(groups).items()}
     _correct(meanings, overrides)
     inverses = _inverses(rows, meanings)
     inverses.update({n: r.inverse for n, r in ontology.relations.items() if r.inverse})
@@ -134,31 +155,73 @@ def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meanin
     return Meaning(relation.name, meaning.turned != (form.turned != relation.turned))
 
 
-def _by_use(
-    rows: Iterable[dict[str, Any]], known: pa.Table, own: dict[tuple[Any, ...], Meaning]
-) -> dict[Use, Meaning]:
-    """Return what each wording means: by ontology, vocabulary, earlier editions, or its form."""
+def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
+    """Return the stated wordings by their forms; verbs that relate alike are one."""
     groups: dict[tuple[Any, ...], _Group] = {}
     for row in rows:
         form, end = form_of(row["wording"]), row["tail_end"]
         words = bare_words(form) if end == "time" else form.words
+        if form.kind == "verb":
+            verb, *rest = words.split()
+            words = " ".join([same_verb(verb), *rest])
         group = groups.setdefault((form.kind, words, form.marks, end), _Group(form, end))
         group.wordings[row["wording"]] += row["triples"]
-    earlier = _newest(known)
-    for group in groups.values():
-        _name(group, earlier, own)
+        sorts = row["head_sort"], row["tail_sort"]
+        for kinds, sort in zip(group.kinds, sorts[::-1] if form.turned else sorts, strict=True):
+            if sort in KINDS:
+                kinds[sort] += row["triples"]
+    return list(groups.values())
+
+
+def _join(groups: list[_Group], shared: pa.Table, encode: Encode) -> None:
+    """Give verbs that mean the same, by their vectors and their ends, one name."""
+    uses, places = [], []
+    for place, group in enumerate(groups):
+        if group.form.kind == "verb" and not group.form.marks:
+            verb, *rest = group.form.words.split()
+            kinds = tuple(max(sorted(k), key=k.__getitem__, default="") for k in group.kinds)
+            past = " ".join([(*verb_forms(verb, "VBD"), verb)[0], *rest])
+            times = group.wordings.total()
+            uses.append(VerbUse(verb, tuple(rest), group.end, past, times, (kinds[0], kinds[1])))
+            places.append(place)
+    number = {
+        (wording, form_of(wording).turned): at
+        for at, place in enumerate(places)
+        for wording in groups[place].wordings
+        if groups[place].end == "thing"
+    }
+    both: Counter[frozenset[int]] = Counter()
+    for row in shared.to_pylist():
+        for turned in (False, True):
+            ends = {number.get((row[side], turned)) for side in ("wording", "other")}
+            if len(ends) == 2 and None not in ends:
+                both[frozenset(at for at in ends if at is not None)] += row["pairs"]
+    for at, other in join_synonyms(uses, both, encode).items():
+        group, into = groups[places[at]], groups[places[other]]
+        if not group.name:
+            group.joined = into
+
+
+def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
+    """Return what each wording means, after naming the groups that nothing knew."""
+    for group in groups:
+        if not group.name and not group.joined:
+            _call(group)
+    for group in groups:
+        if group.joined:
+            group.name, group.flipped = group.joined.name, group.joined.flipped
     return {
         (wording, group.end): Meaning(group.name, group.turned(wording))
-        for group in groups.values()
+        for group in groups
         for wording in group.wordings
     }
 
 
-def _name(
+def _recognise(
     group: _Group, earlier: dict[Use, dict[str, Any]], own: dict[tuple[Any, ...], Meaning]
 ) -> None:
-    commonest = [w for w, _ in sorted(group.wordings.items(), key=lambda pair: (-pair[1], pair[0]))]
-    for wording in commonest:
+    """Name a group by the ontology, the vocabulary or an earlier edition, if one knows it."""
+    for wording in group.commonest():
         form = form_of(wording)
         meaning = own.get((form.kind, form.words, form.marks))
         if meaning:
@@ -170,12 +233,16 @@ def _name(
             group.name = meaning.name
             group.flipped = meaning.turned != form.turned
             return
+
+
+def _call(group: _Group) -> None:
+    """Name a group by its commonest wording."""
     # "genre" rather than "genre of", if that is how most texts have it.
     said = Counter({True: 0, False: 0})
     for wording, triples in group.wordings.items():
         said[form_of(wording).turned] += triples
     group.flipped = group.form.kind == "noun" and said[True] > said[False]
-    forward = [wording for wording in commonest if not group.turned(wording)]
+    forward = [wording for wording in group.commonest() if not group.turned(wording)]
     group.name = _readable(forward, group)
 
 

@@ -71,6 +71,27 @@ def single_valued() -> list[str]:
     return sorted(names | {w for name, w, turned in _wordings() if name in names and not turned})
 
 
+def same_verb(verb: str) -> str:
+    """Return the verb that stands for those that relate alike: itself if none does."""
+    return _verbs().get(verb, verb)
+
+
+def are_apart(one: str, other: str) -> bool:
+    """Whether two verbs say opposite or different things, however alike they are."""
+    pair = {same_verb(one), same_verb(other)}
+    return any(pair == {same_verb(verb) for verb in line.split()} for line in _lists("apart"))
+
+
+@cache
+def _verbs() -> dict[str, str]:
+    return {verb: line.split()[0] for line in _lists("same") for verb in line.split()}
+
+
+@cache
+def _lists(name: str) -> tuple[str, ...]:
+    return tuple(tomllib.loads(_text())["verbs"][name])
+
+
 def vocabulary_version() -> str:
     """Return the start of the hash of the vocabulary."""
     return hashlib.sha256(_text().encode()).hexdigest()[:12]
