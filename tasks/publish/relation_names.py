@@ -2,7 +2,8 @@
 
 Wordings of one form (`tasks.text.relations.forms`) are one relation. The vocabulary names the
 common ones; any other keeps the name that an earlier edition gave it, else it is called by its
-commonest wording. Verbs that mean the same are joined (`relation_synonyms`). What people corrected comes last.
+commonest wording. Verbs that mean the same are joined (`relation_synonyms`). What people corrected
+comes last.
 """
 
 from collections import Counter, defaultdict

@@ -25,7 +25,7 @@ _ADVERBS = word_set("also currently later subsequently soon then eventually fina
 _PREPOSITIONS = word_set(
     "of in on at by to for from with as into under over about against between among during near "
     "through within after before behind along around alongside onto upon across toward towards "
-    "until since off out up via"
+    "until since off out up via following including concerning regarding despite"
 )
 # Who became, or served as, something was it.
 _ROLE_VERBS = word_set("become serve appoint elect name crown work")
@@ -33,7 +33,7 @@ _ROLE_VERBS = word_set("become serve appoint elect name crown work")
 _MODIFIERS = word_set(
     "first second third fourth fifth sixth seventh eighth ninth tenth last only sole eldest elder "
     "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
-    "current present incumbent new longtime final late fellow own posthumous twin and"
+    "current present incumbent new longtime final late fellow own posthumous twin young and"
 )
 _NUMBERED = re.compile(r"\d[\w-]*$")
 _SPACES = re.compile(r"[\s_]+")
