@@ -113,6 +113,7 @@ def test_voice_and_roles_turn_a_relation_round(turned: str, forward: str) -> Non
         ("wrote in", "written in"),
         ("second of", "first of"),
         ("被称为", "称为"),
+        ("为…举行", "举行"),
     ],
 )
 def test_opposites_and_near_spellings_stay_apart(one: str, other: str) -> None:
@@ -211,3 +212,17 @@ def test_the_words_after_a_verb_and_the_kinds_of_its_ends_must_agree() -> None:
     assert made["drafted in"] == ("sketched in", False)
     kinds = table.set_column(3, "tail_sort", pa.array(["place", "place", "work"]))
     assert names(kinds, encode=near)["drafted in"] == ("drafted in", False)
+
+
+def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
+    table = stated(("创始人", 3), ("创办", 2), ("由…创办", 1))
+    made = names(table)
+    assert made == {
+        "创始人": ("创始人", False),
+        "创办": ("创始人", True),
+        "由…创办": ("创始人", False),
+    }
+    first = name_relations(table, NONE_SHARED, NONE_KNOWN, NO_OVERRIDES, Ontology())
+    both = stated(("创始人", 3), ("founded by", 9))
+    assert names(both)["创始人"] == ("founded by", False)
+    assert names(both, new_names(first, NONE_KNOWN, "1"))["founded by"] == ("创始人", False)

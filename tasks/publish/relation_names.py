@@ -18,6 +18,7 @@ from schemas.observations import RelationName
 from schemas.ontology import KINDS, Ontology
 from tasks.publish.relation_synonyms import VerbUse, join_synonyms
 from tasks.text.english_words import verb_forms
+from tasks.text.languages import is_chinese
 from tasks.text.relations.forms import Form, bare_words, form_of
 from tasks.text.relations.vocabulary import (
     End,
@@ -95,6 +96,7 @@ def name_relations(
     inverses = _inverses(rows, meanings)
     inverses.update({n: r.inverse for n, r in ontology.relations.items() if r.inverse})
     named = known_relations()
+    chinese = _in_chinese(meanings, {row["relation"] for row in earlier.values()})
     made = []
     for row in rows:
         wording, end = row["wording"], row["tail_end"]
@@ -103,13 +105,18 @@ def name_relations(
             by_kinds = meaning_of(wording, end, row["head_sort"], row["tail_sort"])
             meaning = _translated(by_kinds, own) if by_kinds else meaning
         entry = named.get(meaning.name)
+        inverse = inverses.get(meaning.name)
+        name = meaning.name
+        if entry and entry.chinese and name in chinese:
+            inverse = entry.chinese if entry.symmetric else entry.chinese_inverse
+            name = entry.chinese
         made.append(
             {
                 **{c: row[c] for c in ("wording", "tail_end", "head_sort", "tail_sort")},
-                "relation": meaning.name,
+                "relation": name,
                 "turned": meaning.turned,
                 "symmetric": bool(entry and entry.symmetric),
-                "inverse": inverses.get(meaning.name),
+                "inverse": inverse,
             }
         )
     return pa.Table.from_pylist(made, schema=NAMES)
@@ -268,6 +275,20 @@ def _readable(commonest: list[str], group: _Group) -> str:
     if group.end == "time" and words[-1] in ("in", "at", "during") and len(words) > 1:
         name = " ".join([*words[:-1], "on"])
     return name
+
+
+def _in_chinese(meanings: dict[Use, Meaning], earlier: set[str]) -> set[str]:
+    """Return the relations that have their Chinese names: if only Chinese texts state them."""
+    named = known_relations()
+    foreign = {m.name for (wording, _), m in meanings.items() if not is_chinese(wording)}
+    return {
+        meaning.name
+        for meaning in meanings.values()
+        if (entry := named.get(meaning.name))
+        and entry.chinese
+        and meaning.name not in earlier
+        and (entry.chinese in earlier or meaning.name not in foreign)
+    }
 
 
 def _inverses(rows: Iterable[dict[str, Any]], meanings: dict[Use, Meaning]) -> dict[str, str]:

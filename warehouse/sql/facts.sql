@@ -16,16 +16,36 @@ from ended_triples e
 join relation_names n on n.wording = e.relation and n.tail_end = e.tail_end
     and n.head_sort = e.head_sort and n.tail_sort = e.tail_sort;
 
+create macro triple_key(h, r, t, type, day, n, u, words, pole, mode) as substring(sha256(concat_ws(
+    chr(31), 'corpus', h, lower(r),
+    case when t is not null then t
+         when type in ('date', 'year') and day is not null then day
+         when type in ('number', 'quantity') and n is not null then n || ' ' || coalesce(u, '')
+         else lower(trim(words)) end,
+    nullif(pole, 'positive'), nullif(mode, 'asserted'))), 1, 32);
+
+-- What was rejected under a name that the relation had before stays so under its new name.
+create table refused_statements as
+with former as (
+    select distinct wording, tail as tail_end, relation from j_relation_names
+    union
+    select distinct wording, tail_end, wording from relation_names
+)
+select distinct s.document_id, s.passage_id, s.doc_start, s.ordinal
+from named_triples s
+join former f on f.wording = s.stated and f.tail_end = s.tail_end
+cross join (select unnest([false, true]) as other_end) e
+where (select count(*) > 0 from rejected)
+  and (not e.other_end or s.tail_id is not null)
+  and triple_key(if(e.other_end, s.tail_id, s.head_id), f.relation,
+          if(e.other_end, s.head_id, s.tail_id), value_type, "date", number, unit, tail, polarity,
+          modality) in (select fact_id from rejected);
+
 create table resolved_triples as
-select s.*,
-       substring(sha256(concat_ws(chr(31), 'corpus', head_id, lower(relation),
-           case when tail_id is not null then tail_id
-                when value_type in ('date', 'year') and date is not null then date
-                when value_type in ('number', 'quantity') and number is not null
-                    then number || ' ' || coalesce(unit, '')
-                else lower(trim(tail)) end,
-           nullif(polarity, 'positive'), nullif(modality, 'asserted'))), 1, 32) as triple_id
-from named_triples s;
+select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail, polarity,
+           modality) as triple_id
+from named_triples s
+anti join refused_statements using (document_id, passage_id, doc_start, ordinal);
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,

@@ -40,7 +40,7 @@ _SPACES = re.compile(r"[\s_]+")
 _LONGEST = 200  # characters of a wording that are looked at
 
 _CHINESE_ASPECT = re.compile(r"(?<=.)[了着过]$|^[曾已](?:经)?(?=.)")
-_CHINESE_PASSIVE = re.compile(r"^(?:被|由|为)(?:…|\.\.\.)?(?:所)?(?=.)")
+_CHINESE_PASSIVE = re.compile(r"^(?:(?:被|由)…?所?|为…?所)(?=.)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from tasks.text.common_relations import common_relations
+from tasks.text.languages import is_chinese
 from tasks.text.relations.forms import Form, bare_words, form_of
 
 End = Literal["thing", "time", "measure"]
@@ -21,10 +22,15 @@ ENDS: tuple[End, ...] = ("thing", "time", "measure")
 
 @dataclass(frozen=True, slots=True)
 class KnownRelation:
-    """A relation of the vocabulary, as `vocabulary.toml` describes it."""
+    """A relation of the vocabulary, as `vocabulary.toml` describes it.
+
+    `chinese` and `chinese_inverse` are its names where all texts that state it are Chinese.
+    """
 
     name: str
     inverse: str | None
+    chinese: str | None
+    chinese_inverse: str | None
     end: End
     single: bool
     symmetric: bool
@@ -167,6 +173,8 @@ def _listed() -> _Listed:
         name: KnownRelation(
             name,
             name if entry.get("symmetric") else entry.get("inverse"),
+            next(filter(is_chinese, entry.get("says", ())), None),
+            next(filter(is_chinese, entry.get("turned", ())), None),
             entry.get("tail", "thing"),
             entry.get("single", False),
             entry.get("symmetric", False),
