@@ -122,6 +122,13 @@ def test_a_relation_becomes_a_question(relation: str, question: str) -> None:
     assert phrasing.ask("Ada", person=False, language="en") == thing
 
 
+def test_what_happened_on_a_day_happened_in_a_year() -> None:
+    born = Phrasings([]).of("born on", "en")
+    assert born.sentence("Ada", ["10 May 1815"], "en") == "Ada was born on 10 May 1815."
+    assert born.sentence("Ada", ["1815"], "en") == "Ada was born in 1815."
+    assert born.sentence("Ada", ["May 1815"], "en") == "Ada was born in May 1815."
+
+
 def test_a_question_comes_with_its_answers(rivers: Home) -> None:
     texts = [text["text"] for text in texts_of(rivers, methods=("question",))]
     assert "Question: What is the tributary of Alma?\nAnswer: Berle and Corve" in texts

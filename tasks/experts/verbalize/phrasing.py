@@ -25,6 +25,7 @@ _SEPARATORS = re.compile(r"[\s_./|+-]+")
 _CHINESE_VERB = re.compile(r"^[是为在有由被]|[于在自为是]$")
 _SLOT = re.compile(r"\{([htw])\}")
 _INTERROGATIVES = {"en": ("what", "who"), "zh": ("什么", "谁")}
+_YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}(?: BCE?)?|\d{4}s")
 _VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
 
 
@@ -131,7 +132,12 @@ def listed(names: Sequence[str], language: str) -> str:
 
 
 def _filled(pattern: str, head: str, tail: str) -> str:
-    """Return a pattern filled once, so that braces in names mean nothing, with a full stop."""
+    """Return a pattern filled once, so that braces in names mean nothing, with a full stop.
+
+    "born on" is a relation to times of every precision, but one is born in a year.
+    """
+    if _YEAR.fullmatch(tail):
+        pattern = pattern.replace(" on {t}", " in {t}")
     text = _SLOT.sub(lambda slot: head if slot[1] == "h" else tail, pattern)
     if text.endswith((".", "。", "!", "?", "！", "？")):
         return text
