@@ -83,8 +83,6 @@ def _named(before: list[Token]) -> list[Token]:
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
     run = before[start:]
-    if len(run) > 1 and run[0].text in LABELS:  # 原名 before a name
-        run = run[1:]
     cut = start and len(before[start - 1].text) == 1 and before[start - 1].tag in CUT
     if cut or (run and run[0].tag in ("m", "q", "vn", "v")):
         return []

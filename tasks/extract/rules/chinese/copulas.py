@@ -1,6 +1,6 @@
 """Clauses that say what something is or how large it is."""
 
-from tasks.extract.rules.chinese.lexicon import LIMITS, MEASURES, ROLES
+from tasks.extract.rules.chinese.lexicon import MEASURES, ROLES
 from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_native
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.subjects import pick_name
@@ -9,8 +9,6 @@ from tasks.extract.rules.chinese.whole import is_whole
 from tasks.extract.rules.modality import PLAIN
 
 LONGEST_DEFINITION = 200  # characters
-SIZES = frozenset(["高", "长", "宽", "深", "厚", "高达", "长达"])
-LENGTHS = frozenset(["m", "km", "cm", "mm"])
 BEFORE_NUMBERS = frozenset(["为", "是", "达", "达到", "约", "有", "超过", "共", "近", "至"])
 
 
@@ -32,32 +30,15 @@ def state_measure(statement: Statement) -> bool:
     after = [
         t for t in clause.tokens if t.start >= number.end and t.text not in ("左右", "以上", "多")
     ]
-    if not attribute or len(word) > 6 and word not in MEASURES or len(after) > 1:
+    if not attribute or len(after) > 1:
         return False
     heads = statement.heads
     owner = [t for t in before[:-1] if t.text not in ("的", "总", "全市", "全国", "其")]
-    if before[-2:-1] and before[-2].text == "总":
-        attribute = "总" + attribute
     if owner and clause.subject and owner[0].start >= clause.subject[0].start:
         heads = [pick_name(statement.passage, owner)]
-    if word in SIZES and number.value is not None and number.value.unit not in LENGTHS:
-        return True
     size, when = words([number]), statement.when
     statement.add("measure", attribute, size, heads=heads, when=when)
     return True
-
-
-def state_limit(statement: Statement) -> bool:
-    """密码长度至少8个字符; whether the clause is of this form."""
-    clause = statement.clause
-    for position, token in enumerate(clause.tokens[1:-1], 1):
-        number = clause.tokens[position + 1]
-        if token.text in LIMITS and number.tag == "number" and not clause.verb:
-            counted = clause.tokens[position + 1 :]
-            if len(counted) < 3 and counted[-1].nominal:
-                statement.add("limit", token.text, words(counted))
-            return True
-    return False
 
 
 def state_copula(statement: Statement) -> None:
@@ -68,7 +49,7 @@ def state_copula(statement: Statement) -> None:
     relation = "是" if clause.verb in ("为", "系", "乃") else clause.verb
     for part in split_coordination(clause.rest):
         tail, native = statement.tail(part), is_native(part)
-        if (len(part) == 1 and part[0].tag == "number") or part[0].text.startswith("第"):
+        if part[0].text.startswith("第"):
             continue
         for head in statement.heads:
             if native and head.kind in ("person", "unknown"):
@@ -99,11 +80,10 @@ def state_definition(statement: Statement) -> None:
     sentence = passage.sentence
     if sentence is None or sentence.end - sentence.start > LONGEST_DEFINITION:
         return
-    if "的" in head.text or head.text.startswith("第"):
+    if "的" in head.text:
         return
     text = passage.text[sentence.start : sentence.end]
-    numbers = all(token.tag == "number" for token in statement.clause.rest)
-    named = clean(text).startswith((head.text, *passage.forms)) and not numbers
+    named = clean(text).startswith((head.text, *passage.forms))
     if named and all(row["entity"] != head.text for row in passage.extracted.descriptions):
         passage.description(head, text, (sentence.start, sentence.end), "definition")
 

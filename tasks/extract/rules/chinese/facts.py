@@ -5,14 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, is_verb, parse_clause
-from tasks.extract.rules.chinese.copulas import state_copula, state_limit, state_measure
+from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
     BELIEVING,
     COPULAS,
-    CREATION,
-    DOCUMENT_VERBS,
     EMPTY_VERBS,
     MODALITY_OF_WORD,
     NAMING,
@@ -101,9 +99,8 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             thread.around = replace(thread.around, modality="conditional")
             thread.subjects = [NOBODY]
         elif number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
-            made = passage.verb in CREATION or passage.verb == "组成"
-            named = passage.object if made and passage.object else thread.subjects[0]
-            state_other_name(passage, named, tokens, (sentence.start, tokens[-1].end))
+            span = (sentence.start, tokens[-1].end)
+            state_other_name(passage, thread.subjects[0], tokens, span)
         else:
             quoted = take_source(tokens)
             if quoted is not None:
@@ -144,8 +141,6 @@ def _reported(
     if name in PRONOUNS:
         who = passage.pronoun(name)
         name = who.text if who else name
-    elif not name and thread.subjects[0] != NOBODY:
-        name = thread.subjects[0].text
     thread.subjects, thread.stated = [NOBODY], ""
     return Standing("positive", "supposed" if believes else "reported", name)
 
@@ -270,7 +265,7 @@ def speaks(passage: PassageReading, clause: Clause, name: TypedName, met: bool) 
 
 def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName]) -> list[TypedName]:
     """The subject of a clause that has none; 被称为 and 即 speak of what was just introduced."""
-    if passage.document and passage.title in subjects and clause.verb not in DOCUMENT_VERBS:
+    if passage.document and passage.title in subjects:
         return [NOBODY]
     if clause.subject:
         return subjects
@@ -283,11 +278,7 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
 def read_clause(statement: Statement) -> None:
     """Add the facts of one clause whose subject is known."""
     passage, clause = statement.passage, statement.clause
-    if (
-        state_limit(statement)
-        or state_measure(statement)
-        or (clause.rest and clause.rest[0].text == "的")
-    ):
+    if state_measure(statement) or (clause.rest and clause.rest[0].text == "的"):
         return
     if clause.verb in ALIAS_RELATIONS or statement.attribute in ALIAS_RELATIONS:
         state_alias(statement)
@@ -303,9 +294,6 @@ def read_clause(statement: Statement) -> None:
         state_copula(statement)
     elif clause.verb not in EMPTY_VERBS:
         state_verb(statement)
-    elif clause.verb == "有" and clause.rest:
-        name = pick_name(passage, split_coordination(clause.rest)[-1])
-        passage.person = name if name.kind == "person" else passage.person
 
 
 def state_nominal(
@@ -318,8 +306,6 @@ def state_nominal(
             passage.triple("native", topic, "籍贯", text[:-1], span)
         elif part[0].text == "祖籍" and len(part) > 1:
             passage.triple("native", topic, "祖籍", words(part[1:]), span)
-        elif text in ("男", "女"):
-            passage.triple("nominal", topic, "性别", text, span)
         elif text.endswith(PERSON_ENDINGS) and is_person(topic) and is_whole(part):
             passage.triple("nominal", topic, "是", text, span)
 
@@ -330,8 +316,6 @@ def state_alias(statement: Statement) -> None:
     relation = statement.attribute or clause.verb
     if clause.verb in ALIAS_RELATIONS:
         relation = clause.verb
-        if statement.attribute:
-            head = TypedName(text_of(clause.subject), "unknown")
     for part in split_coordination(clause.rest):
         statement.passage.other_name(head, relation, words(part).lstrip(SAYING), statement.span)
 

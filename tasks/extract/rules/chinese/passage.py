@@ -16,8 +16,7 @@ from tasks.extract.extracted import Extracted, Mention, evidence_columns, value_
 from tasks.extract.rules.attributes import Attribute
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.confidence import WEIGHTS, triple_features
-from tasks.extract.rules.chinese.lexicon import PRONOUNS
-from tasks.extract.rules.chinese.naming import TypedName, clean, kind_by_ending, kind_of
+from tasks.extract.rules.chinese.naming import TypedName, clean, kind_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.confidence import probability
 from tasks.extract.rules.modality import PLAIN, Standing
@@ -88,9 +87,7 @@ class PassageReading:
         return TypedName(text, kind)
 
     def name_phrase(self, tokens: list[Token]) -> TypedName:
-        """The name of a phrase by its tokens; of 《新青年》杂志 it is the work."""
-        if tokens[0].tag == "work" and kind_by_ending(text_of(tokens)) == "work":
-            tokens = tokens[:1]
+        """The name of a phrase by its tokens."""
         return self.name_of(text_of(tokens), kind_of(tokens))
 
     def pronoun(self, text: str) -> TypedName | None:
@@ -209,7 +206,6 @@ def usable(text: str, longest: int) -> bool:
     """Whether a text can be a name or a tail: something to read, not too long, no pronoun."""
     return (
         0 < len(text) <= longest
-        and text not in PRONOUNS
         and text[0] not in "他她它这那"
         and not text.startswith(POINTING)
         and not is_pronoun(text, "zh")

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.clauses import Clause, is_verb
-from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE, PRONOUNS
+from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
-from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.chinese.whole import MARKED, NAMES, is_whole
 from tasks.text.chinese_words import tag_of
 from tasks.text.values import Value
@@ -36,8 +36,6 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
     for position in range(1, len(rest)):
         if not is_verb(rest, position) or rest[position - 1].text in ("的", *AND):
             continue
-        if position == 1 and rest[0].tag == "number":
-            continue
         if pivot or not any(token.text == "的" for token in rest[position:]):
             return rest[:position], rest[position:]
     return rest, []
@@ -63,12 +61,6 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
         else:
             parts[-1].append(token)
     parts = [part for part in parts if part]
-    if len(parts) > 1 and parts[0][0].tag == "m":  # 多个本科及专科学位
-        return [tokens]
-    # 省、自治区、直辖市人民政府民政部门: what follows the last belongs to all.
-    shared = len(parts) > 1 and len(parts[-1]) > 2 and len(text_of(parts[0])) < 4
-    if shared and len(parts[0]) == 1 and parts[0][0].tag not in (MARKED | NAMES):
-        return [tokens]
     # A、B两种元素, A和B九个省区: what counts the members is none.
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
         counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
@@ -147,10 +139,6 @@ class Statement:
         text = words(part)
         if text in passage.forms or text == passage.title.text:
             return passage.title
-        if text in PRONOUNS:
-            return ""
-        if (generic := passage.pronoun(text)) is not None:
-            return generic
         if picked is not None and (picked.kind in ("person", "work") or picked == passage.title):
             return picked
         if part[-1].tag == "number" and part[-1].text.endswith(("个", "种", "次")):

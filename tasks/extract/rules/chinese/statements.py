@@ -143,7 +143,7 @@ def _lead(tokens: list[Token], carried: str) -> Mention | None:
     places = [i for i, token in enumerate(tokens) if token.text in POINTERS]
     meant = take_standing(tokens)
     clause = parse_clause(meant.tokens)
-    if not places or tokens[-1].text == "的" or clause.second or clause.lost:
+    if not places:
         return None
     words_before = [t for t in tokens[: places[0]] if t.text in MODALITY_OF_WORD]
     acts = clause.verb and tokens[places[0]] in clause.rest

@@ -20,7 +20,6 @@ from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import tag_of
 
 BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
-FAMILIES = frozenset(["客家", "国家", "大家", "人家", "专家"])
 
 
 def resolve_subject(
@@ -47,8 +46,6 @@ def resolve_subject(
             return carried, text
     while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
         tokens = tokens[:-1]
-    if len(tokens) == 1 and tokens[0].text in PRONOUNS:
-        return _one(passage.pronoun(tokens[0].text))
     owner, attribute = _possession(passage, tokens, carried)
     if owner is not None:
         return [owner], attribute
@@ -84,8 +81,6 @@ def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
     if text[0] not in "该这那此本":
         return None
     noun = text.lstrip("该这那个座条部所项种位本此家")
-    if noun in ("书", "小说", "影片", "片", "剧", "作品", "诗") and passage.object is not None:
-        return passage.object if passage.object.kind == "work" else None
     for name in (passage.object, passage.topic, passage.title, passage.thing):
         if noun and name is not None and name.text.endswith(noun[-1]):
             return name
@@ -111,9 +106,8 @@ def _possession(
     attribute = text_of(after)
     if before[0].text in PRONOUNS:
         return passage.pronoun(before[0].text), attribute
-    owner = text_of(before)
-    if is_name(before) or owner in GENERIC:
-        return passage.pronoun(owner) or passage.name_phrase(before), attribute
+    if is_name(before):
+        return passage.name_phrase(before), attribute
     return None, ""
 
 
@@ -152,13 +146,6 @@ def _described_name(
     role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
     tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
     person = last.tag == "name" or (tagged and looks_like_person(last.text))
-    # A pen name that the dictionary takes for a noun: 作家|老舍.
-    titled = (
-        len(before) == 1
-        and described not in FAMILIES
-        and described.endswith(("家", "诗人", "教授", "学者", "院士"))
-    )
-    person = person or (last.tag in ("n", "nz", "a") and len(last.text) in (2, 3) and titled)
     plain = all(token.nominal or token.text in ("的", *AND) for token in before)
     if not plain or (last.tag != "work" and not (person and role)):
         return None

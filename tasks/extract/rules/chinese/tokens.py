@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import (
-    LIGHT,
     MEASURES,
     PERSON_ENDINGS,
     RELATIVE_YEARS,
@@ -167,8 +166,7 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
     tokens: list[Token] = []
     position = start
     for whole in segmenter().cut(text[start:end]):
-        acts = len(whole) == 4 and whole[:2] in LIGHT  # 作出评价
-        known = whole[0] != "赴" and not acts and segmenter().has_word(whole)
+        known = whole[0] != "赴" and segmenter().has_word(whole)
         for word in [whole] if known else _split(whole):
             stop = position + len(word)
             tag = TAGS.get(word) or tag_of(word) or _guess(word)
@@ -188,8 +186,6 @@ def _split(word: str) -> list[str]:
             return [word[0], *_split(word[1:])]
         if word[-1] in PARTICLES:
             return [*_split(word[:-1]), word[-1]]
-        if len(word) == 4 and tag_of(word[:2]) == "v" and tag_of(word[2:]):
-            return [word[:2], word[2:]]
     return [word]
 
 
@@ -228,10 +224,7 @@ def _mended(tokens: list[Token]) -> list[Token]:
             and last.tag in ("n", "nz", "vn", "ns", "l")
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
-        elif (token.text == "会" and last.text.endswith("学") and last.tag == "n") or (
-            COUNTED.fullmatch(token.text) and last.tag[0] == "n" and len(last.text) > 1
-        ):
-            # 物理学|会 and 嫦娥|六号 are names.
+        elif COUNTED.fullmatch(token.text) and last.tag[0] == "n":  # 嫦娥|六号
             mended[-1] = Token(last.text + token.text, "nz", last.start, token.end)
         elif _continues_person(mended, token):
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)

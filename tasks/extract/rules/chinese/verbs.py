@@ -5,7 +5,6 @@ from tasks.extract.rules.chinese.lexicon import (
     CREATION,
     EMPTY_VERBS,
     FOLLOWING,
-    GIVING,
     GOING,
     LASTING,
     PIVOTS,
@@ -25,10 +24,10 @@ from tasks.extract.rules.chinese.statement import (
 )
 from tasks.extract.rules.chinese.subjects import pick_name
 from tasks.extract.rules.chinese.tokens import Token
-from tasks.extract.rules.chinese.whole import is_known, is_person, is_term, is_whole
+from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 
+LEADING = frozenset("从自为向对用以随应继")
 LONGEST_ACTION = 8  # characters of what was done
-PERSONAL = frozenset(["毕业", "肄业", "就读", "结婚", "任教", "留学"])
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
 BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
 # The verb whose time a shorter verb states: 写于 makes 写作时间.
@@ -39,7 +38,7 @@ def state_passive(statement: Statement) -> None:
     """由清政府创建于1911年, 被称为…, 被授予…."""
     clause, verb = statement.clause, statement.clause.verb
     preposition = clause.preposition("被", "由", "受", "获")
-    if preposition is None or any(token.text.startswith("而") for token in clause.tokens):
+    if preposition is None:
         return
     stem = verb.removesuffix("于").removesuffix("为") or verb
     named = verb.endswith(("为", "成")) or (clause.rest and preposition.word == "被")
@@ -47,14 +46,8 @@ def state_passive(statement: Statement) -> None:
         for part in split_coordination(clause.rest):
             tail = statement.tail(part)
             statement.add("passive_result", f"被{verb}", tail, when=statement.when)
-    moved = stem.startswith("迁") and preposition.word == "由"
     # 被授予 has no agent: the phrase is empty and the verb follows at once.
-    if (
-        preposition.phrase
-        and stem == verb.removesuffix("于")
-        and stem not in EMPTY_VERBS
-        and not moved
-    ):
+    if preposition.phrase and stem == verb.removesuffix("于"):
         for part in split_coordination(without_indefinite(preposition.phrase)):
             if is_coordination(part) or not is_term(part, statement.passage.title):
                 continue
@@ -72,11 +65,6 @@ def state_passive(statement: Statement) -> None:
 def state_verb(statement: Statement) -> None:
     """A verb with its object, the prepositions before it, and the verbs that follow."""
     passage, clause, verb = statement.passage, statement.clause, statement.clause.verb
-    if verb in GIVING and len(clause.rest) > 1 and is_name(clause.rest[:1]):
-        receiver, given = clause.rest[:1], statement.tail(clause.rest[1:])
-        heads = [passage.name_phrase(receiver)]
-        statement.add("object", f"被{verb}", given, heads=heads)
-        return
     if verb in BIRTH:
         state_birth(statement, BIRTH[verb])
         return
@@ -88,8 +76,6 @@ def state_verb(statement: Statement) -> None:
         if len(serial) > 1 or serial[0].tag != "vn":
             return
         objects, serial = clause.rest, []
-    if verb in PERSONAL and any(is_known(h) and not is_person(h) for h in statement.heads):
-        return
     new = bool(objects) and objects[0].text.startswith("一")
     objects = without_indefinite(objects)
     heads = list(statement.heads)
@@ -99,12 +85,8 @@ def state_verb(statement: Statement) -> None:
         for part in split_coordination(companions.phrase):
             for head in heads:
                 statement.add("with", verb, pick_name(passage, part), heads=[head])
-    elif companions and any(t.text in ("一起", "共同") for t in clause.tokens):
-        heads += [pick_name(passage, part) for part in split_coordination(companions.phrase)]
     if handled and objects:
         heads = [passage.name_phrase(handled.phrase)]
-    elif handled:
-        objects = handled.phrase
     going = verb in ("到", "去", "来") and bool(serial)
     for part in [] if going else split_coordination(objects):
         state_object(statement, heads, part)
@@ -129,8 +111,6 @@ def _acts_on(statement: Statement, serial: list[Token]) -> bool:
 def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:
     """One object of a verb; a date or place after 于 gives the verb's time or place."""
     verb = statement.clause.verb
-    if not part:
-        return
     if part[0].tag == "time" and (len(part) == 1 or not part[1].nominal):
         stem = verb.removesuffix("于").removesuffix("在")
         relation = f"{STEMS.get(stem, stem)}时间"
@@ -169,16 +149,23 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
         phrase = place.phrase
         while len(phrase) > 1 and phrase[-1].tag == "f":
             phrase = phrase[:-1]
-        if phrase[-1].text.endswith(("期间", "时期", "时", "时间")):
-            return
         for part in split_coordination(phrase):
             tail = statement.tail(part)
             if isinstance(tail, TypedName) or kind_by_ending(tail) != "unknown":
                 statement.add("place", f"在…{action}", tail)
     for preposition in clause.prepositions:
-        if not preposition.phrase or all(c in "东西南北向" for c in words(preposition.phrase)):
-            continue
-        if preposition.word in ("从", "自", "为", "向", "对", "用", "以", "随", "应", "继"):
+        if preposition.phrase and preposition.word in (
+            "从",
+            "自",
+            "为",
+            "向",
+            "对",
+            "用",
+            "以",
+            "随",
+            "应",
+            "继",
+        ):
             tail = statement.tail(preposition.phrase)
             if isinstance(tail, str) and preposition.phrase[-1].tag not in ("time", "number"):
                 continue
@@ -199,11 +186,7 @@ def state_birth(statement: Statement, event: str) -> None:
     where = clause.preposition("在", "于")
     if not place and where:
         place = where.phrase
-    if clause.temporal or any(token.tag == "v" for token in place):
-        place = []
     for head in statement.heads:
-        if is_known(head) and not is_person(head):
-            continue
         for date in dates:
             statement.add("birth", f"{event}日期", date.text, heads=[head], value=date.value)
         if place:

@@ -172,8 +172,6 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
     if not _is_simple(clause.rest, defines=clause.verb in COPULAS):
         return False
     verb = clause.verb
-    if verb == "表示" and (clause.times or clause.prepositions or any(map(is_known, heads))):
-        return False
     if clause.temporal and not clause.times:
         return False
     if not verb or verb in STATING or verb.removesuffix("于") in STATING:
