@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from flows.__main__ import main
+from schemas.knowledge import CORPUS
 from schemas.settings import load_settings
+from tasks.programs.functions import Functions
+from tasks.programs.knowledge_bases.edition_graph import edition_graphs
+from tasks.programs.relation_matching import RelationMatcher
 from tasks.refresh import refresh
 from warehouse.home import Home
 
@@ -69,6 +73,12 @@ def test_one_relation_for_both_voices_and_a_correction_with_its_cause(
     assert ("added", "born in = native to") in words and ("gone", "born in = born in") in words
     assert ("gone", "Andrei Tarkovsky | born in | Zavrazhye") in words
     assert main(["override", "relation", "stars", "--apart", *films]) == 2
+
+    edition = Home(Path(films[1])).editions.current()
+    assert edition
+    ask = Functions(edition_graphs(edition)[CORPUS], "", RelationMatcher())
+    ask.find_entity_or_value(["Andrei Tarkovsky"], ["born in"])
+    assert "native to" in {fact.relation for fact in ask.calls[-1].facts}
 
 
 def test_what_was_rejected_stays_so_when_its_relation_is_renamed(

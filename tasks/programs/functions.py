@@ -5,7 +5,7 @@ remembers which entities a returned text stood for: a later call with exactly th
 and nothing else of that name.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tasks.programs.calls import MOST_ALIASES, Call, read_aliases
@@ -41,6 +41,8 @@ class Functions:
         self.calls: list[Call] = []
         self._kb = kb
         self._matcher = matcher
+        # What an edition's wordings mean, people's corrections included.
+        self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
         self._entities = Entities(kb, question, chooser)
 
     def callables(self) -> dict[str, Callable[..., Any]]:
@@ -165,6 +167,10 @@ class Functions:
         arguments = [split_inverse(alias) for alias in wanted]
         either = [alias for alias, inverse in arguments if not inverse]
         heads = [alias for alias, inverse in arguments if inverse]
+        for alias in list(either):
+            if alias in self._wordings:
+                name, turned_round = self._wordings[alias]
+                (heads if turned_round else either).append(name)
         # "son" means "child of" from its tail; what is said from neither end may do so, too.
         ways: tuple[tuple[list[str], bool, bool | None], ...] = (
             (either, False, False),

@@ -51,6 +51,15 @@ from aspects a join wanted on a.entity_id = wanted.id left join documents d usin
 where $all or a.sensitivity = 'normal'
 order by a.document_id, a.span_start
 """
+_WORDED = """
+select count(*) from duckdb_columns() where table_name = 'relations' and column_name = 'wordings'
+"""
+_WORDINGS = """
+select unnest(wordings) as wording, relation, false from relations where graph = $graph
+union all
+select unnest(inverse_wordings), relation, true from relations where graph = $graph
+order by all
+"""
 _DESCRIBED_OPENLY = """
 select description is not null from entities where entity_id = $entity and sensitivity = 'normal'
 """
@@ -209,6 +218,17 @@ class EditionGraph:
     def _candidate(self, node: int, score: float) -> Candidate:
         ref = self._ref(node)
         return Candidate(ref, score, self.get_entity_info(ref))
+
+    @cached_property
+    def wordings(self) -> dict[str, tuple[str, bool]]:
+        """The relation that each wording of the texts means, and whether it is said from the tail.
+
+        Empty for an edition from before relations had wordings.
+        """
+        if not self.personal or not self._read(_WORDED)[0][0]:
+            return {}
+        rows = self._read(_WORDINGS, graph=self.graph)
+        return {wording: (relation, turned) for wording, relation, turned in rows}
 
     @cached_property
     def _linked(self) -> bool:
