@@ -77,7 +77,8 @@ def rounds(
                 renamed = sum(before[place] != now[place] for place in same) / max(len(same), 1)
                 yield renamed, [w for w, _ in Counter(place[3] for place in now).most_common()]
             before = now
-            for place in order.sample(range(documents), max(1, round(share * documents))):
+            replaced = max(1, round(share * documents)) if day < days else 0
+            for place in order.sample(range(documents), replaced):
                 present[place] = next(fresh)
 
 
