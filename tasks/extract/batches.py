@@ -29,6 +29,7 @@ from tasks.extract.extracted import Extracted
 from tasks.progress import Each
 
 BATCH = 64  # passages: some seconds of parsing, which is all that a killed run loses
+EMBEDDED = {"english_pipeline", "speaker", "audience", "typed"}  # settings of it
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
 Tables = dict[type[Row], pa.Table]
@@ -47,16 +48,14 @@ class Engine(Protocol):
 
 def load_engine(settings: EngineSettings) -> Engine:
     """Return the embedded engine; its models are loaded at first use."""
-    return _embedded(settings.english_pipeline, settings.speaker, settings.audience)
+    return _embedded(settings.model_dump_json(include=EMBEDDED))
 
 
 @lru_cache(maxsize=2)
-def _embedded(pipeline: str | None, speaker: str, audience: str) -> Engine:
+def _embedded(settings: str) -> Engine:
     from tasks.extract.rules import RulesEngine
 
-    return RulesEngine(
-        EngineSettings(english_pipeline=pipeline, speaker=speaker, audience=audience)
-    )
+    return RulesEngine(EngineSettings.model_validate_json(settings))
 
 
 def identity(settings: EngineSettings) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 from schemas.settings import EngineSettings
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL
 from tasks.extract.extracted import Extracted
+from tasks.models.encoders.minilm import has_minilm
 from tasks.text.languages import HAN_CLASS, language_of
 
 __all__ = ["Extracted", "RulesEngine"]
@@ -24,22 +25,24 @@ class RulesEngine:
     def __init__(self, settings: EngineSettings | None = None) -> None:
         """Choose the pipeline; nothing is loaded before the first passage."""
         self.settings = settings or EngineSettings()
-        self.prompt_sha = _sources_sha(self.settings)
+        self._is_typed = self.settings.typed and has_minilm()
+        self.prompt_sha = _sources_sha(self.settings, typed=self._is_typed)
 
     def extract(self, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         """Yield one result per passage, in order; each depends on its own passage alone."""
         routes = [_language_of(passage) for passage in passages]
+        about = {
+            "speaker": self.settings.speaker,
+            "audience": self.settings.audience,
+            "typed": self._is_typed,
+        }
         running: dict[str, Iterator[Extracted]] = {}
         for passage, route in zip(passages, routes, strict=True):
             if route == "none":
                 yield Extracted(passage["passage_id"], empty_because="unsupported_language")
                 continue
             if route not in running:
-                mine = [
-                    {"speaker": self.settings.speaker, "audience": self.settings.audience, **p}
-                    for p, r in zip(passages, routes, strict=True)
-                    if r == route
-                ]
+                mine = [{**about, **p} for p, r in zip(passages, routes, strict=True) if r == route]
                 running[route] = self._extract_in(route, mine)
             yield next(running[route])
 
@@ -62,10 +65,10 @@ def _language_of(passage: dict[str, Any]) -> str:
     return language_of(passage["text"])
 
 
-def _sources_sha(settings: EngineSettings) -> str:
+def _sources_sha(settings: EngineSettings, *, typed: bool) -> str:
     """Return a hash of all that decides a result: the rules, what they import, the settings."""
     pipeline = settings.english_pipeline
-    decided = (pipeline or "", settings.speaker, settings.audience)
+    decided = (pipeline or "", settings.speaker, settings.audience, str(typed))
     sha = hashlib.sha256("\0".join(decided).encode())
     for path in [*sources(), *_files(Path(pipeline) if pipeline else SHIPPED_MODEL)]:
         sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -78,6 +81,8 @@ def sources() -> list[Path]:
     text = extract.parent / "text"
     return [
         *_files(extract / "rules"),
+        *_files(extract / "typed" / "model"),
+        *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "graph", "model")),
         *_files(text / "values"),
         *(
             extract.parent / "ingest" / f"{name}.py"
@@ -87,6 +92,7 @@ def sources() -> list[Path]:
             text / f"{name}.py"
             for name in (
                 "chinese_words",
+                "common_relations",
                 "english_words",
                 "excerpt",
                 "languages",
@@ -97,6 +103,11 @@ def sources() -> list[Path]:
         ),
         extract / "english_pipeline" / "load.py",
         extract / "extracted.py",
+        text / "relations.toml",
+        *(
+            extract.parent / "models" / "encoders" / f"{name}.py"
+            for name in ("minilm", "minilm_graph")
+        ),
     ]
 
 

