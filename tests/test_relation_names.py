@@ -75,6 +75,8 @@ def override(wording: str, relation: str | None, **more: Any) -> pa.Table:
         ("works for", "was working for"),
         ("lay on", "lies on"),
         ("修建了", "修建"),
+        ("served as mayor of", "mayor of"),
+        ("first known mayor of", "mayor of"),
     ],
 )
 def test_tense_copula_and_modifiers_do_not_tell_relations_apart(one: str, other: str) -> None:
@@ -141,6 +143,27 @@ def test_a_relation_is_called_by_its_commonest_wording() -> None:
         "motto": ("motto", False),
         "motto of": ("motto", True),
     }
+
+
+@pytest.mark.parametrize(
+    ("wording", "words"),
+    [
+        ("founding member of", "founding member"),
+        ("leading figure in", "leading figure in"),
+        ("worked several times with", "work several times with"),
+        ("oil painting by", "painting by"),
+        ("clothing", "clothing"),
+        ("comedy film starring", "star"),
+    ],
+)
+def test_verbs_in_nouns_are_no_verbs(wording: str, words: str) -> None:
+    assert form_of(wording).words == words
+
+
+def test_what_is_denied_keeps_its_words() -> None:
+    assert names(stated(("not tuned by", 3)))["not tuned by"] == ("not tuned by", False)
+    made = names(stated(("never tuned by", 1), ("never tuned", 2)))
+    assert made == {"never tuned by": ("never tuned", True), "never tuned": ("never tuned", False)}
 
 
 def test_times_have_a_relation_of_their_own() -> None:

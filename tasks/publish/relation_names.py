@@ -249,7 +249,9 @@ def _call(group: _Group) -> None:
     said = Counter({True: 0, False: 0})
     for wording, triples in group.wordings.items():
         said[form_of(wording).turned] += triples
-    group.flipped = group.form.kind == "noun" and said[True] > said[False]
+    # What is denied or only possible is said as it is said, too: there is no active of "not".
+    as_said = group.form.kind == "noun" or bool(group.form.marks)
+    group.flipped = as_said and said[True] > said[False]
     forward = [wording for wording in group.commonest() if not group.turned(wording)]
     group.name = _readable(forward, group)
 

@@ -25,15 +25,16 @@ _ADVERBS = word_set("also currently later subsequently soon then eventually fina
 _PREPOSITIONS = word_set(
     "of in on at by to for from with as into under over about against between among during near "
     "through within after before behind along around alongside onto upon across toward towards "
-    "until since off out up via following including concerning regarding despite"
+    "until since off out up via following including concerning regarding despite according"
 )
 # Who became, or served as, something was it.
-_ROLE_VERBS = word_set("become serve appoint elect name crown work")
+_ROLE_VERBS = word_set("become appoint elect name crown")
+_ROLE_VERBS_WITH_AS = _ROLE_VERBS | {"serve", "work"}
 # What stands before a noun without changing what it relates.
 _MODIFIERS = word_set(
     "first second third fourth fifth sixth seventh eighth ninth tenth last only sole eldest elder "
     "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
-    "current present incumbent new longtime final late fellow own posthumous twin young and"
+    "current present incumbent new longtime final late fellow own posthumous twin young known and"
 )
 _NUMBERED = re.compile(r"\d[\w-]*$")
 _SPACES = re.compile(r"[\s_]+")
@@ -87,6 +88,8 @@ def _english(tokens: list[str]) -> Form:
         rest.pop(0)
     if _MODALS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
         return Form("verb", " ".join(rest).lower(), marks)  # "may cause", "does not cause"
+    if _is_gerund(rest):  # "founding member of" is a noun, "was founding" a verb
+        return _noun_form(rest, marks)
     leading = _AUXILIARIES
     while len(rest) > 1 and rest[0].lower() in leading:
         if rest[0].lower() in _COPULAS or _verb(rest[1].lower()):
@@ -97,6 +100,14 @@ def _english(tokens: list[str]) -> Form:
     if not rest or rest[0].lower() in _COPULAS | _ARTICLES:
         return Form("phrase", " ".join(tokens).lower())
     return _after_copula(rest, marks)
+
+
+def _is_gerund(words: list[str]) -> bool:
+    """Whether words begin with a verb in -ing that is, or stands before, a noun."""
+    first, *more = [word.lower() for word in words] or [""]
+    if not first.endswith("ing") or not _verb(first):
+        return False
+    return more[0] not in _PREPOSITIONS if more else bool(noun_lemma(first, known=True))
 
 
 def _goes(words: list[str], without_meaning: frozenset[str]) -> bool:
@@ -116,7 +127,8 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
     if lemma:
         if tokens[1:] != lower[1:]:  # with a name in it
             return Form("phrase", " ".join(tokens), marks)
-        if lemma in _ROLE_VERBS and (role := _role(tokens[1:])):
+        roles = _ROLE_VERBS_WITH_AS if lower[1:2] == ["as"] else _ROLE_VERBS
+        if lemma in roles and (role := _role(tokens[1:])):
             return _noun_form(role, marks)
         if lower[1:] == ["by"] and _is_participle(lower[0], lemma):
             return Form("verb", lemma, marks, turned=True)
@@ -133,7 +145,7 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
     ):
         if lower[-1] == "by" and _is_participle(last[0], lemma):
             return Form("verb", lemma, marks, turned=True)
-        if last[0].endswith("ing"):
+        if len(last) == 1 and last[0].endswith("ing"):
             return Form("verb", lemma, marks)
     return _noun_form(tokens, marks)
 
