@@ -15,7 +15,6 @@ from tests.test_rules_english import STORY, check_bounds, read
         ("Marie Curie (née Skłodowska) lived in Paris.", ("Marie Curie", "Skłodowska")),
         ("Alan Turing lived in London. Turing died in 1954.", ("Alan Turing", "Turing")),
         ("Sri Lanka, formerly Ceylon, is an island.", ("Sri Lanka", "Ceylon")),
-        ('Bergen Nets, Inc. ("Bergen") sells nets.', ("Bergen Nets, Inc.", "Bergen")),
         ('He works for Bergen Nets Ltd. ("Bergen").', ("Bergen Nets Ltd", "Bergen")),
         ("He came with Ruth Bogan. Bogan said no.", ("Ruth Bogan", "Bogan")),
         ("Sociologist Max Weber lived in Erfurt. Weber died.", ("Sociologist Max Weber", "Weber")),
@@ -54,7 +53,6 @@ def test_a_definition_becomes_the_description():
         "![A map of Warsaw. Warsaw is a city.](map.png)",
         "Warsaw is the only available capital.",
         "Warsaw is a maze of streets.",
-        "The bank serves Crimea, the separatist areas of Donetsk, Cuba, Iran, and North Korea.",
         "`Great Fun Movie`, the video file inside should be named Great Fun Movie.",
     ],
 )

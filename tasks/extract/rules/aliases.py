@@ -80,9 +80,7 @@ def _within(name: str, alias: str) -> bool:
 def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     """Yield what follows a name: "X (Y)", "X, also known as Y"."""
     text = passage.tree.text
-    full, behind = _with_legal_form(passage, name), name.end
-    if not full:
-        return
+    full, behind = name.name, name.end
     if normalise_name(full).split()[-1] in LEGAL_FORMS and text[behind : behind + 1] == ".":
         behind += 1
     window = text[behind : behind + 160]
@@ -102,16 +100,6 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
         yield _either(passage, name, full, alias, end, "initials")
     elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, full, alias):
         yield _either(passage, name, full, alias, end, "quoted")
-
-
-def _with_legal_form(passage: ParsedPassage, name: NameSpan) -> str:
-    """Return a name; for "Inc." behind a comma the company's, empty if none stands there."""
-    if normalise_name(name.name) not in LEGAL_FORMS:
-        return name.name
-    for before in passage.names:
-        if passage.tree.text[before.end : name.start].strip() == ",":
-            return " ".join(passage.tree.text[before.start : name.end].split())
-    return ""
 
 
 def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> bool:

@@ -16,14 +16,14 @@ from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import core_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
-from tasks.extract.rules.repairs import CALENDAR_NOUNS, MONTHS
+from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.standalone import is_whole_sentence, subject_name
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
+from tasks.text.values.english_dates import MONTHS
 
 MOST_SENTENCES = 3
 LONGEST_TITLE = 5  # words of a title that may be a name
-LONGEST_OBJECT = 5  # words between the verbs of a question
 # What these take says little of what their subject does.
 _LIGHT = word_set(
     "have make take do get give let see say tell go come want know think need keep put be look try "
@@ -226,18 +226,12 @@ def _asking(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | N
 def _of_object(
     passage: ParsedPassage, clause: Clause, complement: Complement, *, light: bool
 ) -> tuple[str, list[str]] | None:
-    """Return "What", "Whom" or "How many moons" for an object, with what it is led "to do"."""
+    """Return "What", "Whom" or "How many moons" for an object."""
     tree, head = passage.tree, complement.head
     number = tree.child(head, "nummod")
     if number is not None and tree.tag[head] == "NNS" and not tree.children[number]:
         counted = [t for t in core_phrase(tree, head) if t > number]
         return f"How many {tree.join(counted)}", []
-    infinitive = tree.child(clause.predicate, "xcomp")
-    if infinitive is not None and infinitive > head and tree.tag[infinitive] == "VB":
-        phrase = core_phrase(tree, head)
-        if len(phrase) > LONGEST_OBJECT or tree.child(infinitive, "mark") is None:
-            return None
-        return "What", [tree.join(phrase), "to", "do"]
     if (
         light
         or tree.pos[head] == "PRON"
@@ -284,7 +278,7 @@ def _of_phrase(
 def _is_time(tree: Tree, head: int) -> bool:
     words = {tree.lower[t] for t in tree.subtree(head)}
     years = any(word.isdigit() and len(word) == 4 for word in words)
-    return years or not words.isdisjoint(MONTHS | CALENDAR_NOUNS | _SPANS)
+    return years or not words.isdisjoint(MONTHS.keys() | CALENDAR_NOUNS | _SPANS)
 
 
 def question_of_label(label: str, entity: str) -> str:

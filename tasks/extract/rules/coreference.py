@@ -94,8 +94,6 @@ class _Resolver:
     def _may_stand_for_a_thing(self, token: int) -> bool:
         """Whether "it" opens its sentence as a subject and is no mere form: "it is easy to ..."."""
         tree = self.passage.tree
-        if tree.dep[token] == "expl":
-            return False
         if tree.lower[token] != "it" or tree.dep[token] not in SUBJECTS:
             return tree.lower[token] != "it"
         start, _ = self.passage.sentence_of(token)

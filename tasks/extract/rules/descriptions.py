@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause
+from tasks.extract.rules.clauses import NEGATIONS, Clause
 from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import argument_phrase
@@ -14,7 +14,6 @@ from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 LONGEST_APPOSITION = 30
-RELATIVE = frozenset(["WDT", "WP", "WP$", "WRB"])
 # "X is a way" does not say what X is.
 EMPTY_CLASSES = word_set(
     "way step thing choice example reason problem accident case point lot bit fit matter issue "
@@ -125,18 +124,8 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         gapless = len(tokens) == last - tokens[0]
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
-        if not _is_noun_phrase(tree, tokens):
-            continue
         if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree, last):
             yield Description("apposition", name, name.first, last)
-
-
-def _is_noun_phrase(tree: Tree, tokens: list[int]) -> bool:
-    """Whether tokens are one phrase: no list, and a finite verb only in a relative clause."""
-    relative = next((t for t in tokens if tree.tag[t] in RELATIVE), tokens[-1])
-    opened = [t for t in tokens if t < relative]
-    listed = any(tree.words[t] == "," and tree.lower[t + 1] in ("and", "or") for t in opened)
-    return not listed and FINITE.isdisjoint(tree.tag[t] for t in opened)
 
 
 def _ends(tree: Tree, last: int) -> bool:

@@ -7,17 +7,17 @@ from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
 from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
-from tasks.extract.rules.repairs import MONTHS, NUMBERED_NAME
+from tasks.extract.rules.repairs import DAYS, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word
 from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.values import parse_value
+from tasks.text.values.english_dates import MONTHS
 
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
-DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
-CALENDAR = MONTHS | DAYS | {f"{day}s" for day in DAYS} | {month[:3] for month in MONTHS} | {"sept"}
+CALENDAR = MONTHS.keys() | DAYS | {f"{day}s" for day in DAYS}
 NO_NAMES = word_set("jr sr etc vs eg ie esq nos")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
@@ -139,8 +139,6 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         while ahead < end and ahead - last < 2 and tree.lower[ahead] in joins:
             ahead += 1
         if ahead == last or ahead >= end or not _continues(tree, ahead):
-            break
-        if tree.lower[ahead] in CALENDAR:
             break
         if tree.lower[last] == "of" and tree.words[last - 1].isupper():
             break  # the API of Kubernetes

@@ -3,8 +3,6 @@
 A passage tells kinds by "X is a river", by appositions and by "the probe X".
 """
 
-from collections.abc import Iterator
-
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.lexicon import KIND_OF_NOUN
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
@@ -32,20 +30,13 @@ def kind_of_noun(noun: str) -> str:
     return "person" if len(noun) > 6 and noun.endswith(_PERSON_ENDINGS) else "unknown"
 
 
-# What is often named after people by their surnames alone.
-NAMED_AFTER = word_set("thing work event")
 LINKS = word_set("of the de la le du des del der di von van den da dos el al y ibn bin")
 FELLOWS = word_set("companion twin sister successor predecessor replacement")
 
 
 def learn_kinds(passage: ParsedPassage) -> None:
-    """Learn kinds from definitions, appositions and class nouns before names.
-
-    A single word that the recogniser takes for a person and its class noun for something else is
-    written with its kind ("Huygens (thing)"), so that it is never taken for a surname.
-    """
+    """Learn kinds from definitions, appositions and class nouns before names."""
     stated_kinds: dict[str, str] = {}
-    guessed = {name.name: name.kind for name in reversed(passage.names)}
     for name in passage.names:
         kind = _kind_stated(passage, name, stated_kinds)
         if kind != "unknown":
@@ -58,15 +49,6 @@ def learn_kinds(passage: ParsedPassage) -> None:
             name.kind = passage.kinds[name.name] = "unknown"
     passage.stated_kinds.update(stated_kinds)
     passage.kinds.update(stated_kinds)
-    defined = {passage.title, *_defined(passage)}
-    for name in passage.names:
-        kind = stated_kinds.get(name.name, "person")
-        guess = guessed.get(name.name, "person")
-        mistakable = (guess == "person" or kind in NAMED_AFTER) and name.name not in defined
-        if kind != "person" and mistakable and " " not in name.name:
-            name.name = f"{name.name} ({kind})"
-            passage.kinds[name.name] = name.kind = kind
-            passage.stated_kinds.add(name.name)
 
 
 def _kind_of_form(tree: Tree, name: NameSpan) -> str:
@@ -93,14 +75,6 @@ def _may_be_person(tree: Tree, name: NameSpan) -> bool:
         and words[0].lower() != "the"
         and (not acronyms or len(acronyms) == len(words))
     )
-
-
-def _defined(passage: ParsedPassage) -> Iterator[str]:
-    """Yield the names that a sentence defines: they are what the text is about, in full."""
-    tree = passage.tree
-    for token, name in passage.entities.items():
-        if tree.dep[token] in SUBJECTS and tree.child(tree.head[token], "cop") is not None:
-            yield name.name
 
 
 def _kind_stated(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str, str]) -> str:
@@ -131,9 +105,4 @@ def _kind_before(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str,
     if tree.head[noun] not in own and all(tree.head[token] != noun for token in own):
         return "unknown"  # After the war Turing left.
     word = tree.lower[noun]
-    if word in FELLOWS:
-        start, _ = passage.sentence_of(noun)
-        earlier = [passage.entities[t].name for t in range(start, noun) if t in passage.entities]
-        kinds = [stated_kinds.get(n, passage.kind(n)) for n in earlier]
-        return next((kind for kind in kinds if kind != "unknown"), "unknown")
     return kind_of_noun(word)

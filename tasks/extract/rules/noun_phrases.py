@@ -80,8 +80,6 @@ def _without_lone_signs(tree: Tree, tokens: list[int]) -> list[int]:
     present = set(tokens)
     for token in tokens:
         lonely = tree.dep[token] == "punct" and not (token - 1 in present and token + 1 in present)
-        if tree.pos[token] == "SPACE":
-            continue
         if not (lonely and tree.words[token] in (",", ";", ":", "--", "-", "(", "-LRB-")):
             kept.append(token)
     return kept

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import Clause
-from tasks.extract.rules.kinds import FELLOWS, kind_of_noun
+from tasks.extract.rules.kinds import FELLOWS
 from tasks.extract.rules.lexicon import OFFICE_IN_FULL, OFFICES
 from tasks.extract.rules.noun_phrases import (
     Called,
@@ -52,11 +52,8 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
             continue
         marks = predicative.marks if noun == predicative.head else []
         if marks:
-            tail = tail_of(passage, noun)
-            if tail is not None:
-                words = " ".join(tree.lower[m] for m in marks)
-                yield triple_of("predicative", passage, clause, head, f"is {words}", tail)
-        elif tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:
+            continue
+        if tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:
             yield from _of_adjective(passage, clause, head, noun)
         elif tree.pos[noun] in ("NOUN", "PROPN", "NUM", "ADJ", "SYM"):
             yield from _of_class(passage, clause, head, noun)
@@ -72,13 +69,6 @@ def _of_class(
         tail = call(passage, noun)
     elif core:
         tail = Called(tree.join(core), "", core, named=False)
-    own, stated = head.kind, kind_of_noun(tree.lemma[noun].lower())
-    if head.resolved and "unknown" not in (own, stated) and own != stated and not named:
-        return  # "It" hardly stands for a thing of another kind.
-    measure = _measure_of(passage, noun)
-    if core and tail is not None and measure:
-        yield triple_of("predicative", passage, clause, head, measure, tail)
-        return
     roles = [] if named else list(_of_role(passage, clause, head, noun, core))
     sort = tree.lemma[noun].lower() in SORTS
     definite = any(tree.lower[c] == "the" for c in tree.children[noun])
@@ -131,15 +121,6 @@ def _of_role(
                 relation = f"{tree.join(core)} {' '.join(tree.lower[m] for m in marks)}"
                 yield triple_of(_rule(clause), passage, clause, head, relation, role_tail)
         core = core + tree.subtree(child)  # "first point of contact for X"
-
-
-def _measure_of(passage: ParsedPassage, noun: int) -> str:
-    """Return "length" for "30 km long" where the unit is the head."""
-    tree = passage.tree
-    if tree.child(noun, "nummod") is None:
-        return ""
-    measures = (MEASURES.get(tree.lower[child], "") for child in tree.children[noun])
-    return next(filter(None, measures), "")
 
 
 def _of_adjective(

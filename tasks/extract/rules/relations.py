@@ -76,8 +76,6 @@ def _first_verb(
 
 def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
     """Whether a predicate is too vague for a triple ("have", "involve")."""
-    if clause.kind != "verb":
-        return False
     verbs = [t for t in clause.verb if tree.pos[t] == "VERB"]
     lemma = tree.lemma[verbs[-1]].lower() if verbs else ""
     if lemma in ALWAYS_VAGUE:

@@ -9,11 +9,10 @@ from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
+from tasks.text.values.english_dates import MONTHS
 
 DATE_MARKS = word_set("in on since from until till during between")
-MONTHS = word_set(
-    "january february march april may june july august september october november december"
-)
+DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 YEAR = re.compile(r"1\d{3}|20\d\d|\d{4}s")
 CALENDAR_NOUNS = word_set("year month day week century decade summer winter time")
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
@@ -218,13 +217,6 @@ def _hang_limits(tree: Tree) -> bool:
         noun = number
         while tree.head[noun] > noun and tree.dep[noun] in ("nummod", "compound", "det", "amod"):
             noun = tree.head[noun]
-        if tree.head[noun] in limit:
-            above = tree.head[noun]
-            while above in limit and tree.head[above] != above:
-                above = tree.head[above]
-            if above in limit:
-                continue
-            tree.head[noun], tree.dep[noun] = above, "obl:unmarked"
         for token in limit:
             for child in tree.children[token]:
                 if child not in limit and child != noun:

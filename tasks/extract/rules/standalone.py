@@ -3,8 +3,7 @@
 import re
 
 from tasks.extract.rules.clauses import FINITE, Clause
-from tasks.extract.rules.confidence import is_common
-from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.confidence import FIRST_PERSON, is_common
 from tasks.extract.rules.noun_phrases import OUTSIDE, phrase_without
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
@@ -25,7 +24,6 @@ LEANING = word_set(
 _POINTING = word_set(
     "above below following previous preceding aforementioned former latter here same opposite"
 )
-_SPEAKER = word_set("i me my mine we us our ours")
 _OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
@@ -41,12 +39,6 @@ _LINKING = word_set(
 _BRACKETS = (("(", ")"), ("“", "”"))
 _POSSESSIVE = ("'s", "’s", "'", "’")
 _SET_OFF = word_set("appos parataxis")
-# "Part A" and "Table 2" are places in a document.
-_LABELS = word_set(
-    "part figure fig table step chapter section example case column row option question answer "
-    "note appendix phase day week month background patient group level"
-)
-_NAMING = ("PROPN", "NOUN", "ADJ", "NUM", "X")
 
 
 def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) -> bool:
@@ -79,7 +71,7 @@ def _points_away(tree: Tree, token: int) -> bool:
     if word in _DEMONSTRATIVE:
         follows = tree.lower[token + 1] if token + 1 < len(tree.lower) else ""
         return tree.tag[token] in ("DT", "PDT", "JJ") and follows != "as"
-    return word in _POINTING | _LINKING or (word in _SPEAKER and tree.pos[token] == "PRON")
+    return word in _POINTING | _LINKING or (word in FIRST_PERSON and tree.pos[token] == "PRON")
 
 
 def _is_dangling(tree: Tree, token: int) -> bool:
@@ -145,16 +137,10 @@ def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
     """Whether a name surely names something: its capital is not that of a sentence or a label."""
     tree = passage.tree
     words = tree.lower[name.first : name.last]
-    if any(tree.pos[token] not in _NAMING for token in (name.first, name.last - 1)):
-        return False
-    if len(name.name) < 2 or (words[0] in _LABELS and len(words) <= 2):
-        return False
     if name.name in (passage.title, passage.row["title"]):
         return True
     after_the = name.first > 0 and tree.lower[name.first - 1] == "the"
     if after_the and len(words) <= 2 and all(map(is_common, words)):
-        return False
-    if kind_of_noun(words[-1]) == "person":
         return False
     if len(words) > 1:
         return not tree.words[name.last - 1].islower()

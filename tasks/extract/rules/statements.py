@@ -23,18 +23,23 @@ from tasks.extract.rules.noun_phrases import (
 )
 from tasks.extract.rules.noun_triples import place_inside
 from tasks.extract.rules.passage import ParsedPassage
-from tasks.extract.rules.repairs import CALENDAR_NOUNS
+from tasks.extract.rules.repairs import CALENDAR_NOUNS, DAYS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import head_of, tells_when
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
+from tasks.text.values.english_dates import MONTHS
 
 ASIDE = frozenset(["oblique", "agent", "time"])
-TIMES = CALENDAR_NOUNS | word_set(
-    "today yesterday tomorrow tonight now then later afterwards recently soon currently annually "
-    "monthly weekly daily monday tuesday wednesday thursday friday saturday sunday january "
-    "february march april may june july august september october november december spring autumn "
-    "fall weekend morning afternoon evening night hour minute moment era period"
+TIMES = (
+    MONTHS.keys()
+    | CALENDAR_NOUNS
+    | DAYS
+    | word_set(
+        "today yesterday tomorrow tonight now then later afterwards recently soon currently "
+        "annually monthly weekly daily spring autumn fall weekend morning afternoon evening night "
+        "hour minute moment era period"
+    )
 )
 WHEN = word_set("when before after until till since once during")
 PLACES = word_set("here there abroad worldwide nationwide overseas home")
@@ -308,8 +313,6 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None
     tree = passage.tree
     own = set(tree.subtree(title))
     named = [t for t in phrase_without(tree, name, JOINED | SIDE_REMARKS) if t not in own]
-    if name not in passage.entities or tree.pos[title] not in ("NOUN", "PROPN"):
-        return None
     words = without_determiner(passage, phrase_without(tree, title, JOINED | SIDE_REMARKS))
     arguments = [named, words]
     return _without_verb("title", title, name, arguments, "is")

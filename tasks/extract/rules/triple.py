@@ -33,7 +33,6 @@ from tasks.text.values import Value, find_values, parse_value
 LONGEST_HEAD = 4
 # What follows a word without a space and goes on with it; an end of a fact is cut there.
 _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
-_BRACKET = re.compile(r"[\[\](){}<>|]")
 CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
 LONGEST_LIMIT = 16  # characters of "no later than"
 LONGEST_TERM = 6
@@ -41,10 +40,6 @@ PASSING = word_set("next last first second other new current latest previous")
 STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
-EMPTY = word_set(
-    "case essence fact particular general addition order terms instance example turn default "
-    "accordance"
-)
 PARTS = word_set("compound flat amod nummod")
 POINTING = word_set(
     "following above below aforementioned same such former latter this that these those here there "
@@ -136,8 +131,6 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
     if pointing or any(tree.tag[token] in COMPARED for token in tokens):
         return False
     if tree.pos[end.tokens[-1]] in LOOSE_ENDS:
-        return False
-    if not end.named and (_BRACKET.search(end.name) or end.name.lower() in EMPTY):
         return False
     if not end.named and _points(passage, end.tokens):
         return False
@@ -231,9 +224,6 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
     called = call(passage, head)
     if called is None or called.named:
         return called
-    own = set(called.tokens)
-    if any(tree.tag[t] in RELATIVE and tree.head[t] not in own - {head} for t in own):
-        return None
     return _without_end(passage, called)
 
 

@@ -7,7 +7,6 @@ from tasks.extract.rules.clauses import Clause, Complement
 from tasks.extract.rules.modality import modality_of
 from tasks.extract.rules.noun_phrases import (
     Called,
-    call,
     conjuncts,
     core_phrase,
     without_determiner,
@@ -21,7 +20,6 @@ from tasks.extract.rules.triple import LONGEST_HEAD, RuleTriple, tail_of, tells_
 from tasks.text.languages import word_set
 
 LONGEST_BETWEEN = 3
-NAMING = word_set("call name rename dub title nickname")
 # Passives of these may keep an object; after others a name is the next clause without its verb.
 KEEPING_OBJECT = frozenset(
     ["award", "give", "grant", "offer", "teach", "elect", "call", "name", "appoint", "make", "pay",
@@ -43,9 +41,6 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     gap = _gap(passage, clause)
     if gap is not None:
         clause = replace(clause, complements=[c for c in clause.complements if c.head < gap])
-    if tree.lemma[clause.predicate] in NAMING and not clause.passive:
-        yield from _of_naming(passage, clause)
-        return
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
     wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
     if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
@@ -138,17 +133,6 @@ def _is_bare_time(passage: ParsedPassage, thing: int) -> bool:
     bare = tree.lemma[thing].lower() in CALENDAR_NOUNS
     dated = any(tree.pos[t] == "NUM" for n in nouns for t in tree.subtree(n))
     return bare and not dated and thing not in passage.entities
-
-
-def _of_naming(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
-    """Yield "he called it Cadabra" as (it, called, Cadabra)."""
-    named = next((c.head for c in clause.complements if c.role == "object"), None)
-    by = next((c.head for c in clause.complements if c.role == "clause"), None)
-    if named is None or by is None:
-        return
-    head, tail = call(passage, named), tail_of(passage, by)
-    if head is not None and head.named and tail is not None:
-        yield triple_of("object", passage, clause, head, "called", tail)
 
 
 def _of_possession(
