@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tasks.extract.rules.hidden_verbs import read_hidden_verbs
 from tasks.text.english_words import verb_lemma
 from tasks.text.sentences import sentences
 
@@ -164,7 +165,8 @@ BATCH = 64
 
 def parse(nlp: "Language", texts: Iterable[str]) -> Iterator["Doc"]:
     """Yield the parsed texts in order; a batch is parsed at once, with the same result for each."""
-    return nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH)
+    for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH):
+        yield read_hidden_verbs(nlp, doc)
 
 
 def _bounded(nlp: "Language", text: str) -> "Doc":
