@@ -6,7 +6,7 @@ a subject of its number, the new tree is taken.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tasks.text.english_words import is_base_verb, verb_forms, verb_lemma
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _FINITE = frozenset(["VBZ", "VBP", "VBD", "MD"])
-_OPEN_CLASSES = frozenset(["NOUN", "PROPN", "ADJ", "VERB"])
+_OPEN_CLASSES = frozenset(["NOUN", "PROPN", "VERB"])
 _NOMINAL = frozenset(["NOUN", "PROPN", "PRON"])
 _PLURAL = frozenset(["NNS", "NNPS"])
 _COLUMNS = ("TAG", "POS", "LEMMA", "DEP", "HEAD")
@@ -26,7 +26,7 @@ _PLAIN = {"VBZ": "provides", "VBP": "provide"}
 
 def read_hidden_verbs(nlp: "Language", doc: "Doc") -> "Doc":
     """Replace the trees of sentences whose verb was taken for a noun; return the same document."""
-    changed = None
+    changed: Any = None
     for sentence in doc.sents:
         if not _lacks_verb(sentence):
             continue
@@ -54,7 +54,7 @@ def _readings(nlp: "Language", sentence: "Span") -> Iterator["Doc"]:
 
     words = [token.text for token in sentence]
     spaces = [bool(token.whitespace_) for token in sentence]
-    starts = [True] + [False] * (len(words) - 1)
+    starts: list[bool | int | None] = [place == 0 for place in range(len(words))]
     sure, tried = _has_subject(sentence.root), 0
     for place, token in enumerate(sentence):
         tag = _present_tag(token) if place else ""
