@@ -13,7 +13,6 @@ from tasks.extract.rules.chinese.lexicon import (
     COPULAS,
     EMPTY_VERBS,
     MODALITY_OF_WORD,
-    NAMING,
     NEGATIONS,
     OWNING,
     PERSON_ENDINGS,
@@ -226,9 +225,6 @@ def _leads(thread: Thread, clause: Clause) -> bool:
     """Whether a clause only leads to the next: 税务部门应当按照规定，…; notes its subject."""
     if clause.second or not clause.subject or not is_nominal(clause.subject) or clause.lost:
         return False
-    if clause.verb and clause.tokens[-1].text in ("前", "之前", "后", "之后"):
-        thread.stated = text_of(clause.subject)
-        return False
     unread = MODALITY_OF_WORD.get(clause.verb) == "required" and not any(
         is_verb(clause.rest, i) for i in range(len(clause.rest))
     )
@@ -264,15 +260,14 @@ def speaks(passage: PassageReading, clause: Clause, name: TypedName, met: bool) 
 
 
 def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName]) -> list[TypedName]:
-    """The subject of a clause that has none; 被称为 and 即 speak of what was just introduced."""
+    """The subject of a clause that has none; 即 speaks of what was just introduced."""
     if passage.document and passage.title in subjects:
         return [NOBODY]
     if clause.subject:
         return subjects
     if clause.verb in ("即", "即是"):
         return [NOBODY]
-    naming = clause.verb in NAMING or clause.verb in ALIAS_RELATIONS
-    return [passage.introduced] if naming and passage.introduced is not None else subjects
+    return subjects
 
 
 def read_clause(statement: Statement) -> None:

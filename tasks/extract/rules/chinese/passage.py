@@ -77,7 +77,6 @@ class PassageReading:
     lead: Mention | None = None  # what announces the items that follow
     verb: str = ""  # of the last clause
     object: TypedName | None = None  # what the last verb acted on
-    introduced: TypedName | None = None  # the same, if it was new: 一种新矿物
 
     def name_of(self, text: str, kind: str = "unknown") -> TypedName:
         """The name that a phrase stands for: the title's short forms mean the title."""
@@ -96,8 +95,6 @@ class PassageReading:
             return self.person or (self.title if self.title.kind in ("person", "unknown") else None)
         if text == "其":
             return self.topic or (None if self.document else self.title)
-        if text in ("它", "该", "此") and self.introduced is not None:
-            return self.introduced
         if text == "它":
             return self.thing or (self.title if self.title.kind != "person" else None)
         return self.title if self.title.text.endswith(GENERIC.get(text, ())) else None

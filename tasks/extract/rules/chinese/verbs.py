@@ -9,8 +9,6 @@ from tasks.extract.rules.chinese.lexicon import (
     LASTING,
     PIVOTS,
     PUBLISHING,
-    SHORT_VERBS,
-    STATING,
     USING,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_by_ending
@@ -69,14 +67,11 @@ def state_verb(statement: Statement) -> None:
         state_birth(statement, BIRTH[verb])
         return
     objects, serial = split_serial(clause.rest, pivot=verb in PIVOTS)
-    if serial and not _acts_on(statement, serial):
-        return
     if serial and verb not in GOING | PIVOTS | USING and serial[0].text not in FOLLOWING:
         # 从事杂交水稻研究, 发挥国家战略叠加优势: the second verb is part of the object.
         if len(serial) > 1 or serial[0].tag != "vn":
             return
         objects, serial = clause.rest, []
-    new = bool(objects) and objects[0].text.startswith("一")
     objects = without_indefinite(objects)
     heads = list(statement.heads)
     companions = clause.preposition("与", "和", "同", "跟")
@@ -92,20 +87,12 @@ def state_verb(statement: Statement) -> None:
         state_object(statement, heads, part)
     if objects:
         passage.object = passage.name_phrase(split_coordination(objects)[-1])
-        passage.introduced = passage.object if new else None
     if not serial or going:
         state_time_and_place(statement, verb, objects)
     if serial:
         actors = [pick_name(passage, part) for part in split_coordination(objects)]
         acts = verb in PIVOTS or serial[0].text == "为"
         state_serial(statement, actors if acts else heads, serial, objects)
-
-
-def _acts_on(statement: Statement, serial: list[Token]) -> bool:
-    """Whether a verb after the object is one: of a name cut apart (天水|围|飞马) it is not."""
-    joins = statement.clause.verb not in STATING or serial[0].text in SHORT_VERBS
-    whole = len(serial[0].text) > 1 or serial[0].text in SHORT_VERBS
-    return joins and whole and all(is_known(head) for head in statement.heads)
 
 
 def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:

@@ -126,8 +126,6 @@ def is_known(name: TypedName) -> bool:
 def _has_purpose(tokens: list[Token]) -> bool:
     """Whether a clause says what something is done for: 为了回应…, 为保证…."""
     tokens = [token for token in tokens if token.tag != "d"]
-    if len(tokens) > 1 and tokens[0].text == "以" and tokens[1].tag == "v":
-        return True
     pairs = zip(tokens, tokens[1:], strict=False)
     return any(
         word.text == "为了" or (word.text == "为" and after.tag == "v" and word.tag == "p")
@@ -172,8 +170,6 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
     if not _is_simple(clause.rest, defines=clause.verb in COPULAS):
         return False
     verb = clause.verb
-    if clause.temporal and not clause.times:
-        return False
     if not verb or verb in STATING or verb.removesuffix("于") in STATING:
         return True
     if clause.preposition("被", "由") and (len(verb) > 1 or verb in SHORT_VERBS):
