@@ -38,6 +38,7 @@ from tasks.extract.rules.chinese.statements import (
     read_item,
 )
 from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
+from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
@@ -54,6 +55,7 @@ NOBODY = TypedName("", "unknown")  # makes no facts
 # What begins after it has a subject of its own: a colon, the number of an item.
 ITEM = re.compile(r"(?:[：:]\s*|[（(][一二三四五六七八九十\d]+[）)]\s*)$")
 REASONS = frozenset(["由于", "因", "因为", "因应"])
+LONGEST_MOMENT = 4  # clauses for which 永平三年， holds
 SAYING = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
@@ -71,6 +73,9 @@ class Thread:
     agent: str = ""  # who does what the clauses say: 由市场监督管理部门责令改正
     condition: str = ""  # on which the clauses hold
     bound: str = ""  # the subject of the condition
+    moment: str = ""  # when what the clauses say happened: 即位以后
+    since: int = 0  # the number of the clause that says so
+    lasting: bool = False  # another clause stands between that clause and this one
     defines: bool = False  # the last clause says what something is
     required: bool = False  # the last clause says what has to be done, and so do those that go on
 
@@ -88,6 +93,12 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         passage.standing = thread.around
         if ITEM.search(passage.text[max(tokens[0].start - 9, 0) : tokens[0].start]):
             thread.subjects, thread.stated = [NOBODY], ""  # before a colon stands a label
+        if passage.text[max(tokens[0].start - 2, 0) : tokens[0].start].strip()[-1:] in ("；", ";"):
+            thread.moment = ""
+        moment = moment_of(tokens)
+        if number - thread.since > LONGEST_MOMENT:
+            thread.moment = ""
+        thread.moment, thread.since = (moment, number) if moment else (thread.moment, thread.since)
         tokens = _take_defined(passage, thread, tokens)
         if not tokens:
             continue
@@ -106,6 +117,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 thread.around = _reported(passage, thread, tokens, quoted[0])
                 tokens = quoted[1]
             if tokens:
+                thread.lasting = number - thread.since > 1
                 _read_tokens(passage, thread, tokens, first=number == 0)
     read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
@@ -184,7 +196,10 @@ def _read_tokens(
         if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
             thread.stated = thread.bound
         carried = "" if own_topic or agent else thread.stated
-        around = Surroundings(carried, thread.topic, thread.condition)
+        if any(time in tokens for time in clause.times):
+            thread.moment = ""  # the clauses after it are of a later time
+        moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
+        around = Surroundings(carried, thread.topic, thread.condition, moment)
         added = add_statement(passage, clause, meant, own, clause.start, around)
         if clause.subject:
             clean = added or (is_topic(clause.subject) and not clause.second)

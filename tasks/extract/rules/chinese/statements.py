@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.chinese.asides import split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, is_verb, parse_clause
+from tasks.extract.rules.chinese.clauses import Clause, Preposition, is_verb, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     CLAUSAL,
@@ -18,6 +18,7 @@ from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, share, usable
 from tasks.extract.rules.chinese.standing import Meant, take_standing
 from tasks.extract.rules.chinese.statement import words
+from tasks.extract.rules.chinese.times import is_when, own_time
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES
 from tasks.extract.rules.modality import Standing
@@ -26,7 +27,7 @@ from tasks.text.chinese_words import tag_of
 LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
-WITHIN = frozenset(["内", "之内", "以内", "前", "之前", "以前", "后", "之后"])
+WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
 NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # what begins another verb: 靠近A并得名
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
@@ -45,6 +46,7 @@ class Surroundings:
     carried: str = ""
     topic: str = ""
     condition: str = ""
+    moment: str = ""
 
 
 def add_statement(
@@ -84,7 +86,7 @@ def add_statement(
     grows = carried and not clause.subject and not around.condition
     if grows and rest and rest[0].tag == "number":
         return False  # 利润增长5%，增长1.4%: of what is not sure
-    due = [p.phrase for p in clause.prepositions if p.word in PLACES and _tells_when(p.phrase)]
+    due = [p.phrase for p in clause.prepositions if _tells_when(p)]
     place = next(
         (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
         None,
@@ -100,7 +102,7 @@ def add_statement(
             *filter(None, [around.condition]),
             *(p.word + words(p.phrase) for p in others),
         ],
-        "time": clause.times[0].text if clause.times else words(due[0]) if due else "",
+        "time": own_time(clause) or (words(due[0]) if due else around.moment),
         "place": words(place.phrase) if place else "",
         "polarity": meant.standing.polarity,
         "modality": meant.standing.modality,
@@ -171,9 +173,9 @@ def _first(names: list[TypedName]) -> list[str]:
     return [name.text for name in names[:1]]
 
 
-def _tells_when(phrase: list[Token]) -> bool:
-    """Whether a phrase is 30日内 or 三个工作日之内."""
-    return any(t.tag in ("time", "number", "m") for t in phrase[:1]) and phrase[-1].text in WITHIN
+def _tells_when(preposition: Preposition) -> bool:
+    """Whether a phrase is 30日内 or 5.0版本中; 自…起 says so with its preposition."""
+    return bool(preposition.phrase) and preposition.word in WHEN and is_when(preposition.phrase)
 
 
 def _own_object(rest: list[Token]) -> list[Token]:

@@ -17,6 +17,7 @@ from tasks.extract.rules.chinese.lexicon import (
     TAGS,
     TRANSLITERATION,
 )
+from tasks.extract.rules.chinese.reigns import find_times
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of
 from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.values import Value, find_values, parse_value
@@ -107,6 +108,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     candidates = [
         *_matches("work", WORK, text),
         *_matches("time", DAY, text),
+        *(Token(text[start:end], "time", start, end) for start, end in find_times(text)),
         *(
             Token(text[start:end], "time" if value.is_date else "number", start, end, value)
             for start, end, value in find_values(text, "zh")
