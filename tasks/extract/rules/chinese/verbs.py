@@ -141,18 +141,7 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
             if isinstance(tail, TypedName) or kind_by_ending(tail) != "unknown":
                 statement.add("place", f"在…{action}", tail)
     for preposition in clause.prepositions:
-        if preposition.phrase and preposition.word in (
-            "从",
-            "自",
-            "为",
-            "向",
-            "对",
-            "用",
-            "以",
-            "随",
-            "应",
-            "继",
-        ):
+        if preposition.phrase and preposition.word in LEADING:
             tail = statement.tail(preposition.phrase)
             if isinstance(tail, str) and preposition.phrase[-1].tag not in ("time", "number"):
                 continue
