@@ -1,6 +1,6 @@
 """The result of extraction from one passage: rows for the journal's mention tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,18 @@ class Extracted:
             for mention in mentions:
                 span = excerpt.in_source(mention["span_start"], mention["span_end"])
                 mention["span_start"], mention["span_end"] = span
+
+    def suppose(self, stretches: Iterable[tuple[int, int]]) -> None:
+        """Keep of what stretches of the source only suppose the names and the statements.
+
+        Statements that were asserted are `supposed`; triples, descriptions and notes are left out.
+        """
+        for start, end in stretches:
+            for facts in (self.triples, self.descriptions, self.aspects):
+                facts[:] = [fact for fact in facts if not start <= fact["span_start"] < end]
+            for statement in self.statements:
+                if start <= statement["span_start"] < end and statement["modality"] == "asserted":
+                    statement["modality"] = "supposed"
 
 
 def value_columns(value: Value, *, named: bool = False) -> Mention:

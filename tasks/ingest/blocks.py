@@ -317,8 +317,12 @@ def stored_blocks(passage: dict[str, Any]) -> list[Block]:
 
 
 def _lead(paragraph: str) -> str:
-    """Return the last sentence of a paragraph if it leads to a list, as a question does."""
-    last = _SENTENCE_MARK.split(paragraph.strip())[-1].strip()
+    """Return the last sentence of a paragraph if it leads to a list, as a question does.
+
+    A single word, "You:", comes with the sentence before it.
+    """
+    sentences = _SENTENCE_MARK.split(paragraph.strip())
+    last = " ".join(sentences[-1 if " " in sentences[-1] else -2 :]).strip()
     asks = last.endswith(("?", "？"))
     return last if last and (asks or not _ENDS_SENTENCE.search(last)) else ""
 

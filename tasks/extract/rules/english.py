@@ -75,6 +75,7 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
             extracted.triples.append(attribute.triple())
         else:
             extracted.aspects.append(attribute.note(row["text"]))
+    extracted.suppose(layout.supposed)
     for facts in extracted.facts:
         for ordinal, fact in enumerate(facts):
             fact["ordinal"] = ordinal

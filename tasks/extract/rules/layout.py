@@ -17,6 +17,7 @@ _GOES_ON = word_set(
     "provides support supports require requires need needs offer offers has have must should "
     "shall can may will by of with as"
 )
+_OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
 _GOES_ON_CHINESE = (
     "是",
     "为",
@@ -36,12 +37,36 @@ _DATELINE = re.compile(
     r"\A\s*[A-Z][A-Z.’'-]{2,}(?: [A-Z][A-Z.’'-]*){0,3}(?:, ?[^\W\d_][\w. ]{0,20}){0,3}"
     r"(?: ?\([\w ./]{2,40}\))? ?(?:--|[–—-]) (?=(?:\S+ ){7})"
 )
+_EXAMPLE_WORDS = (
+    r"(?:(?:worked |real[- ]life )?(?:examples?|scenarios?)(?: (?:\d+|[A-Z]\b))?"
+    r"|(?:示例|范例|举例|例子?)[ \d一二三四五六七八九十]*)"
+)
+_EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
+_EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
+# A line in bold type that stands for a heading.
+_LABEL_ALONE = re.compile(
+    r"(?:\*\*|__)([^*_\n]{1,80})(?:\*\*|__)[:：]?[ \t]*(?:<br[^\n]*)?(?:\n|\Z)"
+)
+_SUPPOSING = re.compile(
+    r"(?:\A|(?<=[.!?:] ))(?:For (?:example|instance), )?"
+    r"(?:[Ss]uppose|[Ii]magine|[Ll]et[’']s (?:say|assume))\b"
+    r"|(?:\A|(?<=[。！？]))(?:例如，)?(?:假设|设想)"
+)
+_SUPPOSED_LEAD = re.compile(
+    rf"\A{_EXAMPLE.pattern}\Z"
+    r"|\S.*\b(?:if|unless)(?: (?:you|we|it|they|he|she))?\W*\Z"
+    r"|\b(?:all|any|both|one|either|each) (?:of )?(?:these|the|those|them)\b.*"
+    r"\b(?:true|appl(?:y|ies)|met)(?: (?:to|for) [^:.]{1,60})?\W*(?:you|we|they)?\W*\Z"
+    r"|\bif\b.*\bmeets? .*\b(?:following|these|below)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be a name alone
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
+_LONGEST_LEAD = 300
 _NO_VALUE = re.compile(r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|无|暂无|.*:", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
@@ -59,10 +84,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A passage in parts: its prose, which knows its places in the passage, and its records."""
+    """A passage in parts: its prose, which knows its places in the passage, and its records.
+
+    `supposed` are the stretches of the passage that only give an example or list conditions.
+    """
 
     prose: Excerpt
     records: tuple[Record, ...]
+    supposed: tuple[tuple[int, int], ...]
 
 
 def lay_out(row: dict[str, Any]) -> Layout:
@@ -73,7 +102,28 @@ def lay_out(row: dict[str, Any]) -> Layout:
     records = tuple(sorted(stated, key=lambda record: record.start))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
-    return Layout(Excerpt.of(_prose(row["text"], prose)), records)
+    heading = row.get("headings", "").rsplit(" > ", 1)[-1]
+    supposed = tuple(_supposed(text, blocks, heading))
+    return Layout(Excerpt.of(_prose(row["text"], prose)), records, supposed)
+
+
+def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches that only give an example or list conditions.
+
+    An example goes on from a heading or label that stands alone to the next one, from "Suppose" or
+    a label before words to the end of the paragraph.
+    """
+    is_open = bool(_EXAMPLE.fullmatch(heading))
+    for block in blocks:
+        words = text[block.start : block.end]
+        label = _LABEL_ALONE.match(words)
+        if block.kind is BlockKind.HEADING or label:
+            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else block.lead))
+        supposing = _SUPPOSING.search(words)
+        if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(block.lead[-_LONGEST_LEAD:]):
+            yield block.start, block.end
+        elif supposing and block.kind in _PROSE:
+            yield block.start + supposing.start(), block.end
 
 
 _PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
@@ -84,7 +134,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
     for block in blocks:
         words = words_of(text[block.start : block.end])
         if block.kind is BlockKind.PROSE and words.text:
-            words = _without_headlines(words).without(_DATELINE)
+            words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
         if not words.text.strip() or _is_option(block):
             continue
         end = Part("\n\n", block.end - 1, stands_there=False)
@@ -130,6 +180,8 @@ def _is_option(block: Block) -> bool:
 def _open_sentence(lead: str) -> str:
     """Return what leads to a list, if it is a sentence that each item ends."""
     words = words_of(lead).text.rstrip(" :：")
+    if opened := _OPEN_SUBJECT.search(words):
+        return opened[1]
     if _POINTS.search(words):
         return ""
     last = _LAST_WORD.search(words[-_LONGEST_WORD:])

@@ -57,7 +57,9 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     token = clause.predicate
     for depth in range(DEEPEST):
         label, above = tree.dep[token], tree.head[token]
-        around, speaker = _around(tree, token, conditional=depth == 0)
+        around, speaker = _around(tree, token)
+        if depth == 0 and not around and conditions_of(tree, token):
+            around = "conditional"
         if label == "ccomp" or (depth and label == "xcomp"):
             meant = modality_of(tree.lemma[above])
             around = around or meant
@@ -141,7 +143,25 @@ def _own_modality(tree: Tree, clause: Clause) -> str:
     return "intended" if purpose else "asserted"
 
 
-def _around(tree: Tree, token: int, *, conditional: bool) -> tuple[str, int | None]:
+def conditions_of(tree: Tree, predicate: int) -> list[int]:
+    """Return the heads of the clauses that say when a predicate holds: "if", "unless".
+
+    Those before the first of several predicates are theirs all.
+    """
+    before, conditions = len(tree.words), []
+    for _ in range(DEEPEST):
+        conditions += [
+            child
+            for child in tree.children[predicate]
+            if child < before and tree.dep[child] == "advcl" and _marks(tree, child) & CONDITIONS
+        ]
+        if tree.dep[predicate] != "conj":
+            break
+        predicate = before = tree.head[predicate]
+    return conditions
+
+
+def _around(tree: Tree, token: int) -> tuple[str, int | None]:
     """Return the modality that a predicate's dependents give it, and who they say says so."""
     modality, speaker = "", None
     for child in tree.children[token]:
@@ -150,8 +170,6 @@ def _around(tree: Tree, token: int, *, conditional: bool) -> tuple[str, int | No
             modality = "supposed"
         elif label == "advmod":
             modality = modality or modality_of(lower)
-        elif label == "advcl" and conditional and _marks(tree, child) & CONDITIONS:
-            modality = modality or "conditional"
         elif label == "parataxis" and modality_of(tree.lemma[child]) == "reported":
             modality, speaker = modality or "reported", _speaker(tree, child)
         elif label.startswith("obl") and "according" in _marks(tree, child):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import FINITE, Clause, Complement, find_instructions
+from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement, find_instructions
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.modality import standing_of
+from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
@@ -49,6 +49,7 @@ WHERE = word_set(
 )
 LONGEST_TIME = 100
 READER = "you"
+LIMITING = word_set("only even except")
 FEWEST_MEMBERS = 2
 JOINED = OUTSIDE | {"conj"}
 NARROWING = ("nmod", "acl", "acl:relcl")
@@ -80,7 +81,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
     """Yield the statements of a passage: its clauses, then what its noun phrases tell."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
-        if not _is_gerund_after_noun(tree, clause):
+        if not _is_gerund_after_noun(tree, clause) and not _is_choice(tree, clause.predicate):
             subject = _subject(tree, clause)
             statement = _of_clause(passage, clause, subject)
             if subject and (statement.predicate or statement.implied):
@@ -177,29 +178,33 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         mains, clausal = clausal[:1], clausal[1:]
     extra = [c for c in clause.complements if c.role == "indirect"] + clausal
     aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
+    conditions = conditions_of(tree, clause.predicate)
+    aside = [c for c in aside if c.head not in conditions]
+    limits = [_limit(tree, c) for c in [*conditions, *_choices(tree, clause.predicate)]]
     implied = "is" if clause.subject_from == "participle" and clause.passive else ""
     verb = _with_adverbs(tree, clause)
     if mains and mains[0].role == "predicative" and verb[-1:] > [mains[0].head]:
         verb, mains = sorted({*verb, *_phrase(tree, mains[0])}), mains[1:]  # "is able to sell"
     if mains:
-        marks, phrase = mains[0].marks, _phrase(tree, mains[0])[len(mains[0].marks) :]
+        marks = mains[0].marks
+        phrase = [t for t in _phrase(tree, mains[0])[len(marks) :] if t not in clause.verb]
         if mains[0].role == "predicative":
             marks = [m for m in marks if tree.dep[m] != "mark"]
         rule, predicate = mains[0].role, verb + marks
-        arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside)]
+        arguments = [subject, phrase, *(_phrase(tree, c) for c in extra + aside), *limits]
     elif aside:
         first = _first_step(clause, aside)
         others = [_phrase(tree, c) for c in aside if c is not first]
         rule, predicate = "oblique", verb + first.marks
-        arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others]
+        arguments = [subject, _phrase(tree, first)[len(first.marks) :], *others, *limits]
     else:
         adverbs = [
             c
             for c in clause.complements
-            if c.role in ("adverb", "adverbial") and c.head not in verb
+            if c.role in ("adverb", "adverbial") and c.head not in [*verb, *conditions]
         ]
         rule, predicate = "bare", verb
-        arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else []]
+        arguments = [subject, _phrase(tree, adverbs[0]) if adverbs else [], *limits]
     around = [c for c in clause.complements if c not in mains]
     return Statement(
         rule,
@@ -210,6 +215,29 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
         time=next((_phrase(tree, c) for c in around if tells_time(passage, c)), []),
         place=next((_phrase(tree, c) for c in around if tells_place(passage, c)), []),
     )
+
+
+def _limit(tree: Tree, predicate: int) -> list[int]:
+    """Return a condition with "only" before it, without the commas that set it apart."""
+    words = tree.subtree(predicate)
+    inside = [t for t in words if tree.pos[t] != "PUNCT"]
+    first = inside[0] - (tree.lower[inside[0] - 1] in LIMITING)
+    return [*range(first, inside[0]), *(t for t in words if inside[0] <= t <= inside[-1])]
+
+
+def _choices(tree: Tree, predicate: int) -> list[int]:
+    """Return the predicates of "whichever is later" that hang on a predicate or its members."""
+    near = {predicate, *conjuncts(tree, predicate)}
+    return [
+        token
+        for token in tree.subtree(predicate)
+        if tree.head[token] in near and _is_choice(tree, token)
+    ]
+
+
+def _is_choice(tree: Tree, predicate: int) -> bool:
+    subject = tree.child(predicate, *SUBJECTS)
+    return subject is not None and tree.lower[subject] == "whichever"
 
 
 def tells_time(passage: ParsedPassage, complement: Complement) -> bool:

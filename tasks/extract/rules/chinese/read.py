@@ -81,6 +81,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
             passage.record(row["text"], attribute)
+    extracted.suppose(layout.supposed)
     return passage
 
 

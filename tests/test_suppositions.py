@@ -1,0 +1,98 @@
+"""Examples, conditions and listed requirements are told from what a text asserts."""
+
+import pytest
+
+from tasks.extract.extracted import Extracted
+from tasks.extract.rules import RulesEngine
+
+ENGINE = RulesEngine()
+
+
+def read(text: str, language: str = "en", headings: str = "") -> Extracted:
+    row = {
+        "passage_id": "p",
+        "text": text,
+        "title": "",
+        "subject": "",
+        "headings": headings,
+        "language": language,
+    }
+    return next(ENGINE.extract([row]))
+
+
+def modality_of(extracted: Extracted, subject: str) -> str:
+    return next(s["modality"] for s in extracted.statements if s["subject"] == subject)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Example 1**<br>\nOtto is a sailor.\n\nOtto sold boats in Japan.",
+        "**Example:** Otto sold boats in Japan.",
+        "Example: Otto sold boats in Japan.",
+        "### Scenario 2\n\nOtto sold boats in Japan.",
+        "Imagine a harbour. Otto sold boats in Japan.",
+        "**Both of these must be true:**\n- Otto sold boats in Japan, **and**\n- You live there",
+        "The fee is due if:\n\n- Otto sold boats in Japan.",
+    ],
+)
+def test_examples_and_listed_conditions_are_only_supposed(text: str):
+    extracted = read(text)
+    assert not [t for t in extracted.triples if t["head"] == "Otto"]
+    assert modality_of(extracted, "Otto") == "supposed"
+
+
+def test_an_example_ends_with_its_heading_and_may_be_one():
+    extracted = read("**Example 1**<br>\nOtto left Rome.\n\n## Boats\n\nAnna sold boats in Japan.")
+    assert modality_of(extracted, "Anna") == "asserted"
+    assert modality_of(read("Otto sold boats.", headings="Sales > Examples"), "Otto") == "supposed"
+    assert modality_of(read("Otto sold boats.", headings="Examples > Sales"), "Otto") == "asserted"
+    extracted = read("**Example:** Otto left Rome.\n\nIf you sail, for example, Anna sold boats.")
+    assert modality_of(extracted, "Anna") == "conditional"
+
+
+def test_a_chinese_example_is_only_supposed():
+    text = "示例：张三是北京大学的教授。\n\n李四是清华大学的教授。"
+    heads = {triple["head"] for triple in read(text, "zh").triples}
+    assert "李四" in heads
+    assert "张三" not in heads
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "arguments", "modality"),
+    [
+        ("If it fails, Acme sends a mail.", "sends", ["If it fails"], "conditional"),
+        ("If it fails, Acme stops it and sends a mail.", "sends", ["If it fails"], "conditional"),
+        ("Unless you leave, Acme pays the fee.", "pays", ["Unless you leave"], "conditional"),
+        ("If the disk is full, the server stops.", "stops", ["If the disk is full"], "conditional"),
+        ("Acme sends a mail only if it fails.", "sends", ["only if it fails"], "conditional"),
+        (
+            "The grant ends after 36 months or at age 26, whichever comes first.",
+            "ends after",
+            ["whichever comes first"],
+            "asserted",
+        ),
+    ],
+)
+def test_a_statement_carries_its_condition(
+    text: str, predicate: str, arguments: list[str], modality: str
+):
+    statement = next(s for s in read(text).statements if s["predicate"] == predicate)
+    assert (statement["arguments"], statement["modality"]) == (arguments, modality)
+    assert "whichever" not in {s["subject"] for s in read(text).statements}
+
+
+def test_items_go_on_with_you_and_only_list_conditions():
+    extracted = read("**All of these must be true. You:**\n- Served in Rome for 30 days\n")
+    (item,) = [s for s in extracted.statements if s["predicate"] == "Served in"]
+    assert (item["subject"], item["object"], item["modality"]) == ("You", "Rome", "supposed")
+
+
+def test_what_is_denied_is_denied_once():
+    (statement,) = read("The card is not available.").statements
+    assert (statement["predicate"], statement["object"]) == ("is not", "available")
+
+
+def test_marks_of_a_box_are_no_words():
+    names = {s["subject"] for s in read(":::info\nAcme sells cars.\n:::\n").statements}
+    assert names == {"Acme"}
