@@ -29,6 +29,14 @@ def is_base_verb(word: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
+def is_never_noun(word: str) -> bool:
+    """Whether a word in lower case is a verb's form and nothing else (apply, not visit)."""
+    from lemminflect import getAllLemmas
+
+    return getAllLemmas(word).keys() == {"VERB"}
+
+
+@lru_cache(maxsize=1 << 14)
 def verb_lemma(form: str, tag: str) -> str:
     """Return the base form of a verb in lower case by its Penn tag; unknown ones are left alone."""
     form = form.lower()

@@ -175,6 +175,8 @@ def _aliases(
         meant[name][ids[cluster]] += 1
     for cluster, entity_id in ids.items():
         for unit in cluster.units:
+            if unit.added:
+                continue
             for name, mentions in unit.names.items():
                 # A name known only from a stated alias or from its form counts as one mention.
                 base, note = disambiguator(name)

@@ -24,6 +24,7 @@ class Unit:
     first_said: int = 0  # offset of the first mention in the document
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
+    added: bool = False  # another name with a word that is no part of it
 
     @property
     def mentions(self) -> int:

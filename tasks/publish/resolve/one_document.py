@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tasks.publish.resolve.added_words import names_with_added_words
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import forms_listed, may_shorten, sense_of, short_forms
@@ -29,11 +30,12 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     believed = Believed(rows)
     for row in (*rows, *(row for own in stated.values() for row in own)):
         row["kind"] = believed.kind(row)
+    meant = names_with_added_words(rows)
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        entities += _document(document, own, stated.pop(document, []))
+        entities += _document(document, own, stated.pop(document, []), meant)
     for document in sorted(stated):
-        entities += _document(document, [], stated[document])
+        entities += _document(document, [], stated[document], meant)
     return sorted(entities, key=lambda entity: entity.key)
 
 
@@ -44,7 +46,10 @@ def _sorted_rows(table: pa.Table, columns: tuple[str, ...]) -> Iterator[dict[str
 
 
 def _document(
-    document: str, rows: Iterable[dict[str, Any]], stated: list[dict[str, Any]]
+    document: str,
+    rows: Iterable[dict[str, Any]],
+    stated: list[dict[str, Any]],
+    meant: dict[str, str],
 ) -> list[LocalEntity]:
     builder = _DocumentNames(document)
     for row in rows:
@@ -52,6 +57,8 @@ def _document(
     for row in stated:
         for name in (row["name"], row["alias"]):
             builder.touch(name, row["kind"])
+    for name in sorted(builder.by_name.keys() & meant.keys()):
+        builder.join_added(name, meant[name])
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
         builder.join_alias(row["name"], row["alias"])
@@ -109,6 +116,15 @@ class _DocumentNames:
         root, leaf = self.find(one), self.find(other)
         if root is not leaf:
             self.parents[leaf] = root
+
+    def join_added(self, name: str, meant: str) -> None:
+        """Join a name that has a word too much with the name that is meant, without its votes."""
+        whole, base = self.by_name[name], self.touch(meant, "unknown")
+        if whole is not base:
+            whole.added = whole.short = True
+            whole.kinds = Counter({"unknown": whole.mentions})
+            whole.titled, whole.description = False, ""
+            self.join(base, whole)
 
     def join_notes(self) -> None:
         """Join a plain name with its namesake that has a note in the document, if there is one."""

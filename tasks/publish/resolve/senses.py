@@ -116,12 +116,19 @@ class _Block:
         return ordered
 
     def _absorb_rare(self) -> None:
-        """Assign rare senses to the one that most documents mean: guessed kinds, and remarks."""
+        """Assign rare senses to the one that most documents mean: guessed kinds, and remarks.
+
+        What many documents name without explaining, and few with, is one thing to its writers.
+        """
         largest = max(self.senses, key=lambda s: (len(s.members), s.firm, -s.number))
+        explained = sum(len(sense.members) for sense in self.senses) - len(self.waiting)
+        many = len(self.waiting) >= max(_MANY, explained + 1)
+        usual = many and not self.suspected and largest.kind != "person"
         for sense in self.senses[:]:
             few = 2 * len(sense.members) <= len(largest.members) >= _MANY
             remarked = not self.suspected and sense.kind in (largest.kind, "unknown")
-            if sense is not largest and few and (remarked or not sense.firm):
+            rare = few and (remarked or not sense.firm)
+            if sense is not largest and (rare or usual and remarked):
                 self.senses.remove(sense)
                 for member in sense.members:
                     largest.add(member)

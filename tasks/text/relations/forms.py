@@ -17,7 +17,7 @@ _MARKS = word_set(
     "not never no without may might can could should must will would shall cannot "
     "former formerly previously originally initially once ex future acting deputy vice assistant"
 )
-_MODALS = word_set("may might can could should must will would shall cannot do does did")
+MODALS = word_set("may might can could should must will would shall cannot do does did")
 _COPULAS = word_set("is was are were be been being am")
 _AUXILIARIES = _COPULAS | word_set("has have had")
 _ARTICLES = word_set("a an the his her its their")
@@ -81,12 +81,12 @@ def _chinese(text: str) -> Form:
 
 
 def _english(tokens: list[str]) -> Form:
-    kept_apart = {token.lower() for token in tokens} & (_MARKS | _MODALS)
+    kept_apart = {token.lower() for token in tokens} & (_MARKS | MODALS)
     marks = tuple(sorted(kept_apart))
     rest = [token for token in tokens if token.lower() not in kept_apart]
     while _goes(rest, _ADVERBS | _ARTICLES | _MODIFIERS):
         rest.pop(0)
-    if _MODALS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
+    if MODALS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
         return Form("verb", " ".join(rest).lower(), marks)  # "may cause", "does not cause"
     if _is_gerund(rest):  # "founding member of" is a noun, "was founding" a verb
         return _noun_form(rest, marks)

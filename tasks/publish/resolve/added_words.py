@@ -1,0 +1,102 @@
+"""Names with a word too much, found by counts over the corpus.
+
+A text without spaces, or a sentence's first word, gives a name a neighbour that is no part of it.
+The name then stands once or twice with that word, and much more often alone.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from tasks.publish.resolve.local_entities import voted_kind
+from tasks.text.chinese_words import HAN_OR_ZERO, STOP_WORDS, segmenter, tag_of
+from tasks.text.english_words import is_base_verb, is_never_noun
+from tasks.text.languages import word_set
+from tasks.text.names import normalise_name
+from tasks.text.relations.forms import MODALS
+
+_SELDOM = 2  # mentions of a name with its neighbour, at most
+_TIMES_ALONE = 8  # as often the name stands alone, at least
+_SEVERAL = 3  # names with one neighbour: it is no part of any
+_NO_PART = word_set("v d p c")  # verbs, adverbs, prepositions, conjunctions
+_BEFORE = _NO_PART | {"f"}  # 中 and 上
+_OWN_NAMES = word_set("work event")  # titles may have verbs
+_SURNAMES = word_set("司马 欧阳 上官 诸葛 皇甫 慕容 令狐 长孙 宇文 公孙 尉迟 夏侯 独孤 完颜 耶律")
+
+
+class _Known(NamedTuple):
+    """How a name is written, how often it is mentioned, and its kind."""
+
+    name: str
+    mentions: int
+    kind: str
+
+
+def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Return the name that is meant for each name with an added word.
+
+    Rows have `name`, `kind` and `mentions`.
+    """
+    known = _known(rows)
+    splits = [
+        (whole, base, added, before)
+        for norm, whole in known.items()
+        if whole.mentions <= _SELDOM and whole.kind not in _OWN_NAMES
+        for base, added, before in _splits(norm, known)
+    ]
+    beside = Counter((added, before) for _, _, added, before in splits)
+    meant: dict[str, _Known] = {}
+    for whole, base, added, before in splits:
+        several = beside[added, before] >= _SEVERAL and base.kind == whole.kind == "person"
+        if several or _is_no_part(added, whole, base, before):
+            best = meant.get(whole.name, base)
+            meant[whole.name] = max(best, base, key=lambda name: (name.mentions, name.name))
+    return {name: base.name for name, base in meant.items()}
+
+
+def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        norm = normalise_name(row["name"])
+        written[norm][row["name"]] += row["mentions"]
+        kinds[norm][row["kind"]] += row["mentions"]
+    return {
+        norm: _Known(
+            min(names, key=lambda name: (-names[name], name)),
+            names.total(),
+            voted_kind(kinds[norm]),
+        )
+        for norm, names in written.items()
+    }
+
+
+def _splits(norm: str, known: dict[str, _Known]) -> Iterator[tuple[_Known, str, bool]]:
+    """Yield each much more frequent name in a name, the rest, and if the rest stands before."""
+    spaced = not HAN_OR_ZERO.search(norm)
+    for at in range(1, len(norm)):
+        if spaced and norm[at] != " ":
+            continue
+        first, last = norm[:at].strip(), norm[at:].strip()
+        for part, rest, before in ((first, last, False), (last, first, True)):
+            base = known.get(part)
+            if len(part) > 1 and base and base.mentions >= _TIMES_ALONE * known[norm].mentions:
+                yield base, rest, before
+
+
+def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
+    """Whether the words beside a name are verbs and the like, which are part of no such name."""
+    if not HAN_OR_ZERO.search(added):
+        # Will X, Configure X, X Apply; but X Consulting, X DELETE and x_banned are names.
+        act = is_never_noun(added) and (before or is_base_verb(added))
+        written = added.capitalize() in whole.name.split()
+        return written and base.kind != "person" and (act or (before and added in MODALS))
+    words = segmenter().cut(added)
+    tag = tag_of(words[-1 if before else 0])
+    if HAN_OR_ZERO.search(base.name):
+        fitting = ("person", "place") if before else ("person",)
+        if base.kind not in fitting or base.name in _SURNAMES:
+            return False
+    elif before and tag == "v":
+        return False
+    return tag in (_BEFORE if before else _NO_PART) or added in STOP_WORDS
