@@ -68,3 +68,41 @@ def test_what_many_documents_name_unexplained_is_one_thing() -> None:
     passing = [mention(place, "Frobnicator") for place in "cde"]
     assert len(run(explained).entities) == 2
     assert len(run(explained + passing).entities) == 1
+
+
+@pytest.mark.parametrize(
+    ("whole", "piece"),
+    [("ISO/T 4711 网关", "ISO"), ("ISO/T 4711 网关", "T 4711"), ("Push & Pull Server", "Push")],
+)
+def test_a_piece_of_a_name_is_the_name_and_is_counted_once(whole: str, piece: str) -> None:
+    resolution = run([mention("d", whole, mentions=4), mention("d", piece, mentions=4)])
+    (entity,) = resolution.entities.to_pylist()
+    assert (entity["name"], entity["mentions"]) == (whole, 4)
+
+
+def test_what_stands_elsewhere_or_is_an_alternative_is_no_piece() -> None:
+    elsewhere = [mention("d", "Push & Pull"), mention("d", "Push"), mention("e", "Push")]
+    assert len(run(elsewhere).entities) == 2
+    assert len(run([mention("d", "Grafx/StatsX"), mention("d", "StatsX")]).entities) == 2
+
+
+def about_widgets(*names: str) -> int:
+    rows = [mention(place, name) for place in "abcd" for name in ("WidgetX", *names)]
+    return len(run([*rows, mention("e", "Zeta")]).entities) - 2
+
+
+def test_the_corpus_subject_before_a_name_makes_no_other_name() -> None:
+    assert about_widgets("WidgetX Console", "Console") == 1
+    assert about_widgets("WidgetX Console", "Console", "Gadget Console") == 3
+    assert about_widgets("widgetx_console", "Console") == 2
+    assert about_widgets("Zeta Console", "Console") == 2
+
+
+def test_a_plain_word_and_its_plural_are_one_thing_of_whatever_guessed_kind() -> None:
+    def kinds(single: str, plural: str) -> int:
+        guesses = ((single, "person"), (plural, "organisation"))
+        rows = [mention(d, name, kind, title=d) for d in "abc" for name, kind in guesses]
+        return len(run(rows).entities)
+
+    assert kinds("Tenant", "Tenants") == 1
+    assert kinds("Tenax", "Tenaxs") == 2

@@ -4,6 +4,7 @@ A text without spaces, or a sentence's first word, gives a name a neighbour that
 The name then stands once or twice with that word, and much more often alone.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -22,6 +23,11 @@ _NO_PART = word_set("v d p c")  # verbs, adverbs, prepositions, conjunctions
 _BEFORE = _NO_PART | {"f"}  # 中 and 上
 _OWN_NAMES = word_set("work event")  # titles may have verbs
 _SURNAMES = word_set("司马 欧阳 上官 诸葛 皇甫 慕容 令狐 长孙 宇文 公孙 尉迟 夏侯 独孤 完颜 耶律")
+
+
+# "Push & Pull", "ISO/T 4711"; words with a stroke between them are mostly two names.
+_JOINTS = re.compile(r"\s*&\s*|/(?=\w\b)|\b(?<=\b\w)/")
+_AS_OFTEN = 2  # times as often as the whole name is mentioned a piece of it, at most
 
 
 class _Known(NamedTuple):
@@ -100,3 +106,36 @@ def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
     elif before and tag == "v":
         return False
     return tag in (_BEFORE if before else _NO_PART) or added in STOP_WORDS
+
+
+def pieces_of_names(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the whole name for each piece that a name with `/` or `&` was cut into.
+
+    A piece stands in no document without the whole name, and not much more often.
+    """
+    documents: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        documents[row["name"]].add(row["document_id"])
+    known = {entry.name: entry for entry in _known(rows).values()}
+    wholes: dict[str, _Known] = {}
+    for name, whole in known.items():
+        for piece in sorted(_pieces(name) & known.keys()):
+            own = known[piece]
+            if (
+                own.kind not in ("person", "place")
+                and own.mentions <= _AS_OFTEN * whole.mentions
+                and documents[piece] <= documents[name]
+            ):
+                best = wholes.get(piece, whole)
+                wholes[piece] = max(best, whole, key=lambda known: (known.mentions, known.name))
+    return {piece: whole.name for piece, whole in wholes.items()}
+
+
+def _pieces(name: str) -> set[str]:
+    """Return what stands before and after a joint in a name: the words next to it, and more."""
+    pieces = set()
+    for joint in _JOINTS.finditer(name):
+        before, after = name[: joint.start()].split(), name[joint.end() :].split()
+        pieces |= {" ".join(before[at:]) for at in range(len(before))}
+        pieces |= {" ".join(after[: at + 1]) for at in range(len(after))}
+    return {piece for piece in pieces if len(piece) > 1}

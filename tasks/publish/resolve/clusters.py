@@ -16,9 +16,9 @@ from tasks.publish.resolve.likeness import Likeness
 from tasks.publish.resolve.local_entities import Unit, kinds_clash, voted_kind
 from tasks.publish.resolve.senses import Sense
 from tasks.publish.resolve.short_forms import without_legal_form
-from tasks.publish.resolve.variants import variants
+from tasks.publish.resolve.variants import plurals_beside, variants
 
-STATED, SHORTENED, VARIANT, SURNAME, SPELLING = range(5)
+STATED, SHORTENED, PLURAL, VARIANT, SURNAME, SPELLING = range(6)
 """Kinds of evidence, strongest first."""
 
 _MIN_FUZZY_LENGTH = 12
@@ -66,6 +66,7 @@ def join_senses(blocks: dict[str, list[Sense]], likeness: Likeness) -> list[Clus
     joiner = _Joiner(blocks, likeness)
     for links in (
         _alias_links(blocks),
+        [SenseLink(PLURAL, 0, one.key, other.key) for one, other in plurals_beside(blocks)],
         [SenseLink(VARIANT, 0, one.key, other.key) for one, other in variants(blocks)],
         _surname_links(blocks),
         _spelling_links(blocks, likeness),
@@ -88,7 +89,8 @@ class _Joiner:
 
     def follow(self, link: SenseLink) -> None:
         one, other = self.groups[link.one], self.groups[link.other]
-        if one is other or self._contradicts(one, other):
+        # A word that stands beside its plural is a common noun, whose kinds are guesses.
+        if one is other or self._contradicts(one, other, kinds_matter=link.kind != PLURAL):
             return
         if len(one.senses) < len(other.senses):
             one, other = other, one
@@ -98,11 +100,11 @@ class _Joiner:
         one.kinds.update(other.kinds)
         one.descriptions = (one.descriptions + other.descriptions)[:8]
 
-    def _contradicts(self, one: _Group, other: _Group) -> bool:
+    def _contradicts(self, one: _Group, other: _Group, *, kinds_matter: bool) -> bool:
         if one.senses.keys() & other.senses.keys():
             return True
         fullest = max((*one.senses, *other.senses), key=lambda norm: (len(norm), norm))
-        if kinds_clash(voted_kind(one.kinds), voted_kind(other.kinds), fullest):
+        if kinds_matter and kinds_clash(voted_kind(one.kinds), voted_kind(other.kinds), fullest):
             return True
         pairs = [(a, b) for a in one.descriptions for b in other.descriptions]
         return bool(pairs) and all(self.likeness.differ(a, b, fullest, False) for a, b in pairs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.publish.resolve.added_words import names_with_added_words
+from tasks.publish.resolve.added_words import names_with_added_words, pieces_of_names
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import forms_listed, may_shorten, sense_of, short_forms
@@ -30,12 +30,12 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     believed = Believed(rows)
     for row in (*rows, *(row for own in stated.values() for row in own)):
         row["kind"] = believed.kind(row)
-    meant = names_with_added_words(rows)
+    meant, wholes = names_with_added_words(rows), pieces_of_names(rows)
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        entities += _document(document, own, stated.pop(document, []), meant)
+        entities += _document(document, own, stated.pop(document, []), meant, wholes)
     for document in sorted(stated):
-        entities += _document(document, [], stated[document], meant)
+        entities += _document(document, [], stated[document], meant, wholes)
     return sorted(entities, key=lambda entity: entity.key)
 
 
@@ -50,6 +50,7 @@ def _document(
     rows: Iterable[dict[str, Any]],
     stated: list[dict[str, Any]],
     meant: dict[str, str],
+    wholes: dict[str, str],
 ) -> list[LocalEntity]:
     builder = _DocumentNames(document)
     for row in rows:
@@ -59,6 +60,8 @@ def _document(
             builder.touch(name, row["kind"])
     for name in sorted(builder.by_name.keys() & meant.keys()):
         builder.join_added(name, meant[name])
+    for name in sorted(builder.by_name.keys() & wholes.keys()):
+        builder.join_piece(name, wholes[name])
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
         builder.join_alias(row["name"], row["alias"])
@@ -125,6 +128,11 @@ class _DocumentNames:
             whole.kinds = Counter({"unknown": whole.mentions})
             whole.titled, whole.description = False, ""
             self.join(base, whole)
+
+    def join_piece(self, name: str, whole: str) -> None:
+        """Join a piece of a name with the whole name, whose mentions hold those of the piece."""
+        self.join_added(name, whole)
+        self.by_name[name].names = Counter(dict.fromkeys(self.by_name[name].names, 0))
 
     def join_notes(self) -> None:
         """Join a plain name with its namesake that has a note in the document, if there is one."""

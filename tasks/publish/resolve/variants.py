@@ -13,7 +13,20 @@ _ACRONYMS = re.compile(r"(?:.* )?[A-Z][A-Z0-9&/-]+s")
 _VOWEL = re.compile("[aeiouy]")
 _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _SEVERAL = 2
+_MANY = 3  # documents
+_RARELY = 8  # times as often as other names with its end is one that has no rival
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
+
+
+def plurals_beside(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]:
+    """Yield plain words and their plurals that many documents have together, of whatever kind."""
+    for norm, senses in blocks.items():
+        singular = blocks.get(norm.removesuffix("s"), [])
+        if norm.endswith("s") and len(senses) == len(singular) == 1 and is_word(norm[:-1]):
+            one, other = singular[0], senses[0]
+            together = _documents(one) & _documents(other)
+            if len(together) >= _MANY and not one.firm and not other.firm:
+                yield one, other
 
 
 def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]:
@@ -29,6 +42,7 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
         short = _proper_part(norm, single) if sense.kind == "organisation" else None
         if short is not None and _always_beside(short, sense):
             yield sense, short
+    yield from _with_subject(single)
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
@@ -36,6 +50,32 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
     for alike in unspaced.values():
         for other in alike[1:]:
             yield alike[0], other
+
+
+def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
+    """Yield names that are also called without the name that half of all documents are about.
+
+    Most documents with the longer one have the shorter one, too, and hardly any other name ends
+    so: WidgetX Console and Console, but not HTTP API, which stands beside REST API.
+    """
+    total = len(set().union(*map(_documents, single.values()))) if single else 0
+    ending: Counter[str] = Counter()
+    for norm, sense in single.items():
+        words = norm.split()
+        ending.update({" ".join(words[at:]): sense.mentions for at in range(1, len(words))})
+    for norm, sense in single.items():
+        first, _, rest = norm.partition(" ")
+        subject, short = single.get(first), single.get(rest)
+        spaced = _written(sense).casefold().startswith(f"{first} ")  # x_session is an identifier
+        if not spaced or subject is None or short is None:
+            continue
+        if len(_documents(subject)) * 2 < max(total, _MANY):
+            continue
+        others = ending[rest] - sense.mentions
+        together = len(_documents(sense) & _documents(short))
+        plain = {sense.kind, short.kind}.isdisjoint(("person", "place", "work", "event"))
+        if plain and others * _RARELY <= sense.mentions and together * 2 >= len(_documents(sense)):
+            yield short, sense
 
 
 def _is_plural(sense: Sense, beside: bool) -> bool:
