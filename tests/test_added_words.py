@@ -55,6 +55,20 @@ def test_other_words_make_another_name(name: str, kind: str, longer: str, longer
     assert len(set(entities_of(resolution))) == 2
 
 
+def test_one_more_character_is_no_part_of_a_name_that_others_show_to_be_whole() -> None:
+    rows = [often("赵明远", "person"), mention("e", "赵明远官", "person", kind_stated=True)]
+    assert len(set(entities_of(run(rows)))) == 2
+    rows += [mention("f", f"赵明远{word}", "person", kind_stated=True) for word in "派说"]
+    assert len(set(entities_of(run(rows)))) == 1
+
+
+def test_a_noun_that_several_places_have_makes_no_other_place() -> None:
+    names = ("临江", "清溪", "白沙")
+    rows = [often(name, "place") for name in names]
+    rows += [mention("e", f"{name}地区", "place", kind_stated=True) for name in names]
+    assert len(set(entities_of(run(rows)))) == 3
+
+
 def test_a_name_that_often_has_the_word_keeps_it() -> None:
     rows = [often("赵明远", "person"), mention("e", "赵明远派", "person", mentions=3)]
     assert len(set(entities_of(run(rows)))) == 2

@@ -51,13 +51,34 @@ def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
         for base, added, before in _splits(norm, known)
     ]
     beside = Counter((added, before) for _, _, added, before in splits)
+    sure = [
+        (whole, base)
+        for whole, base, added, before in splits
+        if _is_no_part(added, whole, base, before)
+        or (beside[added, before] >= _SEVERAL and _is_no_part_of_several(added, whole, base))
+    ]
+    # A person's name that had other words beside it is whole: what one more character makes
+    # of it is no given name.
+    whole_names = Counter(base.name for _, base in sure if base.kind == "person")
+    sure += [
+        (whole, base)
+        for whole, base, added, before in splits
+        if whole_names[base.name] > 1 and whole.kind == "person" and len(added) == 1 and not before
+    ]
     meant: dict[str, _Known] = {}
-    for whole, base, added, before in splits:
-        several = beside[added, before] >= _SEVERAL and base.kind == whole.kind == "person"
-        if several or _is_no_part(added, whole, base, before):
-            best = meant.get(whole.name, base)
-            meant[whole.name] = max(best, base, key=lambda name: (name.mentions, name.name))
+    for whole, base in sure:
+        best = meant.get(whole.name, base)
+        meant[whole.name] = max(best, base, key=lambda name: (name.mentions, name.name))
     return {name: base.name for name, base in meant.items()}
+
+
+def _is_no_part_of_several(added: str, whole: _Known, base: _Known) -> bool:
+    """Whether words that several names have beside them leave what is named the same: 地区."""
+    if base.kind != whole.kind:
+        return False
+    return base.kind == "person" or (
+        base.kind == "place" and len(added) > 1 and tag_of(added) == "n"
+    )
 
 
 def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
