@@ -66,11 +66,14 @@ def test_a_chinese_example_is_only_supposed():
         ("Unless you leave, Acme pays the fee.", "pays", ["Unless you leave"], "conditional"),
         ("If the disk is full, the server stops.", "stops", ["If the disk is full"], "conditional"),
         ("Acme sends a mail only if it fails.", "sends", ["only if it fails"], "conditional"),
+        ("Acme pays as long as you sail.", "pays", ["as long as you sail"], "conditional"),
+        ("Acme prints the form (Form B-27).", "prints", ["Form B-27"], "asserted"),
+        ("Acme pays the fee (only if due).", "pays", ["only if due"], "asserted"),
         (
             "The grant ends after 36 months or at age 26, whichever comes first.",
             "ends after",
             ["whichever comes first"],
-            "asserted",
+            "conditional",
         ),
     ],
 )
@@ -96,3 +99,10 @@ def test_what_is_denied_is_denied_once():
 def test_marks_of_a_box_are_no_words():
     names = {s["subject"] for s in read(":::info\nAcme sells cars.\n:::\n").statements}
     assert names == {"Acme"}
+
+
+def test_whether_is_no_condition_and_no_longer_stays_whole():
+    (care, _) = read("They care about whether they can see it.").statements
+    assert care["modality"] == "asserted"
+    (kept,) = read("The libraries are no longer maintained.").statements
+    assert (kept["predicate"], kept["object"]) == ("are", "no longer maintained")

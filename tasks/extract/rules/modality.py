@@ -8,9 +8,9 @@ those around it leave standing states one.
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, Clause
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, SUBJECTS, Clause
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
-from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
+from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, conjuncts, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
@@ -22,6 +22,7 @@ MODALITY_OF_MODAL = {
     **dict.fromkeys(["would", "'d"], "supposed"),
 }
 CONDITIONS = word_set("if unless whether")
+LIMITS = CONDITIONS - {"whether"}
 NOBODY = word_set("nobody none nothing neither no-one")
 NO = word_set("no neither nor")
 # With these a clause says less than without them.
@@ -144,21 +145,32 @@ def _own_modality(tree: Tree, clause: Clause) -> str:
 
 
 def conditions_of(tree: Tree, predicate: int) -> list[int]:
-    """Return the heads of the clauses that say when a predicate holds: "if", "unless".
+    """Return the heads of what limits a predicate: "if …", "as long as …", "whichever is later".
 
-    Those before the first of several predicates are theirs all.
+    A condition before the first of several predicates is theirs all.
     """
-    before, conditions = len(tree.words), []
+    before, near = len(tree.words), {predicate, *conjuncts(tree, predicate)}
+    limits = [t for t in tree.subtree(predicate) if tree.head[t] in near and is_choice(tree, t)]
     for _ in range(DEEPEST):
-        conditions += [
-            child
-            for child in tree.children[predicate]
-            if child < before and tree.dep[child] == "advcl" and _marks(tree, child) & CONDITIONS
-        ]
-        if tree.dep[predicate] != "conj":
-            break
+        own = [c for c in tree.children[predicate] if c < before and _is_condition(tree, c)]
+        is_one = not LIMITS.isdisjoint(_marks(tree, predicate))
+        if own or is_one or tree.dep[predicate] != "conj":
+            return [*own, *limits]
         predicate = before = tree.head[predicate]
-    return conditions
+    return limits
+
+
+def _is_condition(tree: Tree, token: int) -> bool:
+    if tree.lower[token] == "long":
+        clause = tree.child(token, "advcl")
+        return clause is not None and "as" in _marks(tree, clause)
+    return tree.dep[token] == "advcl" and not LIMITS.isdisjoint(_marks(tree, token))
+
+
+def is_choice(tree: Tree, predicate: int) -> bool:
+    """Whether a predicate only chooses between others' complements: "whichever is later"."""
+    subject = tree.child(predicate, *SUBJECTS)
+    return subject is not None and tree.lower[subject] == "whichever"
 
 
 def _around(tree: Tree, token: int) -> tuple[str, int | None]:
@@ -166,7 +178,8 @@ def _around(tree: Tree, token: int) -> tuple[str, int | None]:
     modality, speaker = "", None
     for child in tree.children[token]:
         label, lower = tree.dep[child], tree.lower[child]
-        if label == "mark" and lower in CONDITIONS:
+        as_long_as = lower == "as" and tree.lower[tree.head[token]] == "long"
+        if label == "mark" and (lower in CONDITIONS or as_long_as):
             modality = "supposed"
         elif label == "advmod":
             modality = modality or modality_of(lower)

@@ -5,14 +5,15 @@ object. Without an object or predicate noun the first preposition goes into the 
 in"). What is left out of the wording stands beside it: whom a pronoun means, and who says so.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement, find_instructions
+from tasks.extract.rules.clauses import FINITE, Clause, Complement, find_instructions
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.modality import conditions_of, standing_of
+from tasks.extract.rules.modality import conditions_of, is_choice, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
@@ -52,6 +53,10 @@ READER = "you"
 LIMITING = word_set("only even except")
 FEWEST_MEMBERS = 2
 JOINED = OUTSIDE | {"conj"}
+BRACKETS = re.compile(
+    r"\s?\(((?=[^()]*[^\W\d_])(?=[^()]*\d)(?:[^\s()]+ ){0,5}[^\s()]+"
+    r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)"
+)
 NARROWING = ("nmod", "acl", "acl:relcl")
 
 
@@ -81,7 +86,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
     """Yield the statements of a passage: its clauses, then what its noun phrases tell."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
-        if not _is_gerund_after_noun(tree, clause) and not _is_choice(tree, clause.predicate):
+        if not _is_gerund_after_noun(tree, clause) and not is_choice(tree, clause.predicate):
             subject = _subject(tree, clause)
             statement = _of_clause(passage, clause, subject)
             if subject and (statement.predicate or statement.implied):
@@ -138,7 +143,10 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
         "subject_name": passage.row.get("audience", "") if reader else name,
         "predicate": f"{statement.implied} {tree.phrase(statement.predicate)}".strip(),
         "object": tree.phrase(others[0]) if others else "",
-        "arguments": [tree.phrase(a) for a in others[1:] if a and a not in aside],
+        "arguments": [
+            *(tree.phrase(a) for a in others[1:] if a and a not in aside),
+            *(_in_brackets(tree, others[0]) if others else []),
+        ],
         "time": tree.phrase(statement.time),
         "place": tree.phrase(statement.place),
         "polarity": standing.polarity,
@@ -148,6 +156,15 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
             tree.span(tokens), probability(statement_features(tree, statement), STATEMENT_WEIGHTS)
         ),
     }
+
+
+def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
+    """Return the number or the condition in brackets right after a phrase: "(Form 843)".
+
+    Trees are without brackets.
+    """
+    after = BRACKETS.match(tree.text, tree.end[max(phrase)]) if phrase else None
+    return [after[1]] if after else []
 
 
 def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
@@ -180,14 +197,16 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
     aside = sorted((c for c in clause.complements if _is_aside(clause, c)), key=lambda c: c.head)
     conditions = conditions_of(tree, clause.predicate)
     aside = [c for c in aside if c.head not in conditions]
-    limits = [_limit(tree, c) for c in [*conditions, *_choices(tree, clause.predicate)]]
+    limits = [_limit(tree, condition) for condition in conditions]
     implied = "is" if clause.subject_from == "participle" and clause.passive else ""
     verb = _with_adverbs(tree, clause)
     if mains and mains[0].role == "predicative" and verb[-1:] > [mains[0].head]:
         verb, mains = sorted({*verb, *_phrase(tree, mains[0])}), mains[1:]  # "is able to sell"
     if mains:
         marks = mains[0].marks
-        phrase = [t for t in _phrase(tree, mains[0])[len(marks) :] if t not in clause.verb]
+        phrase = _phrase(tree, mains[0])[len(marks) :]
+        verb = [t for t in verb if tree.lower[t] != "no" or t not in phrase]  # "no longer"
+        phrase = [t for t in phrase if t not in {*verb, *sum(limits, [])}]
         if mains[0].role == "predicative":
             marks = [m for m in marks if tree.dep[m] != "mark"]
         rule, predicate = mains[0].role, verb + marks
@@ -223,21 +242,6 @@ def _limit(tree: Tree, predicate: int) -> list[int]:
     inside = [t for t in words if tree.pos[t] != "PUNCT"]
     first = inside[0] - (tree.lower[inside[0] - 1] in LIMITING)
     return [*range(first, inside[0]), *(t for t in words if inside[0] <= t <= inside[-1])]
-
-
-def _choices(tree: Tree, predicate: int) -> list[int]:
-    """Return the predicates of "whichever is later" that hang on a predicate or its members."""
-    near = {predicate, *conjuncts(tree, predicate)}
-    return [
-        token
-        for token in tree.subtree(predicate)
-        if tree.head[token] in near and _is_choice(tree, token)
-    ]
-
-
-def _is_choice(tree: Tree, predicate: int) -> bool:
-    subject = tree.child(predicate, *SUBJECTS)
-    return subject is not None and tree.lower[subject] == "whichever"
 
 
 def tells_time(passage: ParsedPassage, complement: Complement) -> bool:
