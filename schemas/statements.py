@@ -18,8 +18,8 @@ PLACE = Field(description="The phrase that tells where, else empty; it may be th
 POLARITY = Field(description="positive or negative (not, no, failed to).")
 MODALITY = Field(
     description="asserted, possible (may, allowed to), required (must), intended (plan to, in "
-    "order to), future (will), supposed (would, expected to, if …, believed that), conditional "
-    "(holds if something else does), reported (said that, according to) or asked."
+    "order to), future (will), supposed (would, expected to, if …, believed that, in an example), "
+    "conditional (holds if something else does), reported (said that, according to) or asked."
 )
 ATTRIBUTION = Field(description="Who says so if not the text itself, else empty.")
 

@@ -67,6 +67,8 @@ def test_a_chinese_example_is_only_supposed():
         ("If the disk is full, the server stops.", "stops", ["If the disk is full"], "conditional"),
         ("Acme sends a mail only if it fails.", "sends", ["only if it fails"], "conditional"),
         ("Acme pays as long as you sail.", "pays", ["as long as you sail"], "conditional"),
+        ("Acme prints the form (Smith and Miller 2010).", "prints", [], "asserted"),
+        ("Even if it rains, Acme sells boats.", "sells", [], "asserted"),
         ("Acme prints the form (Form B-27).", "prints", ["Form B-27"], "asserted"),
         ("Acme pays the fee (only if due).", "pays", ["only if due"], "asserted"),
         (
@@ -99,6 +101,13 @@ def test_what_is_denied_is_denied_once():
 def test_marks_of_a_box_are_no_words():
     names = {s["subject"] for s in read(":::info\nAcme sells cars.\n:::\n").statements}
     assert names == {"Acme"}
+
+
+def test_of_two_conditions_none_is_the_others():
+    found = read("If you would like a locker, or if you need a mat, please mail Acme.")
+    supposed = [s for s in found.statements if s["modality"] == "supposed"]
+    assert {s["predicate"] for s in supposed} == {"would like", "need"}
+    assert not [s for s in supposed if any("if" in a.lower() for a in s["arguments"])]
 
 
 def test_whether_is_no_condition_and_no_longer_stays_whole():

@@ -152,9 +152,10 @@ def conditions_of(tree: Tree, predicate: int) -> list[int]:
     before, near = len(tree.words), {predicate, *conjuncts(tree, predicate)}
     limits = [t for t in tree.subtree(predicate) if tree.head[t] in near and is_choice(tree, t)]
     for _ in range(DEEPEST):
+        if not LIMITS.isdisjoint(_marks(tree, predicate)):
+            break  # "if A or if B"
         own = [c for c in tree.children[predicate] if c < before and _is_condition(tree, c)]
-        is_one = not LIMITS.isdisjoint(_marks(tree, predicate))
-        if own or is_one or tree.dep[predicate] != "conj":
+        if own or tree.dep[predicate] != "conj":
             return [*own, *limits]
         predicate = before = tree.head[predicate]
     return limits
@@ -164,7 +165,8 @@ def _is_condition(tree: Tree, token: int) -> bool:
     if tree.lower[token] == "long":
         clause = tree.child(token, "advcl")
         return clause is not None and "as" in _marks(tree, clause)
-    return tree.dep[token] == "advcl" and not LIMITS.isdisjoint(_marks(tree, token))
+    is_if = tree.dep[token] == "advcl" and not LIMITS.isdisjoint(_marks(tree, token))
+    return is_if and "even" not in (tree.lower[c] for c in tree.children[token])
 
 
 def is_choice(tree: Tree, predicate: int) -> bool:

@@ -50,12 +50,14 @@ WHERE = word_set(
 )
 LONGEST_TIME = 100
 READER = "you"
-LIMITING = word_set("only even except")
+LIMITING = word_set("only except")
 FEWEST_MEMBERS = 2
 JOINED = OUTSIDE | {"conj"}
 BRACKETS = re.compile(
-    r"\s?\(((?=[^()]*[^\W\d_])(?=[^()]*\d)(?:[^\s()]+ ){0,5}[^\s()]+"
-    r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)"
+    r"\s?\(((?=[^()]*[^\W\d_])(?=[^()]*\d)"
+    r"(?!see\b|fig|table|[^()]*\b\d{4}[a-z]?\))(?:[^\s()]+ ){0,5}[^\s()]+"
+    r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)",
+    re.IGNORECASE,
 )
 NARROWING = ("nmod", "acl", "acl:relcl")
 
@@ -161,7 +163,7 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
 def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
     """Return the number or the condition in brackets right after a phrase: "(Form 843)".
 
-    Trees are without brackets.
+    Trees are without brackets. A year at the end is of a citation or a life.
     """
     after = BRACKETS.match(tree.text, tree.end[max(phrase)]) if phrase else None
     return [after[1]] if after else []
@@ -205,7 +207,8 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
     if mains:
         marks = mains[0].marks
         phrase = _phrase(tree, mains[0])[len(marks) :]
-        verb = [t for t in verb if tree.lower[t] != "no" or t not in phrase]  # "no longer"
+        once = [t for t in phrase if {"no", "only"} & {*tree.lower[t : t + 2]}]
+        verb = [t for t in verb if t not in once]  # "no longer", "not only"
         phrase = [t for t in phrase if t not in {*verb, *sum(limits, [])}]
         if mains[0].role == "predicative":
             marks = [m for m in marks if tree.dep[m] != "mark"]
