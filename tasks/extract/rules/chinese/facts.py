@@ -18,6 +18,7 @@ from tasks.extract.rules.chinese.lexicon import (
     PERSON_ENDINGS,
     PIVOTS,
     PRONOUNS,
+    SURNAMES,
     WHILE,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
@@ -37,7 +38,13 @@ from tasks.extract.rules.chinese.statements import (
     is_topic,
     read_item,
 )
-from tasks.extract.rules.chinese.subjects import pick_name, resolve_subject
+from tasks.extract.rules.chinese.subjects import (
+    last_person,
+    next_person,
+    pick_name,
+    pointed_at,
+    resolve_subject,
+)
 from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
@@ -78,6 +85,8 @@ class Thread:
     lasting: bool = False  # another clause stands between that clause and this one
     defines: bool = False  # the last clause says what something is
     required: bool = False  # the last clause says what has to be done, and so do those that go on
+    names: list[TypedName] = field(default_factory=list)  # the subjects of its own
+    last: TypedName | None = None  # the person whom the sentence before is about
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
@@ -89,6 +98,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         return
     stated = len(passage.extracted.statements)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
+    thread.last = last = last_person(passage, sentence)
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
         if ITEM.search(passage.text[max(tokens[0].start - 9, 0) : tokens[0].start]):
@@ -119,6 +129,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             if tokens:
                 thread.lasting = number - thread.since > 1
                 _read_tokens(passage, thread, tokens, first=number == 0)
+    passage.last, passage.last_end = next_person(sentence, thread.names, last), sentence.end
     read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
 
@@ -187,6 +198,10 @@ def _read_tokens(
         thread.subjects, thread.stated = [NOBODY], ""
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
+    if clause.subject:
+        name = passage.name_phrase(clause.subject)
+        person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES
+        thread.names.append(replace(name, kind="person") if person else name)
     if clause.verb and not clause.lost:
         defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
         # 要求美国释放…，停止…: who stops is the one who is asked.
@@ -200,7 +215,8 @@ def _read_tokens(
             thread.moment = ""  # the clauses after it are of a later time
         moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
         around = Surroundings(carried, thread.topic, thread.condition, moment)
-        added = add_statement(passage, clause, meant, own, clause.start, around)
+        who = pointed_at(thread.last, thread.names, clause.subject) or own
+        added = add_statement(passage, clause, meant, who, clause.start, around)
         if clause.subject:
             clean = added or (is_topic(clause.subject) and not clause.second)
             clean = clean and not acts and (not defines or is_name(clause.subject))

@@ -76,6 +76,8 @@ class PassageReading:
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
     lead: Mention | None = None  # what announces the items that follow
     verb: str = ""  # of the last clause
+    last: TypedName | None = None  # the person whom the sentence before is about
+    last_end: int = 0  # where that sentence ends
     object: TypedName | None = None  # what the last verb acted on
 
     def name_of(self, text: str, kind: str = "unknown") -> TypedName:
@@ -92,7 +94,8 @@ class PassageReading:
     def pronoun(self, text: str) -> TypedName | None:
         """Who a pronoun speaks of, None where that is not safe."""
         if text in ("他", "她", "本人", "自己"):
-            return self.person or (self.title if self.title.kind in ("person", "unknown") else None)
+            titled = self.title.kind in ("person", "unknown") and not self.document
+            return self.person or (self.title if titled else None)
         if text == "其":
             return self.topic or (None if self.document else self.title)
         if text == "它":

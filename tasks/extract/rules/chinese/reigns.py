@@ -23,6 +23,7 @@ REIGN = re.compile(
 MOMENT = re.compile(
     f"{BEGINS}(?:"
     f"(?:(?:[这当同次]年|{NUMERAL}年)的?)?{WITHIN_YEAR}{LASTING}"
+    f"|(?<![，；：！？“”（）、]){NUMERAL}年{LASTING}"
     f"|{DAY}{LASTING}(?=[，{HAN_CLASS}])"
     "|(?:[这那]一?|[当同次翌])[年月日天](?![的空气])[春夏秋冬]?"
     ")",
@@ -46,11 +47,13 @@ def _is_reign(text: str, match: re.Match[str]) -> bool:
     """Whether two characters before 三年 name a reign or a ruler, not what lasts three years."""
     name, dated = match[1], match[2] == "元" or match[4] or "月" in (match[3] or "")
     tag = TAGS.get(name) or tag_of(name)
-    if NO_REIGN.search(name) or tag[:1] in {*"vdprcfmq"} or (tag == "n" and match[2] != "元"):
+    before = text[match.start() - 1 : match.start()]
+    if NO_REIGN.search(name) or tag[:1] in {*"vdprcfmq"}:
+        return False
+    if tag == "n" and match[2] != "元" and before not in ("", "\n", "。"):
         return False
     if dated:
         return True
     if re.match(LASTING, text[match.end() :]) is None:
         return False
-    before = text[match.start() - 1 : match.start()]
     return name[-1] in "宗帝王祖公" or not before or before in "\n。，；：“（在自从到于以"

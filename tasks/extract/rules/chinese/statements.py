@@ -1,13 +1,14 @@
 """Statements: Chinese clauses in the words of their sentence, and how they are meant."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.chinese.asides import split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, Preposition, is_verb, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
+    APPOINTING,
     CLAUSAL,
     COPULAS,
     GOING,
@@ -26,6 +27,8 @@ from tasks.text.chinese_words import tag_of
 
 LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
+LONGEST_QUALITY = 4  # tokens of 必须的
+RULERS = ("帝", "宗", "祖", "皇上", "朝廷", "天子")  # they give titles, and get none
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
 WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
@@ -68,6 +71,11 @@ def add_statement(
     subject = text_of(clause.subject) or carried
     subject = subject or "的".join(filter(None, (*_first(names), attribute)))
     rest = _own_object(clause.rest)
+    office = 0 if clause.subject else _office(clause, rest)
+    if office:  # 任命李安国为校长
+        subject, subject_name = text_of(rest[:office]), text_of(rest[:office])
+        clause = replace(clause, rest=rest[office + 1 :], verb=clause.verb + rest[office].text)
+        rest, around = clause.rest, Surroundings(moment=around.moment)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
     agent = None if clause.subject else clause.preposition("由")
     if agent and not (subject and rest):  # 公园的树木，由林业部门负责养护
@@ -75,6 +83,10 @@ def add_statement(
         subject, subject_name = text_of(agent.phrase), ""
     else:
         agent = None
+    if not clause.subject and clause.verb[:-1] in APPOINTING and subject.endswith(RULERS):
+        return False
+    usual = "默认" if text_of(clause.subject[1:]).endswith("默认") else ""
+    subject, subject_name = subject.removesuffix(usual), subject_name.removesuffix(usual)
     done = stated or around.condition or not agent
     if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
         return False
@@ -96,7 +108,7 @@ def add_statement(
         "ordinal": len(passage.extracted.statements),
         "subject": subject,
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
-        "predicate": text_of(meant.words) + (text_of(clause.verbs) or clause.verb),
+        "predicate": text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb),
         "object": stated,
         "arguments": [
             *filter(None, [around.condition]),
@@ -173,6 +185,15 @@ def _first(names: list[TypedName]) -> list[str]:
     return [name.text for name in names[:1]]
 
 
+def _office(clause: Clause, rest: list[Token]) -> int:
+    """Where what follows 任命 gives the office, after the person; 0 if it does not."""
+    if clause.verb not in APPOINTING:
+        return 0
+    places = [i for i, token in enumerate(rest) if token.text in ("为", "作") and i]
+    named = places and places[0] + 1 < len(rest) and is_nominal(rest[: places[0]])
+    return places[0] if named else 0
+
+
 def _tells_when(preposition: Preposition) -> bool:
     """Whether a phrase is 30日内 or 5.0版本中; 自…起 says so with its preposition."""
     return bool(preposition.phrase) and preposition.word in WHEN and is_when(preposition.phrase)
@@ -202,14 +223,16 @@ def _is_whole(clause: Clause) -> bool:
         return False
     if subject and not is_nominal(subject, places=clause.verb in ("有", "是")):
         return False
-    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ("的", *AND)):
+    described = clause.verb == "是" and len(rest) <= LONGEST_QUALITY  # 是必须的
+    ends = AND if described else {"的", *AND}
+    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends):
         return False
-    described = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
+    marked = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
     return (
         clause.verb in CLAUSAL
         or not any(
             token.text in MODALITY_OF_WORD or token.text in NEGATIONS or token.text in HANDLING
-            for token in rest[described:]
+            for token in rest[marked:]
         )
         and not any(token.text in COPULAS - {"为"} for token in rest)
     )

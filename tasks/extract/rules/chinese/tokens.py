@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import (
+    APPOINTING,
     MEASURES,
     PERSON_ENDINGS,
     RELATIVE_YEARS,
@@ -70,6 +71,7 @@ DAY = re.compile(
     f"(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
 )
 
+LONGEST_PERSON = 5  # tokens of who is appointed
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
@@ -176,7 +178,21 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
                 tag = "n"  # the dictionary has 渲染器 as a verb
             tokens.append(Token(word, tag, position, stop))
             position = stop
-    return _mended([token for token in tokens if not token.text.isspace()])
+    return list(_acting(_mended([token for token in tokens if not token.text.isspace()])))
+
+
+def _acting(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, with the verb of 封李安国为校长 as one: the dictionary has 封 as a unit."""
+    for position, token in enumerate(tokens):
+        verb = token.text.removeprefix("又")
+        phrase = [t.text for t in tokens[position + 1 : position + 2 + LONGEST_PERSON]]
+        after = next((text for text in phrase if text in "为作，；"), "")
+        person = tokens[position + 1 : position + 2]
+        named = bool(person) and person[0].tag in ("nr", "nrt", "nrfg", "name")
+        if verb in APPOINTING and (named or after in ("为", "作")):
+            yield Token(verb, "v", token.end - len(verb), token.end)
+        else:
+            yield token
 
 
 def _split(word: str) -> list[str]:
@@ -217,6 +233,8 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         elif token.text == "指" and last.text == "是":
             mended[-1] = Token("是指", "v", last.start, token.end)
+        elif token.text in ("为", "作") and last.text in APPOINTING:
+            mended[-1] = Token(last.text + token.text, "v", last.start, token.end)
         elif token.text == "是" and text_of(mended[-2:]) == "指的":
             mended[-2:] = [Token("指的是", "v", mended[-2].start, token.end)]
         elif (
