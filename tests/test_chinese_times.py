@@ -39,6 +39,8 @@ def test_a_statement_says_when(text: str, time: str, predicate: str) -> None:
         "李安国服务三年后离开许州。",
         "李安国攻下许州；永平三年，王大山攻下陈州。",
         "唐代诗人创作诗歌。",
+        "各部门在职责范围内，做好管理工作。",
+        "当用户离开时，服务器删除文件。",
     ],
 )
 def test_what_says_how_long_or_belongs_elsewhere_is_no_time(text: str) -> None:

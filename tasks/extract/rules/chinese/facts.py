@@ -105,7 +105,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             thread.subjects, thread.stated = [NOBODY], ""  # before a colon stands a label
         if passage.text[max(tokens[0].start - 2, 0) : tokens[0].start].strip()[-1:] in ("；", ";"):
             thread.moment = ""
-        moment = moment_of(tokens)
+        moment = "" if is_condition(tokens) else moment_of(tokens)
         if number - thread.since > LONGEST_MOMENT:
             thread.moment = ""
         thread.moment, thread.since = (moment, number) if moment else (thread.moment, thread.since)

@@ -15,6 +15,8 @@ ENDS = word_set(
     "前 后 时 之前 之后 以前 以后 时候 期间 过程中 内 之内 以内 起 以来 之际 之初 时期 年间"
 )
 SINCE = frozenset(["自", "自从", "从"])
+INSIDE = frozenset(["内", "之内", "以内"])  # 职责范围内 says where
+NO_TIMES = frozenset(["过期", "正在", "去世"])  # the dictionary has them as times
 VERSION = re.compile("(?:版本|版)中?$")
 SPANS = ("代", "朝", "季", "节")  # as the first part of a noun no time: 唐代诗人
 
@@ -23,7 +25,11 @@ def is_moment(tokens: Sequence[Token], position: int) -> bool:
     """Whether a word says when by itself: 后来, 目前, but not 唐代 of 唐代诗人."""
     token, after = tokens[position], tokens[position + 1 : position + 2]
     known = token.tag == "t" or (token.tag == "d" and tag_of(token.text) == "t")
-    if not known or (after and (after[0].text in ("的", "之", *AND) or after[0].text in COPULAS)):
+    if (
+        not known
+        or token.text in NO_TIMES
+        or (after and (after[0].text in ("的", "之", *AND) or after[0].text in COPULAS))
+    ):
         return False
     return not (after and token.text.endswith(SPANS) and after[0].tag[0] not in "pdr")
 
@@ -47,7 +53,7 @@ def own_time(clause: Clause) -> str:
 
 def moment_of(tokens: Sequence[Token]) -> str:
     """The text of a clause that only says when: 贞观三年, 即位以后, 在5.0版本中; else none."""
-    led = [i for i, t in enumerate(tokens[:-1]) if t.text in SINCE and tokens[i + 1].tag == "time"]
+    led = [i for i, t in enumerate(tokens[:-1]) if t.text in SINCE or t.text == "在"]
     tokens = tokens[led[0] :] if led and tokens[-1].text in ENDS | AFTER_TIME else tokens
     text = text_of(tokens)
     if len(text) > LONGEST:
@@ -63,7 +69,8 @@ def moment_of(tokens: Sequence[Token]) -> str:
 
 def is_when(phrase: Sequence[Token]) -> bool:
     """Whether the end of a phrase shows that it says when: 30日内, 即位后, 5.0版本中."""
-    ends = phrase[-1].text in ENDS and len(phrase) > 1
+    counts = any(token.tag in ("time", "number", "m") for token in phrase)
+    ends = phrase[-1].text in ENDS and len(phrase) > 1 and (counts or phrase[-1].text not in INSIDE)
     return ends or bool(VERSION.search(text_of(phrase[-2:])) and _has_number(phrase))
 
 
