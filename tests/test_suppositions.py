@@ -69,7 +69,8 @@ def test_a_chinese_example_is_only_supposed():
         ("Acme pays as long as you sail.", "pays", ["as long as you sail"], "conditional"),
         ("Acme prints the form (Smith and Miller 2010).", "prints", [], "asserted"),
         ("Even if it rains, Acme sells boats.", "sells", [], "asserted"),
-        ("Acme prints the form (Form B-27).", "prints", ["Form B-27"], "asserted"),
+        ("Acme prints the form (Form B-2741).", "prints", ["Form B-2741"], "asserted"),
+        ("Acme sold boats by mail (Form B-27).", "sold", ["by mail", "Form B-27"], "asserted"),
         ("Acme pays the fee (only if due).", "pays", ["only if due"], "asserted"),
         (
             "The grant ends after 36 months or at age 26, whichever comes first.",

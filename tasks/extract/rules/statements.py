@@ -55,7 +55,7 @@ FEWEST_MEMBERS = 2
 JOINED = OUTSIDE | {"conj"}
 BRACKETS = re.compile(
     r"\s?\(((?=[^()]*[^\W\d_])(?=[^()]*\d)"
-    r"(?!see\b|fig|table|[^()]*\b\d{4}[a-z]?\))(?:[^\s()]+ ){0,5}[^\s()]+"
+    r"(?!see\b|fig|table|[^()]*\s\d{4}[a-z]?\))(?:[^\s()]+ ){0,5}[^\s()]+"
     r"|(?:whichever|if|unless|only|except)\b[^()\n]{2,80})\)",
     re.IGNORECASE,
 )
@@ -147,7 +147,7 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
         "object": tree.phrase(others[0]) if others else "",
         "arguments": [
             *(tree.phrase(a) for a in others[1:] if a and a not in aside),
-            *(_in_brackets(tree, others[0]) if others else []),
+            *dict.fromkeys(words for phrase in others for words in _in_brackets(tree, phrase)),
         ],
         "time": tree.phrase(statement.time),
         "place": tree.phrase(statement.place),
