@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.publish.resolve.entities import Resolution
-from tests.mention_tables import ids, mention, run
+from tests.mention_tables import alias, ids, mention, run
 
 
 def often(name: str, kind: str, **more: str) -> dict[str, object]:
@@ -120,3 +120,11 @@ def test_a_plain_word_and_its_plural_are_one_thing_of_whatever_guessed_kind() ->
 
     assert kinds("Tenant", "Tenants") == 1
     assert kinds("Tenax", "Tenaxs") == 2
+
+
+def test_the_pieces_of_a_long_form_that_was_cut_are_what_its_acronym_means() -> None:
+    names = ("Deposits", "Transfer Insurance", "DTI")
+    rows = [mention("d", name) for name in names]
+    stated = [alias("d", "Deposits and Transfer Insurance", "DTI")]
+    assert run(rows, stated).entities["name"].to_pylist() == ["Deposits and Transfer Insurance"]
+    assert len(run([*rows, mention("e", "Deposits")], stated).entities) == 2

@@ -13,7 +13,7 @@ from tasks.publish.resolve.local_entities import voted_kind
 from tasks.text.chinese_words import HAN_OR_ZERO, STOP_WORDS, segmenter, tag_of
 from tasks.text.english_words import is_base_verb, is_never_noun
 from tasks.text.languages import word_set
-from tasks.text.names import normalise_name
+from tasks.text.names import MINOR_WORDS, is_acronym_of, normalise_name
 from tasks.text.relations.forms import MODALS
 
 _SELDOM = 2  # mentions of a name with its neighbour, at most
@@ -160,3 +160,34 @@ def _pieces(name: str) -> set[str]:
         pieces |= {" ".join(before[at:]) for at in range(len(before))}
         pieces |= {" ".join(after[: at + 1]) for at in range(len(after))}
     return {piece for piece in pieces if len(piece) > 1}
+
+
+def pieces_of_long_forms(
+    rows: list[dict[str, Any]], stated: list[dict[str, Any]]
+) -> dict[str, str]:
+    """Return the long form for each piece of it, where an acronym stands for it in parentheses.
+
+    Only long forms count that were cut everywhere, so that no mention has them as a whole. Where
+    the piece stands, the acronym stands, too, and the piece not much more often.
+    """
+    documents: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        documents[row["name"]].add(row["document_id"])
+    known = {entry.name: entry for entry in _known(rows).values()}
+    wholes = {}
+    for row in stated:
+        name, acronym = row["name"], known.get(row["alias"])
+        if name in documents or acronym is None or not is_acronym_of(row["alias"], name):
+            continue
+        words = name.split()
+        joints = [at for at, word in enumerate(words) if word in MINOR_WORDS]
+        for at in joints:
+            for piece in (" ".join(words[:at]), " ".join(words[at + 1 :])):
+                own = known.get(piece)
+                if (
+                    own is not None
+                    and own.mentions <= _AS_OFTEN * acronym.mentions
+                    and documents[piece] <= documents[acronym.name]
+                ):
+                    wholes[piece] = name
+    return wholes

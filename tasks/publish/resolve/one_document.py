@@ -8,7 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.publish.resolve.added_words import names_with_added_words, pieces_of_names
+from tasks.publish.resolve.added_words import (
+    names_with_added_words,
+    pieces_of_long_forms,
+    pieces_of_names,
+)
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import forms_listed, may_shorten, sense_of, short_forms
@@ -31,6 +35,8 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     for row in (*rows, *(row for own in stated.values() for row in own)):
         row["kind"] = believed.kind(row)
     meant, wholes = names_with_added_words(rows), pieces_of_names(rows)
+    long_forms = pieces_of_long_forms(rows, [row for own in stated.values() for row in own])
+    wholes |= long_forms
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
         entities += _document(document, own, stated.pop(document, []), meant, wholes)
@@ -127,6 +133,8 @@ class _DocumentNames:
             whole.added = whole.short = True
             whole.kinds = Counter({"unknown": whole.mentions})
             whole.titled, whole.description = False, ""
+            if base.language == "und":  # the document has it only so
+                base.language = whole.language
             self.join(base, whole)
 
     def join_piece(self, name: str, whole: str) -> None:
