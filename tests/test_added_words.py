@@ -59,7 +59,10 @@ def test_one_more_character_is_no_part_of_a_name_that_others_show_to_be_whole() 
     rows = [often("赵明远", "person"), mention("e", "赵明远官", "person", kind_stated=True)]
     assert len(set(entities_of(run(rows)))) == 2
     rows += [mention("f", f"赵明远{word}", "person", kind_stated=True) for word in "派说"]
+    rows += [mention("g", "赵明远官道守城")]
     assert len(set(entities_of(run(rows)))) == 1
+    rows += [mention("h", "赵明远纪念馆")]
+    assert len(set(entities_of(run(rows)))) == 2
 
 
 def test_a_noun_that_several_places_have_makes_no_other_place() -> None:

@@ -57,13 +57,15 @@ def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
         if _is_no_part(added, whole, base, before)
         or (beside[added, before] >= _SEVERAL and _is_no_part_of_several(added, whole, base))
     ]
-    # A person's name that had other words beside it is whole: what one more character makes
-    # of it is no given name.
+    # A person's name that had other words beside it is whole: one more character is of no given
+    # name, and what is more than one word (not a museum named after the person) of no name at all.
     whole_names = Counter(base.name for _, base in sure if base.kind == "person")
     sure += [
         (whole, base)
         for whole, base, added, before in splits
-        if whole_names[base.name] > 1 and whole.kind == "person" and len(added) == 1 and not before
+        if whole_names[base.name] > 1 and not before and HAN_OR_ZERO.search(added)
+        if (whole.kind == "person" and len(added) == 1)
+        or (whole.kind not in ("organisation", "thing") and len(segmenter().cut(added)) > 1)
     ]
     meant: dict[str, _Known] = {}
     for whole, base in sure:
