@@ -199,11 +199,11 @@ class PublishSettings(_Settings):
     """When an edition may be published and how long it is kept."""
 
     min_confidence: float = Field(
-        0.55,
+        0.65,
         ge=0,
         le=1,
         description="Triples, descriptions, notes and aliases of the corpus with less stay in the "
-        "journal, out of the tables; from .55 on about .72 of the triples of unseen corpora are "
+        "journal, out of the tables; from .65 on about .8 of the triples of unseen corpora are "
         "useful (docs/log.md).",
     )
     max_delete: float = Field(
