@@ -188,7 +188,8 @@ def test_tables_and_labels_are_records_and_code_is_nothing() -> None:
 
 def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
     _, records = laid_out(
-        "| a | b |\n\n| Port | Range | Note |\n| - | - | - |\n| Brest | - | n/a |\n"
+        "| a | b |\n\n"
+        "| Port | Range | Note |\n| - | - | - |\n| Brest | - | n/a |\n| Oban | x | X |\n"
     )
     assert records == []
 

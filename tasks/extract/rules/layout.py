@@ -67,7 +67,9 @@ _LONGEST_SUBJECT = 8  # words of a row's first cell
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
-_NO_VALUE = re.compile(r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|无|暂无|.*:", re.IGNORECASE)
+_NO_VALUE = re.compile(
+    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
+)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
