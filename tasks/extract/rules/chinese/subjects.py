@@ -34,9 +34,7 @@ def resolve_subject(
     if not tokens:
         return carried, ""
     text = text_of(tokens)
-    if tokens[0].text in PRONOUNS and len(tokens) == 1:
-        return _one(passage.pronoun(text))
-    if text in GENERIC:
+    if text in PRONOUNS or text in GENERIC:
         return _one(passage.pronoun(text))
     relational = text in ALIAS_RELATIONS | ROLES | ATTRIBUTES | MEASURES.keys()
     if relational or text.endswith(("人口", "面积")):
@@ -47,10 +45,14 @@ def resolve_subject(
             return carried, text
     while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
         tokens = tokens[:-1]
+    if text_of(tokens) in PRONOUNS:
+        return _one(passage.pronoun(text_of(tokens)))
     owner, attribute = _possession(passage, tokens, carried)
     if owner is not None:
         return [owner], attribute
-    if tokens[0].tag[0] == "r" and not (tokens[0].text in PRONOUNS and tokens[1].text == "的"):
+    if tokens[0].tag[0] == "r" and not (
+        tokens[0].text in PRONOUNS and text_of(tokens[1:2]) == "的"
+    ):
         return _one(_demonstrated(passage, text))
     parts = split_coordination(tokens)
     if len(parts) == 1 and is_coordination(parts[0]):
