@@ -106,6 +106,8 @@ def test_a_pronoun_means_the_only_person_of_the_sentence_before(text: str, name:
     assert [row["subject_name"] for row in rows if row["subject"] == "他"] == [name]
 
 
-@pytest.mark.parametrize("text", ["白水河流经石城。其全长3公里。", "白水河流经石城。它全长约三公里。"])
+@pytest.mark.parametrize(
+    "text", ["白水河流经石城。其全长3公里。", "白水河流经石城。它全长约三公里。"]
+)
 def test_a_pronoun_may_stand_before_a_measure(text: str) -> None:
     assert extract(text, "白水河").failed is None
