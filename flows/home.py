@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from schemas.errors import AlmanacError, UsageError
+from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -32,13 +33,16 @@ def home_of(arguments: argparse.Namespace) -> Home:
 
 def settings_of(home: Home) -> Settings:
     """Return the home's settings and ontology; raise UsageError if either is invalid."""
-    from tasks.ontology.read import with_ontology
-
     try:
-        return with_ontology(load_settings(home.path), home.path)
+        settings = load_settings(home.path)
     except ValueError as error:
         words = "; ".join(line.strip() for line in str(error).splitlines()[:3])
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error
+    if not (home.path / ONTOLOGY_FILE).exists():
+        return settings
+    from tasks.ontology.read import with_ontology
+
+    return with_ontology(settings, home.path)
 
 
 def edition_of(home: Home, edition_id: str | None) -> Edition:

@@ -11,6 +11,7 @@ VALUE_KINDS = ("date", "number", "quantity", "text")
 KINDS = ("person", "place", "organisation", "work", "event", "thing")
 """The kinds that extraction knows by itself."""
 MOST_RELATIONS = 500
+ONTOLOGY_FILE = "ontology.yaml"
 
 
 class _Part(BaseModel):

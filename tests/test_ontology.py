@@ -12,13 +12,13 @@ from flows.__main__ import main
 from flows.home import settings_of
 from schemas.errors import UsageError
 from schemas.knowledge import Misfit
-from schemas.ontology import Ontology
+from schemas.ontology import ONTOLOGY_FILE, Ontology
 from schemas.settings import EngineSettings, ModelSettings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
 from tasks.ontology.kinds import KindNouns, class_noun
 from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
-from tasks.ontology.read import ONTOLOGY_FILE, read_ontology
+from tasks.ontology.read import read_ontology
 from tasks.refresh import refresh
 from warehouse.editions import Edition
 from warehouse.home import Home

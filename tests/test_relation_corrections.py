@@ -100,10 +100,10 @@ def test_names_stay_from_day_to_day() -> None:
     texts = [
         {
             "title": f"Anna {town}sen",
-            "text": f"Anna {town}sen was a painter. She was born in {town} on 3 May 19{n}1. "
+            "text": f"Anna {town}sen was a painter. Anna {town}sen was born in {town}. "
             f"She was the daughter of Ola {town}sen.",
         }
-        for n, town in enumerate(towns)
+        for town in towns
     ]
     [(renamed, wordings)] = list(rounds(texts, 4, 0.25, 1))
     assert renamed == 0 and "born in" in wordings

@@ -58,8 +58,9 @@ def _suggest(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from schemas.ontology import ONTOLOGY_FILE
     from tasks.ontology.check import misfits
-    from tasks.ontology.read import ONTOLOGY_FILE, read_ontology
+    from tasks.ontology.read import read_ontology
 
     home = home_of(arguments)
     path = Path(arguments.file) if arguments.file else home.path / ONTOLOGY_FILE

@@ -7,11 +7,10 @@ import orjson
 from pydantic import ValidationError
 
 from schemas.errors import AlmanacError, UsageError
-from schemas.ontology import Ontology
+from schemas.ontology import ONTOLOGY_FILE, Ontology
 from schemas.settings import Settings
 from tasks.text.plain_yaml import parse_yaml
 
-ONTOLOGY_FILE = "ontology.yaml"
 MOST_BYTES = 1_000_000
 
 
@@ -37,11 +36,9 @@ def read_ontology(path: Path) -> Ontology:
 
 
 def with_ontology(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with the ontology of a home's folder, if it has one."""
-    path = folder / ONTOLOGY_FILE
-    if not path.exists():
-        return settings
-    engine = settings.engine.model_copy(update={"ontology": read_ontology(path)})
+    """Return the settings with the ontology of a home's folder."""
+    ontology = read_ontology(folder / ONTOLOGY_FILE)
+    engine = settings.engine.model_copy(update={"ontology": ontology})
     return settings.model_copy(update={"engine": engine})
 
 
