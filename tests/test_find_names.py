@@ -37,6 +37,41 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
     assert {name["name"] for name in names(text)} == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "Ann Low founded Let's Relay in 2013.",
+            {"Ann Low": "person", "Let's Relay": "organisation"},
+        ),
+        ("The Let’s Relay project is old.", {"Let’s Relay": "organisation"}),
+        ("Brommel's is a chain. Brommel's stores sell lamps.", {"Brommel's": "organisation"}),
+        (
+            "Trader Quillen's was founded by Jo Quillen.",
+            {"Trader Quillen's": "unknown", "Jo Quillen": "person"},
+        ),
+        ("Brommel's opened the shop.", {"Brommel's": "unknown"}),
+    ],
+)
+def test_a_genitive_belongs_to_the_name_where_nothing_can_be_owned(
+    text: str, found: dict[str, str]
+) -> None:
+    assert {name["name"]: name["kind"] for name in names(text)} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Let's look at Grafana.", {"Grafana"}),
+        ("Brommel's proposed law failed in Norway.", {"Brommel", "Norway"}),
+        ("Brommel wrote it. Brommel's is longer.", {"Brommel"}),
+        ("Norway's coast is long, Iceland's is longer.", {"Norway", "Iceland"}),
+    ],
+)
+def test_an_owner_keeps_its_genitive_apart(text: str, found: set[str]) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
 def test_a_capital_tells_nothing_at_the_start_of_a_sentence_or_in_a_heading() -> None:
     tells = {name["name"]: name["capital_tells"] for name in names("Surgery may help in Debian.")}
     assert tells == {"Surgery": False, "Debian": True}

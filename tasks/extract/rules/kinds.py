@@ -67,12 +67,13 @@ def _kind_of_form(tree: Tree, name: NameSpan) -> str:
 
 
 def _may_be_person(tree: Tree, name: NameSpan) -> bool:
-    """Whether a name has no plain noun, acronym or article: "Hunter syndrome", "API Gateway"."""
+    """Whether a name has no plain noun, genitive, acronym or article: "Hunter syndrome"."""
     words = tree.words[name.first : name.last]
     acronyms = [word for word in words if len(word) > 2 and word.isalpha() and word.isupper()]
     return (
         not any(word.islower() and is_word(word) and word not in LINKS for word in words)
         and words[0].lower() != "the"
+        and not any(word.endswith(("'s", "’s")) for word in words)
         and (not acronyms or len(acronyms) == len(words))
     )
 

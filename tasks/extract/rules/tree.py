@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tasks.extract.rules.genitive_names import join_genitive_names
 from tasks.extract.rules.hidden_verbs import read_hidden_verbs
 from tasks.text.english_words import verb_lemma
 from tasks.text.sentences import sentences
@@ -174,6 +175,7 @@ def _bounded(nlp: "Language", text: str) -> "Doc":
     from spacy.attrs import SENT_START
 
     doc = nlp.make_doc(text)
+    join_genitive_names(nlp, doc)
     if len(doc):
         begins = [start for start, _ in sentences(text, "en")]
         starts = np.where(np.isin(doc.to_array("IDX"), begins), 1, -1)
