@@ -140,7 +140,7 @@ def test_strip_titles(name: str, bare: str) -> None:
         ("MIT", "Mountain Institute of Timber", True),
         ("U.S.", "United States", True),
         ("DoH", "Department of Harbours", True),
-        ("FBI", "Federal Reserve", False),
+        ("FBI", "Fishing Reserve", False),
         ("UN", "United Nations Organisation", False),
         ("Un", "United Nations", False),
         ("U N", "United Nations", False),

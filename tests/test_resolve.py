@@ -298,8 +298,14 @@ def test_a_persons_name_with_and_without_its_middle_is_one() -> None:
 
 
 def test_remarks_on_one_thing_make_no_namesakes() -> None:
-    said = ["Ruritania is a partner to trust", "Ruritania is the country of the brave", "", "", ""]
-    rows = [mention(f"d{at}", "Ruritania", "place", description=d) for at, d in enumerate(said)]
+    remarks = [
+        "Ruritania is a partner to trust",
+        "Ruritania is the country of the brave",
+        "",
+        "",
+        "",
+    ]
+    rows = [mention(f"d{at}", "Ruritania", "place", description=d) for at, d in enumerate(remarks)]
     assert len(run(rows).entities) == 1
 
 

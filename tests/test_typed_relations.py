@@ -15,7 +15,8 @@ from tasks.extract.typed.facts import Entity, entities_of, fits, read_part
 from tasks.extract.typed.model import SHIPPED_MODEL, typed_model
 from tasks.extract.typed.training.examples import Example, joined
 from tasks.extract.typed.training.network import loss_of
-from tasks.extract.typed.training.train import Knowledge, pairs_of, token_mentions
+from tasks.extract.typed.training.states import pairs_of, token_mentions
+from tasks.extract.typed.training.train import Knowledge
 from tasks.models.weight_files import read_header
 from tasks.text.common_relations import common_relations
 from tasks.text.values import parse_value

@@ -41,8 +41,8 @@ def test_a_phrase_keeps_what_narrows_it_down(text, expected):
         ("Acme uses similar technology.", ("Acme", "uses", "similar technology")),
         ("Acme made the port public.", ("Acme", "made", "port")),
         (
-            "The World Bank defines poor countries as nations with an income below 1,000 dollars.",
-            ("World Bank", "defines", "poor countries"),
+            "The Harbour Bank defines small boats as vessels with a length below seven metres.",
+            ("Harbour Bank", "defines", "small boats"),
         ),
         (
             "Acme leads a consortium of scientists from many lands who want to insert a gene of "

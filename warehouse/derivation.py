@@ -96,10 +96,6 @@ class Derivation:
         """Run one file of SQL."""
         self.con.execute(read_sql(name))
 
-    def run(self, sql: str) -> None:
-        """Run a statement, which must be a constant of the program."""
-        self.con.execute(sql)
-
     def table(self, name: str) -> pa.Table:
         """Return a table made by the SQL."""
         return self.con.table(name).to_arrow_table()
@@ -107,19 +103,16 @@ class Derivation:
     def compare_with(self, parent: Edition | None) -> None:
         """Make the parent edition's tables available to the SQL, empty ones if there is none."""
         for row in COMPARED:
-            self.con.register("no_rows", row.arrow_schema().empty_table())
-            if parent is None:
-                self.con.execute(f"create table parent_{row.table} as from no_rows")
-                continue
-            rows = self.con.read_parquet(str(parent.parquet(row)))
-            # Imported graphs are not compared: each import replaces a graph as a whole.
-            compared = rows.filter("graph = 'corpus'") if "graph" in row.model_fields else rows
-            compared.create_view(f"own_{row.table}")
-            # What an older version wrote may lack columns.
-            self.con.execute(
-                f"create table parent_{row.table} as"
-                f" from no_rows union all by name from own_{row.table}"
-            )
+            rows = self.con.from_arrow(row.arrow_schema().empty_table())
+            rows.create_view("no_rows")
+            if parent is not None:
+                own = self.con.read_parquet(str(parent.parquet(row)))
+                # Imported graphs are not compared: each import replaces a graph as a whole.
+                own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
+                own.create_view("parent_rows")
+                # What an older version wrote may lack columns.
+                rows = self.con.sql("from no_rows union all by name from parent_rows")
+            rows.create(f"parent_{row.table}")
 
     def query(self, sql: str) -> pa.Table:
         """Return the result of a query, which must be a constant of the program."""

@@ -150,7 +150,7 @@ def _derive(
     corrections: str,
 ) -> "Decisions":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
-    from tasks.publish.fit import check_fit, with_stated_kinds
+    from tasks.publish.apply_ontology import check_fit, with_stated_kinds
     from tasks.publish.relation_names import name_relations, new_names
     from tasks.publish.resolve.entities import resolve
 

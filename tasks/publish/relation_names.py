@@ -246,12 +246,12 @@ def _recognise(
 def _call(group: _Group) -> None:
     """Name a group by its commonest wording."""
     # "genre" rather than "genre of", if that is how most texts have it.
-    said = Counter({True: 0, False: 0})
+    triples_by_end = Counter({True: 0, False: 0})
     for wording, triples in group.wordings.items():
-        said[form_of(wording).turned] += triples
-    # What is denied or only possible is said as it is said, too: there is no active of "not".
-    as_said = group.form.kind == "noun" or bool(group.form.marks)
-    group.flipped = as_said and said[True] > said[False]
+        triples_by_end[form_of(wording).turned] += triples
+    # What is denied or only possible keeps its end, too: there is no active of "not".
+    keeps_end = group.form.kind == "noun" or bool(group.form.marks)
+    group.flipped = keeps_end and triples_by_end[True] > triples_by_end[False]
     forward = [wording for wording in group.commonest() if not group.turned(wording)]
     group.name = _readable(forward, group)
 

@@ -70,6 +70,13 @@ join resolved_entities h on h.entity_id = r.head_id
 left join resolved_entities t on t.entity_id = r.tail_id
 where r.triple_id not in (select fact_id from rejected);
 
+create table kinds_at_ends as
+select t.triple_id, h.kind as head_kind, t.value_type, e.kind as entity_kind,
+       t.value_type || '/' || coalesce(e.kind, '') as tail_kind
+from triple_facts t
+join resolved_entities h on h.entity_id = t.head_id
+left join resolved_entities e on e.entity_id = t.tail_id;
+
 create table statement_facts as
 with each as (
     select s.* exclude (engine, prompt_sha, commit, extracted_at, ordinal),

@@ -82,7 +82,7 @@ def sources() -> list[Path]:
     return [
         *_files(extract / "rules"),
         *_files(extract / "typed" / "model"),
-        *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "graph", "model")),
+        *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "model")),
         *_files(text / "values"),
         *(
             extract.parent / "ingest" / f"{name}.py"

@@ -14,11 +14,12 @@ import numpy as np
 from scipy.special import erf
 
 from tasks.extract.typed.features import kind_number, pair_features
-from tasks.extract.typed.graph import LAST
 from tasks.models.encoders.minilm import MiniLM, minilm_folder
 from tasks.models.encoders.minilm_graph import HEADS, LAYERS, WIDTH, build_states_graph
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
+LOWER = 4  # layers as packaged; those above are tuned
+LAST = 5  # layers below the last, whose attention a pair is seen with
 LONGEST = 512  # tokens, all that MiniLM has places for; what stands behind them is not read
 Span = tuple[int, int]
 

@@ -106,10 +106,10 @@ def _stated(row: tuple[Any, ...]) -> Stated:
     statement_id, subject_id, argument_ids, subject, name, predicate, object_, arguments = row[:8]
     time, place, confidence, passage_id, *where = row[8:]
     subject = subject if name in subject else name
-    said = " ".join((predicate, object_, *arguments))
-    aside = [phrase for phrase in (time, place) if phrase and phrase not in said]
+    predication = " ".join((predicate, object_, *arguments))
+    aside = [phrase for phrase in (time, place) if phrase and phrase not in predication]
     complements = [phrase for phrase in (object_, *arguments, *aside) if phrase]
-    if is_chinese(said):
+    if is_chinese(predication):
         rest = object_ or "".join([*aside, *arguments])
         words = "".join([subject, *aside, *arguments, predicate, object_])
     else:

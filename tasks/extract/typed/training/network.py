@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tasks.extract.typed.features import FEATURES, pair_features
-from tasks.extract.typed.graph import LOWER
+from tasks.extract.typed.model import LOWER
 from tasks.models.encoders.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH
 
 PAIR = 256  # numbers that describe a pair, and a relation

@@ -19,8 +19,7 @@ import torch
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
-from tasks.extract.typed.features import kind_number
-from tasks.extract.typed.graph import LOWER
+from tasks.extract.typed.model import LOWER
 from tasks.extract.typed.training.examples import (
     HELD_OUT,
     SYMMETRIC,
@@ -28,15 +27,14 @@ from tasks.extract.typed.training.examples import (
     all_examples,
     meanings,
 )
-from tasks.extract.typed.training.lower import lower_states
-from tasks.extract.typed.training.network import BERT, Marked, TypedNetwork, loss_of
+from tasks.extract.typed.training.network import BERT, TypedNetwork, loss_of
+from tasks.extract.typed.training.states import Loaded, pairs_of
 from tasks.models.encoders.minilm import MiniLM, minilm_folder
 
 DOCUMENTS, SENTENCES = 2, 2  # in a step
 NEGATIVES = 0.4  # share of the unrelated pairs of a document that a step looks at
 SCALE = 4.0  # of the vectors of relations
 UPPER_RATE, HEAD_RATE = 3e-4, 1e-3
-HIDDEN = 0.3  # share of the kinds that are hidden
 FROZEN = 0.4  # share of the time in which only the head learns
 
 # Relations of which a pair with a label of another of its row may have this one too.
@@ -106,113 +104,6 @@ class Knowledge:
             if not example.whole and (row := rows.get((tail, head))) is not None:
                 fails[row] &= ~self.against[place]
         return holds, fails & (holds == 0)
-
-
-def token_mentions(example: Example, offsets: np.ndarray) -> list[list[tuple[int, int]]]:
-    """Return the token ranges of each entity's mentions; entities that were cut off have none."""
-    entities = []
-    for mentions in example.entities:
-        ranges = []
-        for start, end in mentions:
-            inside = np.nonzero((offsets[:, 0] < end) & (offsets[:, 1] > start))[0]
-            if len(inside):
-                ranges.append((int(inside[0]), int(inside[-1]) + 1))
-        entities.append(ranges)
-    return entities
-
-
-def pairs_of(example: Example, mentions: list[list[tuple[int, int]]], share: float) -> np.ndarray:
-    """Return the pairs of an example to look at; of the unrelated ones a share."""
-    there = [number for number, ranges in enumerate(mentions) if ranges]
-    labelled = {(head, tail) for head, tail, _ in example.labels}
-    if not example.whole:
-        both = labelled | {(tail, head) for head, tail in labelled}
-        chosen = [pair for pair in both if set(pair) <= set(there) and pair[0] != pair[1]]
-    else:
-        chosen = [
-            (head, tail)
-            for head in there
-            for tail in there
-            if head != tail and ((head, tail) in labelled or random.random() < share)
-        ]
-    return np.array(sorted(chosen), np.int64).reshape(-1, 2)
-
-
-class Loaded:
-    """Examples with their states and mentions."""
-
-    def __init__(self, examples: list[Example], cache: Path | None, threads: int) -> None:
-        """Compute the states below, or take those that were kept in `cache`."""
-        if cache and (cache / "states.npy").exists():
-            every = np.load(cache / "states.npy", mmap_mode="r")
-            places, lengths = np.load(cache / "offsets.npy"), np.load(cache / "lengths.npy")
-        else:
-            states, offsets = lower_states([example.text for example in examples], threads)
-            every, places = np.concatenate(states), np.concatenate(offsets)
-            lengths = np.array([len(rows) for rows in states])
-            if cache:
-                cache.mkdir(parents=True, exist_ok=True)
-                for name, array in (("states", every), ("offsets", places), ("lengths", lengths)):
-                    np.save(cache / f"{name}.npy", array)
-        ends = np.cumsum(lengths)
-        self.examples, self._every = examples, every
-        self._encoded: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self._under: dict[int, torch.Tensor] = {}
-        self._ranges = list(zip(ends - lengths, ends, strict=True))
-        self.mentions = [
-            token_mentions(example, places[start:end])
-            for example, (start, end) in zip(examples, self._ranges, strict=True)
-        ]
-
-    def length(self, number: int) -> int:
-        """Return how many tokens an example has."""
-        start, end = self._ranges[number]
-        return int(end - start)
-
-    def encoded(
-        self, network: TypedNetwork, numbers: list[int], rows: list[Marked], *, tuned: bool
-    ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Return what the upper layers make of texts; before they are tuned this is kept."""
-        if tuned:
-            below = [self._below(network, n, row) for n, row in zip(numbers, rows, strict=True)]
-            return network.encode(rows, below)
-        new = [(n, row) for n, row in zip(numbers, rows, strict=True) if n not in self._encoded]
-        if new:
-            network.layers.eval()
-            with torch.no_grad():
-                for (n, _), both in zip(new, network.encode([r for _, r in new]), strict=True):
-                    self._encoded[n] = both[0].half(), both[1].half()
-            network.layers.train()
-        return [(self._encoded[n][0].float(), self._encoded[n][1].float()) for n in numbers]
-
-    def _below(self, network: TypedNetwork, number: int, row: Marked) -> torch.Tensor:
-        """Return the states under the last layer, which is the only one that is tuned."""
-        if number not in self._under:
-            length = len(row.states)
-            states = torch.from_numpy(row.states).float()[None]
-            with torch.no_grad():
-                for layer in network.layers[:-1]:
-                    layer.eval()
-                    states, _ = layer(states, torch.zeros(1, length))
-            self._under[number] = states[0].half()
-        return self._under[number]
-
-    def marked(self, number: int, share: float = 1.0) -> Marked:
-        """Return one example for the network."""
-        pairs = pairs_of(self.examples[number], self.mentions[number], share)
-        # An entity that was cut off is in no pair; it needs a place all the same.
-        mentions = [ranges or [(0, 1)] for ranges in self.mentions[number]]
-        start, end = self._ranges[number]
-        kinds = self._kinds(self.examples[number], hidden=share < 1.0)
-        return Marked(np.array(self._every[start:end]), mentions, pairs, kinds)
-
-    def _kinds(self, example: Example, *, hidden: bool) -> np.ndarray:
-        """Return the kinds of the entities; in training some are hidden, as a refresh knows few."""
-        kinds = np.zeros(len(example.entities), np.int64)
-        for number, kind in enumerate(example.kinds):
-            if not hidden or random.random() > HIDDEN:
-                kinds[number] = kind_number(kind)
-        return kinds
 
 
 def batches(numbers: list[int], size: int, loaded: Loaded) -> list[list[int]]:

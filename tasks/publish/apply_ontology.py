@@ -25,14 +25,6 @@ select a.entity_id, s.text
 from description_statements s
 join assignment a on a.document_id = s.document_id and a.name = s.entity
 """
-_ENDS = """
-create table kinds_at_ends as
-select t.triple_id, h.kind as head_kind, t.value_type, e.kind as entity_kind,
-       t.value_type || '/' || coalesce(e.kind, '') as tail_kind
-from triple_facts t
-join resolved_entities h on h.entity_id = t.head_id
-left join resolved_entities e on e.entity_id = t.tail_id
-"""
 _COMBINATIONS = """
 select distinct t.relation, k.head_kind, k.tail_kind, k.value_type, k.entity_kind, t.unit
 from triple_facts t join kinds_at_ends k using (triple_id)
@@ -67,7 +59,6 @@ def check_fit(derivation: Derivation, journal: Journal, ontology: Ontology | Non
     """Note which facts do not fit the ontology, and leave them out if it is strict."""
     ontology = ontology or Ontology(mode="open")
     checked = ontology if ontology.mode != "open" else Ontology(mode="open")
-    derivation.run(_ENDS)
     derivation.hand_over("combination_misfits", _misfits(derivation, checked))
     known = _in_gazetteer(derivation, journal, ontology.gazetteer)
     derivation.hand_over("in_gazetteer", pa.table({"entity_id": pa.array(known, pa.string())}))
