@@ -23,7 +23,7 @@ _ARROW = {
 class Row(BaseModel):
     """A row of a table; a subclass names the table and its key, and describes each column."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
