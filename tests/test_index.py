@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.retrieval.index import build_index
-from tasks.retrieval.passage_graph import PassageGraph, Walker
+from tasks.retrieval.passage_graph import FOLLOW, REST, PassageGraph, Walker
 from tasks.retrieval.texts import open_texts
 from tasks.retrieval.words import EntityNameIndex, WordIndex
 from tests.small_edition import make_edition
@@ -82,6 +82,22 @@ def test_a_walk_reaches_the_passage_of_a_linked_thing(tmp_path: Path) -> None:
     time = Walker(graph).walk({0: 1.0}, {})
     assert time[0] > time[1] > time[2] == 0
     assert not Walker(graph).walk({}, {}).any()
+
+
+def test_a_walk_is_personalised_pagerank_but_for_a_small_rest() -> None:
+    random = np.random.default_rng(0)
+    named = np.unique(random.integers([0, 0, 1], [40, 30, 4], (150, 3)), axis=0).astype(np.int32)
+    none = np.empty((0, 2), np.int32)
+    graph = PassageGraph(40, 30, named, titled=none, related=none)
+    weights = np.zeros((70, 70))
+    np.add.at(weights, (named[:, 0], named[:, 1] + 40), np.log1p(named[:, 2]))
+    weights += weights.T
+    shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-12)
+    start = np.zeros(70)
+    start[[3, 45]] = 0.75, 0.25
+    exact = np.linalg.solve(np.eye(70) - FOLLOW * shares.T, (1 - FOLLOW) * start)[40:]
+    time = Walker(graph).walk({3: 3.0}, {5: 1.0})
+    assert np.abs(time - exact).max() < REST * (weights > 0).sum()
 
 
 def test_the_same_tables_give_the_same_folder(tmp_path: Path) -> None:
