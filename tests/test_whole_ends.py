@@ -124,3 +124,65 @@ def test_scripts_and_readings_of_characters_are_no_words():
 def test_notes_at_the_foot_of_a_text_are_no_sentences():
     text = "The tower stands.\n\n^ Smith, John (2015). He wrote it.\n^ a b Doe wrote that.\n"
     assert lay_out({"text": text, "blocks": None}).prose.text.strip() == "The tower stands."
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        (
+            "She married Ann Low, widow of the painter Jean-Guy Moret.",
+            ("Ann Low", "widow of", "painter"),
+        ),
+        (
+            "Jo Low, chief of the consumer and local affairs bureau, wrote it.",
+            ("Jo Low", "chief of", "consumer and local affairs"),
+        ),
+        (
+            "Acme was founded in an age where firms can attract, hire, and train remote teams.",
+            ("Acme", "founded in", "age where firms can attract, hire"),
+        ),
+        (
+            "Certificate Transparency logs are a hash tree, with every node containing a sum.",
+            ("Certificate Transparency", "hash tree with", "every node containing a sum"),
+        ),
+        (
+            "According to Anna Stein, the yearly value of Dutch tea production increased fivefold.",
+            ("Anna Stein", "yearly value of", "Dutch tea production"),
+        ),
+        (
+            "For Mary Low, those paintings are an expression of joy.",
+            ("Mary Low", "expression of", "joy"),
+        ),
+        ("Moret’s glasses were thus a useful tool.", ("Moret", "glasses", "thus a useful tool")),
+    ],
+)
+def test_an_end_is_neither_cut_nor_of_another_phrase(text, cut):
+    assert cut not in facts(read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Acme is a 501(c)(3) charity.", ("Acme", "is a", "501(c)(3) charity")),
+        (
+            "Jo Low wrote *Traité de la couleur et des arts* in Bern.",
+            ("Jo Low", "wrote", "Traité de la couleur et des arts"),
+        ),
+        (
+            "Jo Low painted *The Art of Seeing and Drawing* .",
+            ("Jo Low", "painted", "Art of Seeing and Drawing"),
+        ),
+        (
+            "On 24 January the Senate of Bern was called to the Rathaus.",
+            ("Senate of Bern", "called to", "Rathaus"),
+        ),
+        ("The mother of Jo Low was a teacher.", ("mother of Jo Low", "is a", "teacher")),
+    ],
+)
+def test_an_end_is_whole_although_signs_or_other_words_stand_in_it(text, expected):
+    assert expected in facts(read(text))
+
+
+def test_years_that_follow_on_each_other_are_those_of_an_office():
+    text = "The keepers were Nicolas Low (1681–1714), François Moret (1714–25) and Jo Bern."
+    assert not [fact for fact in facts(read(text)) if fact[1] in ("born in", "died in")]

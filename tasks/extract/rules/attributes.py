@@ -7,6 +7,7 @@ birth and death stand in parentheses after a person's name: "Ada Lovelace (1815 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
@@ -31,6 +32,7 @@ _CAPITALISED = r"[A-Z][^\W\d_.'’ -]*(?:[.'’ -]+[^\W\d_]+)*"
 PLACE = re.compile(
     rf",?\s(?:in\s)?(?P<place>{_CAPITALISED}(?:,\s{_CAPITALISED}){{0,2}})\s*(?:[;.–—]|\Z)"
 )
+YEARS_ALONE = re.compile(r"\((\d{4}) ?[–—-] ?(\d{4}|\d\d)\)")
 # Any other word before two bare years says what else they are: "president, 1933–1953".
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
@@ -150,12 +152,15 @@ def _lower(heading: str) -> str:
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
     """Yield the dates and places of birth and death that parentheses after names state."""
     tree, text = passage.tree, passage.tree.text
+    terms = set(_terms(text))
     for name in passage.names:
         kind = passage.kind(name.name)
         if kind not in ("person", "unknown") and name.name != passage.title:
             continue
         aside = ASIDE.match(text, name.end, name.end + 220)
         if aside is None or (name.first and tree.lower[name.first - 1] in OFFICES):
+            continue
+        if aside.start("inner") in terms:
             continue
         offset = aside.start("inner")
         for verb, start, end, value in _lives(aside["inner"], certain=kind == "person"):
@@ -170,6 +175,17 @@ def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
                 yield Attribute(
                     name.name, f"{verb} in", tail, *span, Value("text"), "person", "place"
                 )
+
+
+def _terms(text: str) -> Iterator[int]:
+    """Yield where brackets begin whose years follow on those of other brackets: of an office."""
+    years = [
+        (match.start(1), int(match[1]), int(match[1][: 4 - len(match[2])] + match[2]))
+        for match in YEARS_ALONE.finditer(text)
+    ]
+    for (at, _, end), (following, start, _) in pairwise(years):
+        if 0 <= start - end <= 1:
+            yield from (at, following)
 
 
 def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from tasks.extract.english_pipeline.load import load_english
@@ -13,7 +14,7 @@ from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_
 from tasks.extract.rules.clauses import Clause, find_clauses
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
-from tasks.extract.rules.find_names import find_names
+from tasks.extract.rules.find_names import find_names, is_written_as_title
 from tasks.extract.rules.kinds import learn_kinds
 from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
@@ -33,8 +34,13 @@ from tasks.extract.rules.triple import (
 )
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 from tasks.extract.typed.facts import typed_triples
+from tasks.text.english_words import is_word
+from tasks.text.excerpt import Excerpt
+from tasks.text.names import ARTICLES
 
 LONGEST_TAIL = 200
+LONGEST_TITLE = 12
+_ITALIC = re.compile(r".?[^*_](?P<mark>[*_])(?P<words>\w[^*_\n.!?]*)(?P=mark)(?![*_\w])")
 _WORD = re.compile(r"\w")
 _CODE_SPAN = re.compile(r"(`{1,3})[^`\n]{1,300}\1")
 PassageRow = dict[str, Any]
@@ -52,10 +58,28 @@ def parsed(
     """Yield each passage with its layout, its prose, and the parse of that, None of no prose."""
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
-    prose = [Reduced(_sentences_of(row, layout)) for row, layout in zip(rows, layouts, strict=True)]
+    prose = [
+        Reduced(_sentences_of(row, layout), units_set_apart(layout.prose, row["text"]))
+        for row, layout in zip(rows, layouts, strict=True)
+    ]
     docs = parse(nlp, (text.text for text in prose if text.text.strip()))
     for row, layout, text in zip(rows, layouts, prose, strict=True):
         yield row, layout, text, next(docs) if text.text.strip() else None
+
+
+def units_set_apart(prose: Excerpt, source: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches in italics that are written like a title, or in another language."""
+    pieces = [*prose.pieces, (len(prose.text), 0, True)]
+    for (start, place, _), (end, _, _) in pairwise(pieces):
+        words, closes = prose.text[start:end], place + end - start
+        italic = _ITALIC.match(source, max(place - 2, 0), closes + 2)
+        if italic is None or italic["words"] != words:
+            continue
+        parts = words.split()
+        foreign = 2 * sum(not is_word(part.lower()) for part in parts) >= len(parts)
+        if 1 < len(parts) <= LONGEST_TITLE and (foreign or is_written_as_title(parts)):
+            article = len(parts[0]) + 1 if parts[0].lower() in ARTICLES else 0
+            yield start + article, end
 
 
 def _sentences_of(row: PassageRow, layout: Layout) -> str:

@@ -1,23 +1,20 @@
 """Names in a passage: what the pipeline recognises, runs of capitalised words, and the title."""
 
 import re
-from collections.abc import Iterable
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
 from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
-from tasks.extract.rules.repairs import DAYS, NUMBERED_NAME
+from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word
 from tasks.text.languages import word_set
 from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.values import parse_value
-from tasks.text.values.english_dates import MONTHS
 
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
-CALENDAR = MONTHS.keys() | DAYS | {f"{day}s" for day in DAYS}
 NO_NAMES = word_set("jr sr etc vs eg ie esq nos")
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
@@ -55,7 +52,9 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
     taken = [False] * len(tree.words)
-    for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
+    spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in tree.units)]
+    spans = [(first, last, "unknown") for first, last in tree.units] + _merge(tree, spans)
+    for first, last, kind in sorted(spans, key=lambda s: (s[0] - s[1], s[0])):
         first, last = _whole_words(tree, *_trim(tree, first, last))
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
@@ -158,17 +157,15 @@ def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
     titles: list[tuple[int, int]] = []
     for quotation in QUOTATION.finditer(tree.text):
         words = quotation[1].split()
-        titled = all(w[:1].isupper() or w.lower() in LINKS | SMALL_WORDS for w in words)
-        if titled and len(words) > 1 and words[0][:1].isupper():
+        if len(words) > 1 and is_written_as_title(words):
             titles.append(quotation.span(1))
-    return _token_spans(tree, titles)
+    return tree.tokens_of(titles)
 
 
-def _token_spans(tree: Tree, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the tokens of those spans of characters that begin and end with a token."""
-    by_start = {start: token for token, start in enumerate(tree.start)}
-    by_end = {end: token + 1 for token, end in enumerate(tree.end)}
-    return [(by_start[a], by_end[b]) for a, b in spans if a in by_start and b in by_end]
+def is_written_as_title(words: list[str]) -> bool:
+    """Whether all words but small ones have a capital."""
+    capitals = all(w[:1].isupper() or w.lower() in LINKS | SMALL_WORDS for w in words)
+    return capitals and words[0][:1].isupper()
 
 
 def _lone_surnames(tree: Tree) -> list[int]:
@@ -185,7 +182,7 @@ def _numbered_names(tree: Tree) -> list[tuple[int, int]]:
     """Return the names like "3M" and "37signals" that are somewhere a subject."""
     if not any(map(str.isdigit, tree.text)):
         return []
-    spans = _token_spans(tree, (match.span() for match in NUMBERED_NAME.finditer(tree.text)))
+    spans = tree.tokens_of(match.span() for match in NUMBERED_NAME.finditer(tree.text))
     labels = ("nsubj", "nsubj:pass", "nmod:poss")
     subjects = {tree.join([*range(a, b)]) for a, b in spans if tree.dep[b - 1] in labels}
     return [(a, b) for a, b in spans if tree.join([*range(a, b)]) in subjects]
@@ -210,19 +207,25 @@ def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
         for words in {title, TITLE_NOTE.sub("", title)} - {""}
         for match in re.finditer(f"(?={re.escape(words[0])}(?i:{re.escape(words[1:])}))", tree.text)
     ]
-    return _token_spans(tree, spans)
+    return tree.tokens_of(spans)
 
 
 def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while first < last and (
         tree.lower[first] in NO_NAME_START
         or tree.pos[first] == "PUNCT"
-        or (last - first > 1 and _only_opens(tree, first))
+        or (last - first > 1 and (_only_opens(tree, first) or _ends_date(tree, first)))
     ):
         first += 1
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
+
+
+def _ends_date(tree: Tree, token: int) -> bool:
+    """Whether a month or day belongs to the words before it: "on 24 January the Senate"."""
+    day = token > 0 and (tree.pos[token - 1] == "NUM" or tree.lower[token - 1] == "on")
+    return day and tree.lower[token].strip(".") in CALENDAR
 
 
 def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:

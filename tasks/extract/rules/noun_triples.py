@@ -45,13 +45,14 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
             continue
         if (tree.tag[noun] == "NNS") != (tree.tag[predicative.head] == "NNS"):
             continue
-        attributes = list(of_attribute(passage, clause, subject, noun))
+        marks = predicative.marks if noun == predicative.head else []
+        # "Its capital is Y" tells the capital; "her mother was a teacher" tells no mother.
+        a_kind = any(tree.lower[c] in ("a", "an") for c in tree.children[noun])
+        placed = any(tree.pos[m] == "ADP" for m in marks) and noun not in passage.entities
+        attributes = [] if a_kind or placed else list(of_attribute(passage, clause, subject, noun))
         yield from attributes
         head = head_of(passage, subject) or term_of(passage, clause, subject)
-        if head is None or (attributes and not head.named):
-            continue
-        marks = predicative.marks if noun == predicative.head else []
-        if marks:
+        if head is None or marks or (attributes and not head.named):
             continue
         if tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:
             yield from _of_adjective(passage, clause, head, noun)

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
+from tasks.extract.rules.clauses import FINITE
 from tasks.extract.rules.lexicon import OPENERS
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import verb_lemma
@@ -13,6 +14,7 @@ from tasks.text.values.english_dates import MONTHS
 
 DATE_MARKS = word_set("in on since from until till during between")
 DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
+CALENDAR = MONTHS.keys() | DAYS | {f"{day}s" for day in DAYS}
 YEAR = re.compile(r"1\d{3}|20\d\d|\d{4}s")
 CALENDAR_NOUNS = word_set("year month day week century decade summer winter time")
 CLAUSAL = word_set("nsubj nsubj:pass obj obl obl:agent nmod conj")
@@ -35,12 +37,13 @@ LIMIT = re.compile(
 
 def repair(tree: Tree) -> None:
     """Mend what is certain: words that are one, verbs taken for nouns, dates of verbs."""
-    for first, last in sorted(_units(tree)):
+    for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
     changed = _raise_from_parts(tree)
     changed |= _loosen_openers(tree)
     changed |= _free_verbs(tree)
     changed |= _lead_in_time(tree)
+    changed |= _part_from_opening(tree)
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
     for token, label in enumerate(tree.dep):
@@ -93,6 +96,52 @@ def _lead_in_time(tree: Tree) -> bool:
             tree.head[marks[-1]] = first
             changed = True
     return changed
+
+
+def _part_from_opening(tree: Tree) -> bool:
+    """Make the subject of what explains the name before it: "According to X, the cost rose"."""
+    changed = False
+    for noun in [token for token, label in enumerate(tree.dep) if label == "appos"]:
+        opening, below = tree.head[noun], tree.subtree(noun)
+        first, last = min(below), max(below)
+        predicative = tree.child(noun, "cop") is not None
+        verb = noun if predicative else tree.head[opening]
+        start, _ = next(s for s in tree.sentences if s[0] <= noun < s[1])
+        if (
+            opening > noun
+            or not _is_marked(tree, opening)
+            or not FINITE.isdisjoint(tree.tag[start:opening])
+            or "," not in (tree.words[first], tree.words[first - 1])
+            or tree.words[last + 1 : last + 2] == [","]
+            or not (predicative or _takes_subject(tree, verb, last))
+        ):
+            continue
+        if predicative:
+            tree.head[noun] = noun if tree.head[opening] == opening else tree.head[opening]
+            tree.dep[noun], tree.head[opening] = tree.dep[opening], noun
+        else:
+            tree.head[noun], tree.dep[noun] = verb, tree.dep[opening]
+        tree.dep[opening] = "obl"
+        changed = True
+        tree.index()
+    return changed
+
+
+def _is_marked(tree: Tree, noun: int) -> bool:
+    """Whether a preposition stands before a noun, or before the class noun right before it."""
+    inside = tree.subtree(noun)
+    heads = {*inside, inside[0] - 1}
+    return any(tree.dep[t] == "case" and tree.head[t] in heads for t in range(noun))
+
+
+def _takes_subject(tree: Tree, verb: int, last: int) -> bool:
+    """Whether the verb right behind a phrase, but for adverbs, has the phrase as its subject."""
+    between = range(last + 1, verb)
+    return (
+        verb > last
+        and tree.pos[verb] in ("VERB", "AUX")
+        and all(tree.dep[t] in ("advmod", "aux", "aux:pass") for t in between)
+    )
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:

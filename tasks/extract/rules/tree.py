@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from spacy import Language
     from spacy.tokens import Doc
 
-ASIDE = re.compile(r"[ \t]?(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,40}\])")
+# "501(c)(3)" is a number, and "f(x)" what it is called.
+ASIDE = re.compile(
+    r"(?<![\w)])\([^()\n]{0,200}\)|[ \t]\([^()\n]{0,200}\)|\([^()\n]{4,200}\)"
+    r"|[ \t]?\[[^\[\]\n]{0,40}\]"
+)
 # Inside a paragraph a line ends where a space would stand; the parser knows no such words.
 SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))")
 
@@ -27,9 +31,10 @@ SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))
 class Reduced:
     """A text without parentheses and line breaks, whose offsets lead back to the whole text."""
 
-    def __init__(self, whole: str) -> None:
-        """Take out every innermost parenthesis of moderate length."""
+    def __init__(self, whole: str, units: Iterable[tuple[int, int]] = ()) -> None:
+        """Take out every innermost parenthesis of moderate length; keep where `units` are."""
         self.whole = whole
+        self.units = list(units)
         kept: list[str] = []
         self._starts: list[int] = [0]
         self._shifts: list[int] = [0]
@@ -54,8 +59,9 @@ class Tree:
     """Words and dependencies of one passage; every list has one entry a token.
 
     `dep` holds Universal Dependencies labels, `start` and `end` character offsets in the text,
-    `children` the dependents in order, `sentences` the token ranges of sentences and `names` the
-    token ranges of recognised names with their labels.
+    `children` the dependents in order, `sentences` the token ranges of sentences, `names` the
+    token ranges of recognised names with their labels, and `units` those of titles and terms that
+    the text sets apart.
     """
 
     text: str
@@ -70,6 +76,7 @@ class Tree:
     end: list[int]
     sentences: list[tuple[int, int]]
     names: list[tuple[int, int, str]]
+    units: list[tuple[int, int]] = field(default_factory=list)
     children: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +89,12 @@ class Tree:
         for token, head in enumerate(self.head):
             if head != token:
                 self.children[head].append(token)
+
+    def tokens_of(self, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the tokens of those spans of characters that begin and end with a token."""
+        by_start = {start: token for token, start in enumerate(self.start)}
+        by_end = {end: token + 1 for token, end in enumerate(self.end)}
+        return [(by_start[a], by_end[b]) for a, b in spans if a in by_start and b in by_end]
 
     def child(self, token: int, *labels: str) -> int | None:
         """Return the first dependent with one of the labels."""
@@ -145,7 +158,7 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
     if reduced is not None and len(reduced.text) != len(reduced.whole):
         starts = [reduced.in_whole(start) for start in starts]
         ends = [reduced.in_whole(end - 1) + 1 for end in ends]
-    return Tree(
+    tree = Tree(
         text=reduced.whole if reduced else doc.text,
         words=[token.text for token in doc],
         lower=lower,
@@ -159,6 +172,9 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
         sentences=[(sentence.start, sentence.end) for sentence in doc.sents],
         names=[(name.start, name.end, name.label_) for name in doc.ents],
     )
+    if reduced is not None and reduced.units:
+        tree.units = tree.tokens_of(reduced.units)
+    return tree
 
 
 BATCH = 64

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.rules.clauses import Clause, Complement
+from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import (
     antecedent_features,
     end_features,
@@ -27,6 +27,7 @@ from tasks.extract.rules.noun_phrases import (
     without_determiner,
 )
 from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -103,7 +104,9 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
     """Whether both ends are whole words and phrases that are understood where they stand alone."""
     if triple.head.term and not _is_value(triple):
         return False
-    return _is_whole(passage, triple.head) and _is_whole(passage, triple.tail)
+    head, tail = triple.head, triple.tail
+    cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
+    return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
 
 def _is_value(triple: RuleTriple) -> bool:
@@ -141,6 +144,25 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
         for token in tokens
         for child in tree.children[token]
+    )
+
+
+def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
+    """Whether the noun of a phrase is followed by another, or its verb by what it shares."""
+    tree, after = passage.tree, end.tokens[-1] + 1 if end.tokens else len(passage.tree.words)
+    if end.resolved or after >= len(tree.words) or after in other.tokens:
+        return False
+    if tree.pos[after - 1] == "VERB":
+        return tree.words[after] == "," or tree.dep[after] == "cc"
+    noun = after
+    while tree.dep[noun] in PARTS and tree.head[noun] > noun:
+        noun = tree.head[noun]
+    return (
+        tree.pos[after] in ("NOUN", "PROPN")
+        and tree.tag[after] not in FINITE
+        and tree.text[tree.end[after - 1] : tree.start[after]] == " "
+        and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
+        and tree.dep[noun] not in SUBJECTS
     )
 
 
