@@ -103,7 +103,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
                 break
             position = len(tokens) - len(clause.rest) + 1
             clause.verb, clause.rest = "", []
-        elif _is_manner(tokens, position):
+        elif _is_manner(tokens, position) or _says_when(tokens, position):
             position += 1
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
@@ -119,8 +119,9 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
     word = tokens[position].text
     if word not in PREPOSITIONS or position + 1 >= len(tokens):
         return False
-    # 为 without a verb after it is "is", or with one that only belongs to a noun: 为收集资料的部门.
-    if word != "为":
+    # 为 without a verb after it is "is", or with one that only belongs to a noun: 为收集资料的部门;
+    # 基于 and its like are verbs then, too.
+    if word != "为" and tokens[position].tag != "v":
         return True
     marks = [i for i in range(position + 1, len(tokens) - 1) if tokens[i].text == "的"]
     after = marks[-1] if marks else position
@@ -138,10 +139,26 @@ def _lift_alias(clause: Clause) -> None:
 
 
 def _is_manner(tokens: list[Token], position: int) -> bool:
-    """Whether a word says how the verb after it is done: 坚定不移 | 扩大开放, 持续|影响."""
-    after = position + 1
+    """Whether a word says how the verb after it is done: 坚定不移 | 扩大开放, 极大|地."""
+    after = tokens[position + 1 : position + 2]
+    if tokens[position].tag == "a" and after:
+        return after[0].tag == "uv" or (after[0].tag == "v" and _has_object(tokens, position + 1))
     says_how = tokens[position].tag in ("i", "vd", "ad")
-    return says_how and after < len(tokens) and is_verb(tokens, after)
+    return says_how and bool(after) and is_verb(tokens, position + 1)
+
+
+def _says_when(tokens: list[Token], position: int) -> bool:
+    """Whether a word of time stands before what is done then: 该协议|最初|由甲公司|开发."""
+    token, after = tokens[position], tokens[position + 1 : position + 2]
+    ruled = token.text.endswith(("朝", "代", "唐", "宋", "晋", "汉", "魏"))  # 宋朝 acts, too
+    return token.tag == "t" and bool(after) and after[0].tag[0] in "pdv" and not ruled
+
+
+def _has_object(tokens: list[Token], position: int) -> bool:
+    """Whether a verb has done something to what follows: 新|发放|贷款, 准确|把握|大势."""
+    after = tokens[position + 1 : position + 2]
+    whole = bool(after) and len(tokens[position].text) > 1
+    return whole and (after[0].text in ASPECT or after[0].nominal or after[0].tag[0] == "r")
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
@@ -159,9 +176,12 @@ def is_verb(tokens: list[Token], position: int) -> bool:
         return token.text in COPULAS or not (listed or owned)
     if token.tag in ACTING and position and _is_led(tokens, position):
         return True
-    after = tokens[position + 1].text if position + 1 < len(tokens) else ""
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
     if token.tag == "vn":
-        return after in ASPECT or after in ("于", "在") or position == len(tokens) - 1
+        if after is None:
+            return not position or tokens[position - 1].text != "的"
+        invests = position > 0 and after.tag == "number" and tokens[position - 1].nominal
+        return after.text in ASPECT or after.text in ("于", "在") or invests
     return token.tag == "p" and 0 < position == len(tokens) - 1
 
 
@@ -185,7 +205,8 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
     if start >= len(tokens) or tokens[start].tag != "v" or tokens[start].text in COPULAS:
         return None
     after_noun = start > 0 and tokens[start - 1].nominal
-    if tokens[start].text in MODALITY_OF_WORD or (after_noun and tokens[start].text in GOVERNING):
+    modal = tokens[start].text in MODALITY_OF_WORD and tokens[start].text != "要"
+    if modal or (after_noun and tokens[start].text in GOVERNING):
         return None
     stop = min(len(tokens) - 1, position + LONGEST_RELATIVE)
     for end in range(start + 1, stop):
@@ -309,18 +330,29 @@ def _take_nominal(clause: Clause, position: int) -> int:
         joins = token.text in AND or token.text in ("的", "之")
         if joins and not (end + 1 < len(tokens) and _can_follow(tokens, end)):
             break
+        owned = token.tag == "v" and is_owned(tokens, end)
         if not joins and not (
-            token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-")
+            token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-") or owned
         ):
             break
         if (
             token.tag == "d"
             or _is_manner(tokens, end)
-            or (end > position and is_verb(tokens, end) and not joins)
+            or (end > position and is_verb(tokens, end) and not (joins or owned))
         ):
             break
-        # A number after nouns is what the clause says of them: 面积 | 16410平方公里.
-        if token.tag == "number" and end > position and tokens[end - 1].text not in ("的", "、"):
+        # A number after nouns is what the clause says of them (面积 | 16410平方公里), but counts
+        # what is theirs before another noun (北京市 | 六个 | 地区).
+        after = tokens[end + 1 : end + 2]
+        counts = bool(after) and after[0].tag[0] in "nsj" and not clause.subject
+        if (
+            token.tag == "number"
+            and end > position
+            and tokens[end - 1].text not in ("的", "、")
+            and not counts
+        ):
+            break
+        if end > position and _says_when(tokens, end):
             break
         end += 1
     phrase = tokens[position:end]
@@ -331,6 +363,13 @@ def _take_nominal(clause: Clause, position: int) -> int:
     return max(end, position + 1)
 
 
+def is_owned(tokens: list[Token], position: int) -> bool:
+    """Whether a verb is part of a noun phrase, after 的 and before a noun: 软件的|下载|费用."""
+    after = tokens[position + 1 : position + 2]
+    before = tokens[position - 1].text if position else ""
+    return before == "的" and bool(after) and after[0].tag[0] in "nl"
+
+
 def _can_follow(tokens: list[Token], position: int) -> bool:
     """Whether a 和, 与 or 的 joins what is before it to more of the same phrase."""
     after = tokens[position + 1]
@@ -339,7 +378,7 @@ def _can_follow(tokens: list[Token], position: int) -> bool:
         for token in tokens[position + 2 :]
     ):
         return False
-    return after.nominal or after.tag[0] in "ra"
+    return after.nominal or after.tag[0] in "ra" or is_owned(tokens, position + 1)
 
 
 def _take_verb(clause: Clause, position: int) -> None:

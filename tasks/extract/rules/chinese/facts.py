@@ -10,6 +10,7 @@ from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
     BELIEVING,
+    CLAUSAL,
     COPULAS,
     EMPTY_VERBS,
     MODALITY_OF_WORD,
@@ -43,6 +44,7 @@ from tasks.extract.rules.chinese.subjects import (
     next_person,
     pick_name,
     pointed_at,
+    read_offices,
     resolve_subject,
 )
 from tasks.extract.rules.chinese.times import moment_of
@@ -96,6 +98,8 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     read_asides(passage, asides, sentence)
     if not is_plain(sentence.tokens):
         return
+    for tokens in clauses:
+        read_offices(passage, tokens)
     stated = len(passage.extracted.statements)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     thread.last = last = last_person(passage, sentence)
@@ -193,8 +197,11 @@ def _read_tokens(
         if not first and not any(token.tag == "number" for token in tokens):
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    joins = tokens[0].text in AND or tokens[0].text in ("或", "或者")
-    if joins or is_hedged(tokens) or (clause.verb and tokens[0].text in REASONS):
+    together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
+    joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
+    shown = clause.verb in CLAUSAL or text_of(clause.rest[-1:]) == "的"  # 是必须的
+    told = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
+    if joins or is_hedged(told) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects, thread.stated = [NOBODY], ""
         return
     own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
@@ -235,7 +242,7 @@ def _read_tokens(
         return
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
-    understood = is_understood(clause, named, passage.title)
+    understood = is_understood(clause, named, passage.title) and not is_hedged(clause.rest)
     if understood and not clause.negated and meant.standing.modality in STATED:
         span = whole if leans else (clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))

@@ -133,13 +133,19 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
         if token.text == "将" and after and after[0].nominal and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
+        if token.text == "要" and relative_end(tokens, position) is not None:
+            return False  # 要执行的操作有三种
         return any(is_verb(tokens, i) for i in range(position + 1, len(tokens)))
     return False
 
 
 def without_time(tokens: list[Token]) -> list[Token]:
     """The words of who says so, without when: 别洛乌索夫29日 is 别洛乌索夫."""
-    while tokens and (tokens[-1].tag in ("time", "d", "m") or tokens[-1].text in "日就对"):
+    while tokens and (
+        tokens[-1].tag in ("time", "d", "m")
+        or tokens[-1].text in "日就对"
+        or tokens[-1].text in SAYING
+    ):
         tokens = tokens[:-1]
     while tokens and tokens[0].tag in ("time", "d", "c", "p"):
         tokens = tokens[1:]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.chinese.asides import split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, Preposition, is_verb, parse_clause
+from tasks.extract.rules.chinese.clauses import Clause, Preposition, is_owned, is_verb, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     APPOINTING,
@@ -21,7 +21,7 @@ from tasks.extract.rules.chinese.standing import Meant, take_standing
 from tasks.extract.rules.chinese.statement import words
 from tasks.extract.rules.chinese.times import is_when, own_time
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES
+from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word
 from tasks.extract.rules.modality import Standing
 from tasks.text.chinese_words import tag_of
 
@@ -213,7 +213,7 @@ def _is_whole(clause: Clause) -> bool:
     subject, rest = clause.subject, clause.rest
     if clause.second or not clause.verb or clause.tokens[-1].text in TEMPORAL:
         return False
-    if not (rest or clause.prepositions or (clause.times and subject)):
+    if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause)))):
         return False
     if len(subject) == 1 and subject[0].text in ALONE:
         return False
@@ -230,12 +230,16 @@ def _is_whole(clause: Clause) -> bool:
     marked = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
     return (
         clause.verb in CLAUSAL
-        or not any(
-            token.text in MODALITY_OF_WORD or token.text in NEGATIONS or token.text in HANDLING
-            for token in rest[marked:]
-        )
+        or not has_word(rest[marked:], MODALITY_OF_WORD.keys() | NEGATIONS | HANDLING)
         and not any(token.text in COPULAS - {"为"} for token in rest)
     )
+
+
+def _happens(clause: Clause) -> bool:
+    """Whether a verb without an object says what happens: 需求|逐步|恢复, 矛盾|发生转化."""
+    before, last = clause.tokens[-2:]
+    led = before.tag in ("d", "ad", "vd") or len(clause.verb) > len(last.text)
+    return led and last.tag == "v" and len(last.text) > 1 and clause.verb not in CLAUSAL
 
 
 def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
@@ -248,7 +252,8 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     if len(subject) == 1 and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
         return False
     described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
-    if first.text in CLAUSAL or any(token.tag == "v" for token in subject[described:]):
+    verbs = [i for i in range(described, len(subject)) if subject[i].tag == "v"]
+    if first.text in CLAUSAL or not all(is_owned(subject, i) for i in verbs):
         return False
     if any(t.text == "的" for t in subject[1:-1]):
         return first.tag[0] not in "dcfup" and last.tag not in ("b", "f", "d", "a", "v")

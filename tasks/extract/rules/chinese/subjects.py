@@ -12,14 +12,16 @@ from tasks.extract.rules.chinese.lexicon import (
     ROLES,
     VAGUE,
 )
-from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
+from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of, looks_like_person
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
 from tasks.extract.rules.chinese.statement import is_coordination, split_coordination, words
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.whole import is_known, is_person, is_term, is_whole
-from tasks.text.chinese_words import tag_of
+from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
 HE = ("他", "她")
+PERSONS = ("name", "nr", "nrt", "nrfg")
+POINTS = frozenset("该这那此本")
 BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
 
 
@@ -81,7 +83,7 @@ def _is_common(tokens: list[Token]) -> bool:
 
 def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
     """该铁路, 这座城市: the last name that ends like it."""
-    if text[0] not in "该这那此本":
+    if text[0] not in POINTS:
         return None
     noun = text.lstrip("该这那个座条部所项种位本此家")
     for name in (passage.object, passage.topic, passage.title, passage.thing):
@@ -109,6 +111,8 @@ def _possession(
     attribute = text_of(after)
     if before[0].text in PRONOUNS:
         return passage.pronoun(before[0].text), attribute
+    if before[0].text[0] in POINTS:
+        return _demonstrated(passage, text_of(before)), attribute
     if is_name(before):
         return passage.name_phrase(before), attribute
     return None, ""
@@ -140,12 +144,12 @@ def _described_name(
     last = part[-1]
     if len(part) < 2:
         return None
-    if part[0].text in ROLES - KIN and passage.topic and all(t.text != "的" for t in part):
+    theirs = not owner or owner[0].text in PRONOUNS
+    if part[0].text in ROLES - KIN and passage.topic and theirs:
         name = passage.name_phrase(part[1:])
         passage.triple("kin", passage.topic, part[0].text, name, (part[0].start, last.end))
         return name
     before = part[:-1]
-    described = words(before)
     role = before[-1].text.endswith(PERSON_ENDINGS[:-1]) or before[-1].text in KIN
     tagged = before[-1].text in KIN or last.tag in ("nr", "nrt", "nrfg")
     person = last.tag == "name" or (tagged and looks_like_person(last.text))
@@ -161,14 +165,65 @@ def _described_name(
             whose = _meant(passage, owner) or passage.name_phrase(owner)
         if whose is not None and whose.text != name.text:
             passage.triple("kin", whose, before[-1].text, name, span)
-    else:
-        if owner and is_name(owner):
-            described = text_of(owner) + described  # 小米的CEO雷军
-        passage.triple("apposition", name, "是", described, span)
-        where = (before[0].start, before[-1].end)
-        if len(described) > 3:
-            passage.description(name, words(before), where, "apposition")
     return name
+
+
+def read_offices(passage: PassageReading, tokens: list[Token]) -> None:
+    """Add what stands before a name and says who or what that is: 甲公司总裁|李安国, 小说|《春秋》.
+
+    It holds whatever else the sentence says.
+    """
+    for position, token in enumerate(tokens):
+        before = _office(tokens, position)
+        if not before:
+            continue
+        kind = "work" if token.tag == "work" else "person"
+        name = TypedName(passage.name_phrase([token]).text, kind)
+        owner = before[:-2]
+        owned = text_of(before[-2:-1]) == "的" and (is_name(owner) or kind_of(owner) != "unknown")
+        office = words(owner) + before[-1].text if owned else words(before)
+        passage.triple("apposition", name, "是", office, (before[0].start, token.end))
+        if len(office) > 3:
+            where = (before[0].start, before[-1].end)
+            passage.description(name, words(before), where, "apposition")
+
+
+def _office(tokens: list[Token], end: int) -> list[Token]:
+    """What says who the person, or what the work, at a place is; nothing if that is not sure."""
+    token, start = tokens[end], end
+    while start and (
+        tokens[start - 1].text in ("的", "驻", "前", "原")
+        or (tokens[start - 1].nominal and tokens[start - 1].tag not in ("time", "number", "f"))
+    ):
+        if tokens[start - 1].text in AND:
+            break
+        start -= 1
+    if start and tokens[start - 1].tag[0] in "vp":  # 出席|峰会的|老挝副主席
+        start += max((i + 1 for i, t in enumerate(tokens[start:end]) if t.text == "的"), default=0)
+    while start < end and (tokens[start].text in ("的", "前") or tokens[start].tag == "t"):
+        start += 1
+    before, last = tokens[start:end], tokens[start - 1 : start] if start else []
+    if not before or sum(t.text == "的" for t in before) > 1:
+        return []
+    if not is_whole([t for t in before if t.text != "驻"]):
+        return []
+    if last and last[0].text in AND and last[0].text != "、":
+        if tokens[start - 2].tag not in PERSONS and before[0].tag not in ("ns", "name"):
+            return []  # 发展与|新闻部部长
+    elif last and last[0].tag[0] not in "xpcvdu" and last[0].tag != "time":
+        return []
+    role = before[-1]
+    if token.tag == "work":
+        known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
+        return before if known and all(t.text != "的" for t in before) else []
+    after = tokens[end + 1 : end + 2]
+    unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
+    cut = unknown or (bool(after) and after[0].tag in (*PERSONS, "zg", "g", "ng"))
+    office = role.text.endswith(PERSON_ENDINGS[:-1]) and role.text not in KIN | {"国家"}
+    says_more = sum(t.nominal and t.tag not in "abmq" for t in before) > 1
+    office = office and (says_more or role.text.endswith(("学家", "作家", "诗人")))
+    person = token.tag in PERSONS and looks_like_person(token.text)
+    return before if office and person and not cut else []
 
 
 def _meant(passage: PassageReading, owner: list[Token]) -> TypedName | None:

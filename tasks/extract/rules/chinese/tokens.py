@@ -33,7 +33,7 @@ NUMBERING = re.compile(
 )
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
-LATIN = re.compile(r"[A-Za-z][A-Za-z0-9.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*")
+LATIN = re.compile(r"[A-Za-z][A-Za-z0-9_.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*")
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
     f"(?:[·•・‧][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+"
@@ -63,7 +63,7 @@ def text_of(tokens: Iterable[Token]) -> str:
 
 # Dates that lean on another one for their year.
 PARTIAL_DATE = re.compile(
-    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月[0-9]{{1,2}}日"
+    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月(?:[0-9]{{1,2}}日|[底初末份]|[上中下]旬)"
 )
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
@@ -71,12 +71,14 @@ DAY = re.compile(
     f"(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
 )
 
+# 旧名, but not 原名单.
+NAMED_SO = re.compile("(?:[原旧本别古曾又亦][名称]|曾用名)(?![单字册额声义牌次词赞呼为作])")
 LONGEST_PERSON = 5  # tokens of who is appointed
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
 COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends no name
-OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该")
+OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该但而据")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
 
@@ -120,6 +122,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         *(token for name in known for token in _matches("name", name, text)),
         *_matches("name", DOTTED, text),
         *_matches("latin", LATIN, text),
+        *_matches("n", NAMED_SO, text),
     ]
     marked: list[Token] = []
     taken = bytearray(len(text))
@@ -244,6 +247,8 @@ def _mended(tokens: list[Token]) -> list[Token]:
             and last.tag in ("n", "nz", "vn", "ns", "l")
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
+        elif _continues_foreign(last, token):
+            mended[-1] = Token(last.text + token.text, "nrt", last.start, token.end)
         elif COUNTED.fullmatch(token.text) and last.tag[0] == "n":  # 嫦娥|六号
             mended[-1] = Token(last.text + token.text, "nz", last.start, token.end)
         elif _continues_person(mended, token):
@@ -251,6 +256,13 @@ def _mended(tokens: list[Token]) -> list[Token]:
         else:
             mended.append(token)
     return mended
+
+
+def _continues_foreign(last: Token, token: Token) -> bool:
+    """Whether a foreign name goes on: 佩特|罗, 阿马拉|苏里亚."""
+    foreign = last.tag in ("nr", "nrt", "nrfg") and last.text[0] not in SURNAMES
+    written = all(character in TRANSLITERATION for character in last.text + token.text)
+    return foreign and written and token.tag in ("nr", "nrt", "nrfg", "zg", "g", "ng")
 
 
 def _continues_person(before: list[Token], token: Token) -> bool:

@@ -4,12 +4,15 @@ Without a parser a clause is only understood if every word of it has a place, so
 verb, an adverb or a demonstrative out of place is a fragment of one that was not understood.
 """
 
+from collections.abc import Collection
+
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     COPULAS,
     HEDGES,
     PERSON_ENDINGS,
+    PREPOSITIONS,
     PRONOUNS,
     RELATIVE_WORDS,
     SHORT_VERBS,
@@ -41,7 +44,14 @@ def is_plain(tokens: list[Token]) -> bool:
 
 def is_hedged(tokens: list[Token]) -> bool:
     """Whether a clause says what may, should or is meant to be, or gives an example."""
-    return any(token.text in HEDGES for token in tokens)
+    return has_word(tokens, HEDGES)
+
+
+def has_word(tokens: list[Token], listed: Collection[str]) -> bool:
+    """Whether one of the listed words is there, but not as a noun: 建议, but no 一份|建议."""
+    named = ("的", "一份", "一个", "一项")
+    before = ["", *(token.text for token in tokens)]
+    return any(token.text in listed and before[i] not in named for i, token in enumerate(tokens))
 
 
 def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
@@ -142,6 +152,7 @@ def _is_simple(rest: list[Token], *, defines: bool) -> bool:
         not defines
         and len(rest) > 1
         and rest[0].tag == "v"
+        and rest[0].text not in PREPOSITIONS
         and any(token.text == "的" for token in rest)
     ):
         return False  # 首次独立执导的《少林足球》

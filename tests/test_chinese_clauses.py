@@ -1,0 +1,72 @@
+"""Clauses as news and documentation write them: their parts, and who holds what office."""
+
+import pytest
+
+from tests.test_rules_chinese import extract, triples
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        # An adjective before a verb with an object says how, with 地 always.
+        ("海河公司有效控制了成本。", ("海河公司", "控制", "成本")),
+        ("白水县极大地改善了交通。", ("白水县", "改善", "交通")),
+        # A number counts what belongs to a subject.
+        ("白水市六个地区遭到袭击。", ("白水市六个地区", "遭到袭击", "")),
+        # Something happens, to nothing.
+        ("市场需求逐步恢复。", ("市场需求", "恢复", "")),
+        ("双方要稳步推进合作。", ("双方", "要推进", "合作")),
+        ("海河公司与大山公司一起隶属于河山集团。", ("海河公司", "隶属于", "河山集团")),
+        ("海河公司是企业，与大山公司一起隶属于河山集团。", ("海河公司", "隶属于", "河山集团")),
+        ("围绕白水县的建设，海河公司投资五万元。", ("海河公司", "投资", "五万元")),
+        # A word of time between a subject and what is done then.
+        ("白水协议最初由大山公司开发。", ("白水协议", "开发", "")),
+        ("三月底海河公司收购了大山公司。", ("海河公司", "收购", "大山公司")),
+        # What would make a wish of a clause is a noun, or stands in what somebody announces.
+        ("李泽宇提交了一份建议。", ("李泽宇", "提交", "一份建议")),
+        ("海河公司宣布计划增加航线。", ("海河公司", "宣布", "计划增加航线")),
+        ("新的密码是必须的。", ("新的密码", "是", "必须的")),
+        # A verb that belongs to a noun phrase.
+        ("每部电影的下载费用为两元。", ("每部电影的下载费用", "为", "两元")),
+        ("max_size 表示大小。", ("max_size", "表示", "大小")),
+        ("白水软件基于大山项目构建。", ("白水软件", "构建", "")),
+        ("白水软件基于大山项目。", ("白水软件", "基于", "大山项目")),
+        ("白水寺旧名青山庵。", ("白水寺", "旧名", "青山庵")),
+    ],
+)
+def test_a_clause_has_its_parts(text: str, statement: tuple[str, str, str]) -> None:
+    rows = extract(text, "湿地条例").statements
+    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
+
+
+def test_a_verb_may_have_yao_within_a_noun_phrase() -> None:
+    rows = extract("系统匹配要执行的操作。", "湿地条例").statements
+    assert all(row["modality"] == "asserted" for row in rows)
+
+
+def test_who_announces_something_is_named_without_the_verb() -> None:
+    (row,) = extract("海河公司介绍称，每部电影的下载费用为两元。", "湿地条例").statements
+    assert row["attribution"] == "海河公司"
+
+
+@pytest.mark.parametrize(
+    ("text", "triple"),
+    [
+        ("白水有限公司的董事长李泽宇昨日没有露面。", ("李泽宇", "是", "白水有限公司董事长")),
+        ("说话的是海河集团总裁李泽宇。", ("李泽宇", "是", "海河集团总裁")),
+        ("出席峰会的老挝国家副主席李泽宇到会。", ("李泽宇", "是", "老挝国家副主席")),
+        ("中国驻新加坡大使李泽宇送行。", ("李泽宇", "是", "中国驻新加坡大使")),
+        ("法国作家克里斯托夫·雷诺来访。", ("克里斯托夫·雷诺", "是", "法国作家")),
+    ],
+)
+def test_an_office_before_a_name_is_stated_whatever_follows(
+    text: str, triple: tuple[str, str, str]
+) -> None:
+    assert triple in triples(text, "湿地条例")
+
+
+@pytest.mark.parametrize(
+    "text", ["副校长李泽宇送行。", "发展与新闻部部长李泽宇送行。", "国家李泽宇送行。"]
+)
+def test_half_an_office_is_none(text: str) -> None:
+    assert triples(text, "湿地条例") == set()
