@@ -70,3 +70,26 @@ def test_an_office_before_a_name_is_stated_whatever_follows(
 )
 def test_half_an_office_is_none(text: str) -> None:
     assert triples(text, "湿地条例") == set()
+
+
+def test_a_clause_to_the_reader_spoils_no_other() -> None:
+    rows = extract(
+        "海河软件支持加密，你可以联系白水公司，白水公司提供服务。", "湿地条例"
+    ).statements
+    assert [row["subject"] for row in rows] == ["海河软件", "白水公司"]
+    assert extract("我的钱用于旅行，白水公司提供服务。", "湿地条例").statements == []
+    assert extract("你认为，白水公司提供服务。", "湿地条例").statements == []
+    assert extract("李泽宇说： 白水公司提供服务，您放心。", "湿地条例").statements == []
+
+
+@pytest.mark.parametrize("comma", ["", "，"])
+def test_who_is_introduced_by_a_courtesy_name_is_known_by_the_given_name(comma: str) -> None:
+    text = f"周是修{comma}字清卿，崇德人。是修任白水知县。"
+    assert ("周是修", "任", "白水知县") in triples(text, "列传")
+    rows = extract(text, "列传").statements
+    assert ("是修", "周是修") in [(row["subject"], row["subject_name"]) for row in rows]
+
+
+def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
+    rows = extract("白水统计局成立独立委员会。该机构发布年报。", "湿地条例").statements
+    assert rows[-1]["subject_name"] == "白水统计局"

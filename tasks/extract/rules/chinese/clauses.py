@@ -131,7 +131,13 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
 def _lift_alias(clause: Clause) -> None:
     """巴金原名李尧棠 has no verb: 原名 does its work."""
     for position, token in enumerate(clause.subject[:-1]):
-        if position and not clause.verb and token.text in ALIAS_RELATIONS and len(token.text) > 1:
+        courtesy = clause.subject[position - 1].tag == "name" and token.text in ("字", "号")
+        if (
+            position
+            and not clause.verb
+            and token.text in ALIAS_RELATIONS
+            and (len(token.text) > 1 or courtesy)
+        ):
             clause.verb = token.text
             clause.rest = [*clause.subject[position + 1 :], *clause.second]
             clause.subject = clause.subject[:position]

@@ -19,6 +19,7 @@ from tasks.extract.rules.chinese.lexicon import (
     PERSON_ENDINGS,
     PIVOTS,
     PRONOUNS,
+    SAYING,
     SURNAMES,
     WHILE,
 )
@@ -51,6 +52,7 @@ from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
+    is_addressed,
     is_hedged,
     is_known,
     is_person,
@@ -64,8 +66,10 @@ NOBODY = TypedName("", "unknown")  # makes no facts
 # What begins after it has a subject of its own: a colon, the number of an item.
 ITEM = re.compile(r"(?:[：:]\s*|[（(][一二三四五六七八九十\d]+[）)]\s*)$")
 REASONS = frozenset(["由于", "因", "因为", "因应"])
+SAYING_SO = SAYING | BELIEVING | CLAUSAL | {"觉得", "希望", "看到"}  # what follows is theirs
+SPEECH = re.compile("[说道曰问答喊][:：]")  # a passage that quotes without quotation marks
 LONGEST_MOMENT = 4  # clauses for which 永平三年， holds
-SAYING = "为是作：:"  # between a relation and the name it gives: 又称为
+AFTER_LABEL = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
 @dataclass(slots=True)
@@ -96,7 +100,8 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     clauses, asides = split_clauses(sentence.tokens)
     passage.clause, passage.standing = None, PLAIN
     read_asides(passage, asides, sentence)
-    if not is_plain(sentence.tokens):
+    speech = is_addressed(sentence.tokens) and SPEECH.search(passage.text)
+    if speech or not is_plain(sentence.tokens):
         return
     for tokens in clauses:
         read_offices(passage, tokens)
@@ -113,6 +118,11 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         if number - thread.since > LONGEST_MOMENT:
             thread.moment = ""
         thread.moment, thread.since = (moment, number) if moment else (thread.moment, thread.since)
+        if is_addressed(tokens):
+            thread.subjects, thread.stated, thread.topic = [NOBODY], "", ""
+            if is_condition(tokens) or any(t.text in SAYING_SO for t in tokens):
+                return
+            continue
         tokens = _take_defined(passage, thread, tokens)
         if not tokens:
             continue
@@ -350,7 +360,9 @@ def state_alias(statement: Statement) -> None:
     if clause.verb in ALIAS_RELATIONS:
         relation = clause.verb
     for part in split_coordination(clause.rest):
-        statement.passage.other_name(head, relation, words(part).lstrip(SAYING), statement.span)
+        statement.passage.other_name(
+            head, relation, words(part).lstrip(AFTER_LABEL), statement.span
+        )
 
 
 def state_other_name(
@@ -361,4 +373,4 @@ def state_other_name(
     if len(relation) == 1 and sum(len(token.text) for token in tokens[1:]) > 5:
         return
     for part in split_coordination(tokens[1:]):
-        passage.other_name(head, relation, words(part).lstrip(SAYING), span)
+        passage.other_name(head, relation, words(part).lstrip(AFTER_LABEL), span)

@@ -79,13 +79,15 @@ class PassageReading:
     last: TypedName | None = None  # the person whom the sentence before is about
     last_end: int = 0  # where that sentence ends
     object: TypedName | None = None  # what the last verb acted on
+    called: dict[str, str] = field(default_factory=dict)  # people by their given names
 
     def name_of(self, text: str, kind: str = "unknown") -> TypedName:
         """The name that a phrase stands for: the title's short forms mean the title."""
         text = clean(text)
         if text in self.forms or text == self.title.text:
             return self.title
-        return TypedName(text, kind)
+        known = self.called.get(text)
+        return TypedName(known, "person") if known else TypedName(text, kind)
 
     def name_phrase(self, tokens: list[Token]) -> TypedName:
         """The name of a phrase by its tokens."""

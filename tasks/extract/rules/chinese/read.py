@@ -10,6 +10,7 @@ from tasks.extract.rules.attributes import Attribute, find_attributes
 from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
+    introduced,
     is_name,
     kind_by_ending,
     looks_like_person,
@@ -59,12 +60,13 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     text = simplified(written)
     title = plain_title(simplified(row["subject"]))
     forms = short_forms(title, text)
-    names = {title, simplified(speaker), *forms} - {""}
+    called = introduced(text)
+    names = {title, simplified(speaker), *forms, *called} - {""}
     sentences = read_sentences(text, sorted(names, key=len, reverse=True))
     kind = title_kind(title, sentences)
     extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("zh"))
     passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
-    passage.document = names_document(title)
+    passage.document, passage.called = names_document(title), called
     if not passage.document:
         passage.spoke_of(passage.title)
     for sentence in sentences:

@@ -12,7 +12,13 @@ from tasks.extract.rules.chinese.lexicon import (
     ROLES,
     VAGUE,
 )
-from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of, looks_like_person
+from tasks.extract.rules.chinese.naming import (
+    TypedName,
+    described_kind,
+    is_name,
+    kind_of,
+    looks_like_person,
+)
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
 from tasks.extract.rules.chinese.statement import is_coordination, split_coordination, words
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
@@ -89,7 +95,9 @@ def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
     for name in (passage.object, passage.topic, passage.title, passage.thing):
         if noun and name is not None and name.text.endswith(noun[-1]):
             return name
-    return None
+    kind = described_kind(noun) if noun else "unknown"
+    last = passage.person if kind == "person" else passage.topic
+    return last if last is not None and last.kind == kind != "unknown" else None
 
 
 def _one(name: TypedName | None) -> tuple[list[TypedName], str] | None:
@@ -215,7 +223,8 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
     role = before[-1]
     if token.tag == "work":
         known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
-        return before if known and all(t.text != "的" for t in before) else []
+        owned = any(t.text == "的" for t in before) and before[0].tag != "ns"
+        return before if known and not owned else []
     after = tokens[end + 1 : end + 2]
     unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
     cut = unknown or (bool(after) and after[0].tag in (*PERSONS, "zg", "g", "ng"))

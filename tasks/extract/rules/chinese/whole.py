@@ -29,6 +29,7 @@ LONGEST_OBJECT = 40
 MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
 # What is left of a quotation too long for a name: somebody's words.
 QUOTES = frozenset("“”「」『』")
+NARRATORS = frozenset(["我", "俺", "咱", "笔者"])  # what they tell is theirs
 NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
 HANDLING = frozenset("将把被")
 NAMES = frozenset(["ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
@@ -36,10 +37,15 @@ ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phra
 
 
 def is_plain(tokens: list[Token]) -> bool:
-    """Whether a sentence states something: no question, condition, claim or word to the reader."""
+    """Whether a sentence states something: no question, none of somebody's words."""
     if tokens[-1].text.rstrip("”’」』）)")[-1:] in ("？", "?"):
         return False
-    return not any(token.text in SPEAKERS or token.text in QUOTES for token in tokens)
+    return not any(token.text in QUOTES or token.text in NARRATORS for token in tokens)
+
+
+def is_addressed(tokens: list[Token]) -> bool:
+    """Whether a clause speaks of who writes or reads."""
+    return any(token.text in SPEAKERS for token in tokens)
 
 
 def is_hedged(tokens: list[Token]) -> bool:
