@@ -19,6 +19,7 @@ LOCAL = pa.schema(
         "kind": pa.string(),
         "kind_stated": pa.bool_(),
         "mentions": pa.int64(),
+        "first_said": pa.int64(),
         "as_title": pa.bool_(),
         "description": pa.string(),
         "context": pa.string(),

@@ -26,20 +26,36 @@ Row = dict[str, Any]
 class Believed:
     """Which guesses at kinds are believed: those for words, several words, acronyms, or Chinese."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: list[Row]) -> None:
         """Judge by rows of names: `kind`, `kind_stated` (absent or null: a guess), `mentions`."""
         guesses: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         for row in rows:
             if not row.get("kind_stated"):
                 votes = guesses[_shape(row["name"])][normalise_name(row["name"])]
                 votes[row["kind"]] += row["mentions"]
+        self._stated = _stated(rows)
         agreement = {shape: _agreement(names) for shape, names in guesses.items()}
         self._doubtful = {shape for shape, share in agreement.items() if share < LEAST_AGREEMENT}
 
     def kind(self, row: Row) -> str:
-        """Return the kind of a row, `unknown` for a guess that is not believed."""
+        """Return the kind of a row, `unknown` for a guess that is not believed.
+
+        What texts state of a name of several words, no guess elsewhere contradicts.
+        """
+        stated = None if row.get("kind_stated") else self._stated.get(normalise_name(row["name"]))
+        if stated:
+            return stated
         doubted = not row.get("kind_stated") and _shape(row["name"]) in self._doubtful
         return "unknown" if doubted else row["kind"]
+
+
+def _stated(rows: Iterable[Row]) -> dict[str, str]:
+    """Return the kind that texts state of each name of several words, if they agree."""
+    stated: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.get("kind_stated") and row["kind"] != "unknown" and " " in row["name"]:
+            stated[normalise_name(row["name"])].add(row["kind"])
+    return {norm: kinds.pop() for norm, kinds in stated.items() if len(kinds) == 1}
 
 
 def _shape(name: str) -> str:

@@ -15,7 +15,13 @@ from tasks.publish.resolve.added_words import (
 )
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
-from tasks.publish.resolve.short_forms import forms_listed, may_shorten, sense_of, short_forms
+from tasks.publish.resolve.short_forms import (
+    forms_listed,
+    gives_full_name,
+    may_shorten,
+    sense_of,
+    short_forms,
+)
 from tasks.text.names import is_acronym_of
 
 TITLE_WEIGHT = 5
@@ -183,12 +189,24 @@ class _DocumentNames:
         decisive = full.norm if is_acronym_of(alias, name) else short.norm
         if full is short or kinds_clash(full.kind, short.kind, decisive):
             return
+        if self._is_shared(short.norm) and full.norm.endswith(f" {short.norm}"):
+            return  # one passage knows one bearer of a surname alone
         if self._contradicts(full, short):
             return
         if _PHRASE.match(alias) and not _PHRASE.match(name):
             return
         short.short, short.stated = not short.titled, True
         self.join(full, short)
+
+    def _is_shared(self, surname: str) -> bool:
+        """Tell whether several persons of the document have a surname."""
+        persons = (unit for unit in self.units.values() if unit.kind == "person")
+        bearers = {
+            self.find(unit)
+            for unit in persons
+            if unit.norm.endswith(f" {surname}") and gives_full_name(unit)
+        }
+        return len(bearers) > 1
 
     def join_short_forms(self) -> None:
         units = sorted(self.units.values(), key=lambda unit: unit.key)[:_MAX_NAMES]
@@ -202,9 +220,13 @@ class _DocumentNames:
 
     def _join_to_unique(self, unit: Unit, candidates: list[Unit]) -> None:
         fits = [candidate for candidate in candidates if may_shorten(unit, candidate)]
+        fits = named = [unit for unit in fits if gives_full_name(unit)] or fits
         roots = {self.find(candidate) for candidate in fits}
         if len(roots) > 1:
             fits = [candidate for candidate in fits if candidate.titled]
+            roots = {self.find(candidate) for candidate in fits}
+        if len(roots) > 1 or not roots:
+            fits = self._introduced(unit, named)
             roots = {self.find(candidate) for candidate in fits}
         joinable = len(roots) == 1 and self.find(unit) not in roots
         if joinable and not self._contradicts(fits[0], unit):
@@ -212,6 +234,12 @@ class _DocumentNames:
             if kinds_clash(unit.kind, fits[0].kind, unit.norm):
                 unit.kinds = Counter({fits[0].kind: unit.mentions})
             self.join(fits[0], unit)
+
+    def _introduced(self, short: Unit, persons: list[Unit]) -> list[Unit]:
+        """Return the one person with a surname who was named before it stood alone."""
+        before = [unit for unit in persons if unit.first_said < short.first_said]
+        surname = " " not in short.norm and all(unit.kind == "person" for unit in before)
+        return before if surname else []
 
     def entities(self) -> list[LocalEntity]:
         groups: dict[Unit, list[Unit]] = defaultdict(list)

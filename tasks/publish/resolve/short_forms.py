@@ -17,6 +17,7 @@ _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of | and ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 _MAX_PARTS = 6  # parts of a person's name
+PERSONS = 4  # one mention of so many that is taken for a person makes a surname of a name
 _MOST_CAPITALS = 4  # of them; more are a list
 
 
@@ -108,14 +109,27 @@ def without_legal_form(norm: str) -> str:
     return " ".join(words)
 
 
+def _may_be_person(unit: Unit) -> bool:
+    """Tell whether so many mentions of a name were taken for a person that the others may err."""
+    return PERSONS * unit.kinds["person"] >= unit.mentions - unit.kinds["unknown"] > 0
+
+
+def gives_full_name(unit: Unit) -> bool:
+    """Tell whether a name is no surname with a form of address alone, as "M. Martin" is."""
+    return unit.kind != "person" or len(_parts(_bare(unit))) > 1
+
+
 def may_shorten(short: Unit, full: Unit) -> bool:
     """Tell whether a name that equals a short form of another can mean it."""
     if full.norm.split()[0] in _SHIPS:
         return short.norm == full.norm.partition(" ")[2]
+    if full.kind == "person":
+        surname = normalise_name(_parts(_bare(full))[-1])
+        if surname == short.norm and _may_be_person(short):
+            return True
     if kinds_clash(short.kind, full.kind, short.norm):
         return False
     if full.kind == "person":
-        surname = normalise_name(_parts(_bare(full))[-1])
         return short.kind == "person" or surname in forms_listed(short)
     if short.norm == full.norm.split()[0] and full.titled:
         return short.kind == full.kind
