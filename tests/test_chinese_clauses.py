@@ -93,3 +93,19 @@ def test_who_is_introduced_by_a_courtesy_name_is_known_by_the_given_name(comma: 
 def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
     rows = extract("白水统计局成立独立委员会。该机构发布年报。", "湿地条例").statements
     assert rows[-1]["subject_name"] == "白水统计局"
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "max_size 设置页面允许的最大值，默认值为 infinity。",
+            ("max_size的默认值", "为", "infinity"),
+        ),
+        ("白水县是行政区，面积为30平方公里。", ("白水县的面积", "为", "30平方公里")),
+        ("白水县，旧称青山。", ("白水县", "旧称", "青山")),
+    ],
+)
+def test_an_attribute_is_stated_of_whose_it_is(text: str, statement: tuple[str, str, str]) -> None:
+    rows = extract(text, "白水县").statements
+    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]

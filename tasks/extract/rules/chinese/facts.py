@@ -9,6 +9,7 @@ from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
+    ATTRIBUTES,
     BELIEVING,
     CLAUSAL,
     COPULAS,
@@ -93,6 +94,7 @@ class Thread:
     required: bool = False  # the last clause says what has to be done, and so do those that go on
     names: list[TypedName] = field(default_factory=list)  # the subjects of its own
     last: TypedName | None = None  # the person whom the sentence before is about
+    opening: TypedName = NOBODY  # what the sentence begins with: a parameter, whose default follows
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
@@ -133,8 +135,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             thread.around = replace(thread.around, modality="conditional")
             thread.subjects = [NOBODY]
         elif number and tokens[0].text in ALIAS_RELATIONS and len(tokens) > 1:
-            span = (sentence.start, tokens[-1].end)
-            state_other_name(passage, thread.subjects[0], tokens, span)
+            _read_other_name(passage, thread, tokens)
         else:
             quoted = take_source(tokens)
             if quoted is not None:
@@ -145,6 +146,16 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 _read_tokens(passage, thread, tokens, first=number == 0)
     passage.last, passage.last_end = next_person(sentence, thread.names, last), sentence.end
     read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
+
+
+def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token]) -> None:
+    """A clause that begins with what it gives, of whom the sentence is about: 原名周樟寿."""
+    head, span = thread.subjects[0], (thread.sentence.start, tokens[-1].end)
+    state_other_name(passage, head, tokens, span)
+    if head != NOBODY and len(tokens[0].text) > 1:
+        clause = Clause(tokens, verb=tokens[0].text, rest=tokens[1:])
+        meant = take_standing([tokens[0]], thread.around)
+        add_statement(passage, clause, meant, ([head], ""), clause.start, Surroundings())
 
 
 def _subject(tokens: list[Token]) -> str:
@@ -214,7 +225,12 @@ def _read_tokens(
     if joins or is_hedged(told) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects, thread.stated = [NOBODY], ""
         return
-    own = resolve_subject(passage, clause, _carried(passage, clause, thread.subjects))
+    carried_names = _carried(passage, clause, thread.subjects)
+    if first and tokens[0].tag == "latin":
+        thread.opening = passage.name_phrase(tokens[:1])
+    elif carried_names == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
+        carried_names = [thread.opening]  # max_size 设置…，默认值为 3
+    own = resolve_subject(passage, clause, carried_names)
     if clause.subject:
         name = passage.name_phrase(clause.subject)
         person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES

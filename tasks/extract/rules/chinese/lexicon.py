@@ -24,6 +24,7 @@ TAGS = {
     for word in words.split()
 }
 ATTRIBUTES = frozenset(_listed("attributes"))
+TAGS |= dict.fromkeys(ATTRIBUTES, "n")
 LANGUAGES = frozenset(_listed("languages"))
 ALIAS_RELATIONS = frozenset(_listed("alias_relations"))
 MEASURES: dict[str, str] = _WORDS["measures"]

@@ -27,6 +27,7 @@ from tasks.text.chinese_words import tag_of
 
 LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
+LONGEST_OWNER = 16
 LONGEST_QUALITY = 4  # tokens of 必须的
 RULERS = ("帝", "宗", "祖", "皇上", "朝廷", "天子")  # they give titles, and get none
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
@@ -69,7 +70,10 @@ def add_statement(
     named = len(names) == 1 and not attribute and not (carried and not clause.subject)
     subject_name = names[0].text if named else ""
     subject = text_of(clause.subject) or carried
-    subject = subject or "的".join(filter(None, (*_first(names), attribute)))
+    equals = clause.verb in COPULAS or clause.verb.endswith("为")
+    owned = equals and subject == attribute and len(names) == 1 and _can_own(names[0].text)
+    if not subject or owned:
+        subject = "的".join(filter(None, (*_first(names), attribute)))
     rest = _own_object(clause.rest)
     office = 0 if clause.subject else _office(clause, rest)
     if office:  # 任命李安国为校长
@@ -179,6 +183,11 @@ def _lead(tokens: list[Token], carried: str) -> Mention | None:
         "modality": standing.modality,
         "attribution": "",
     }
+
+
+def _can_own(name: str) -> bool:
+    """Whether a name is short and simple enough to be put before what is its: 甲公司|的总部."""
+    return 0 < len(name) <= LONGEST_OWNER and "的" not in name
 
 
 def _first(names: list[TypedName]) -> list[str]:
