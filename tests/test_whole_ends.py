@@ -183,6 +183,25 @@ def test_an_end_is_whole_although_signs_or_other_words_stand_in_it(text, expecte
     assert expected in facts(read(text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Acting District Attorney thanked Megan Low.",
+        "Part of Acme joined the Senate of Bern in 1999.",
+    ],
+)
+def test_an_office_or_a_part_of_something_is_nobody(text):
+    assert not facts(read(text))
+
+
 def test_years_that_follow_on_each_other_are_those_of_an_office():
     text = "The keepers were Nicolas Low (1681–1714), François Moret (1714–25) and Jo Bern."
     assert not [fact for fact in facts(read(text)) if fact[1] in ("born in", "died in")]
+
+
+def test_no_value_leads_a_list_or_repeats_its_subject():
+    text = "Reading these guides enables you to build tools:\n\n- Graphs\n- Alerts"
+    tails = {tail for _, _, tail in facts(read(text, "Acme", "Resources"))}
+    assert tails == {"Graphs", "Alerts"}
+    table = "| Belief | Example |\n| --- | --- |\n| Atheism | Atheism |\n| Deism | Voltaire |\n"
+    assert {tail for _, _, tail in facts(read(table, "Religions"))} == {"Voltaire"}

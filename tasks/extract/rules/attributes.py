@@ -127,7 +127,7 @@ def _items(
     """Yield one attribute, or one per item of a list."""
     separator = WORD_LIST if _is_word_list(value) else LIST
     for item in separator.split(value)[:MOST_ITEMS]:
-        if item.strip():
+        if item.strip() and not item.rstrip().endswith((":", "：")):
             yield Attribute.stated(head, relation, item.strip(), span, language)
 
 

@@ -95,6 +95,8 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
         extracted.place_in(layout.prose)
         extracted.names = _outside_code(extracted.names, row["text"])
     for attribute in find_attributes(row, layout, "en"):
+        if attribute.head == attribute.tail:
+            continue
         if len(attribute.tail) <= LONGEST_TAIL:
             extracted.triples.append(attribute.triple())
         else:

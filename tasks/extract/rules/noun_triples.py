@@ -18,7 +18,7 @@ from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.relations import VAGUE_ADJECTIVES
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.triple import RuleTriple, head_of, tail_of, term_of, triple_of
+from tasks.extract.rules.triple import SORTS, RuleTriple, head_of, tail_of, term_of, triple_of
 from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
@@ -29,7 +29,6 @@ MEASURES = {
 }  # fmt: skip
 RELATING = word_set("of to between")
 SINGLING = word_set("only first last sole")
-SORTS = word_set("type kind sort form one part member number variety example name")
 
 
 def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:

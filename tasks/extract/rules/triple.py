@@ -15,6 +15,7 @@ from tasks.extract.rules.confidence import (
     sentence_features,
     word_features,
 )
+from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import (
@@ -28,6 +29,8 @@ from tasks.extract.rules.noun_phrases import (
 )
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
+from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -46,6 +49,7 @@ POINTING = word_set(
     "following above below aforementioned same such former latter this that these those here there "
     "another other others similar"
 )
+SORTS = word_set("type kind sort form one part member number variety example name")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
 
 
@@ -106,6 +110,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
         return False
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
+    cut = cut or _bears_subject(passage.tree, tail) or _is_unnamed_holder(passage, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
 
@@ -164,6 +169,24 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
         and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
         and tree.dep[noun] not in SUBJECTS
     )
+
+
+def _bears_subject(tree: Tree, tail: Called) -> bool:
+    """Whether a tail holds the subject of a verb behind it: "a talk about how X [grew]"."""
+    return bool(tail.tokens) and any(
+        tree.dep[token] in SUBJECTS and tree.head[token] > tail.tokens[-1] for token in tail.tokens
+    )
+
+
+def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
+    """Whether a head is an office whose holder did something once: "the Acting Mayor thanked"."""
+    tree, tokens = passage.tree, triple.head.tokens
+    if triple.head.resolved or not triple.head.named or not tokens:
+        return False
+    words = [tree.lower[token] for token in tokens]
+    office = words[-1] in OFFICES or kind_of_noun(words[-1]) == "person"
+    once = any(tree.tag[token] == "VBD" for token in triple.clause.verb)
+    return office and once and all(map(is_word, words))
 
 
 def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
@@ -225,6 +248,8 @@ def _owned_phrase(passage: ParsedPassage, subject: int) -> Called | None:
     """Return "primary mirror of X" for "its primary mirror" and "the primary mirror of X"."""
     tree = passage.tree
     if tree.tag[subject] != "NN" or tree.child(subject, "nummod") is not None:
+        return None
+    if tree.lower[subject] in SORTS:
         return None
     for child in possessors(tree, subject):
         owner = call(passage, child)
