@@ -132,3 +132,17 @@ def test_a_chinese_alias_is_one_whole_name(text: str, others: set[str]) -> None:
     title = text[: re.search("[，（]", text).start()]
     found = {row["alias"] for row in extract_chinese(text, title.removeprefix("萨尔")).aliases}
     assert found == others
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("We run the Acme Gateway.", "Acme Gateway"),
+        ("You must install Redis first.", "Redis"),
+    ],
+)
+def test_an_artefact_is_a_thing_by_its_noun_or_by_what_is_done_with_it(
+    text: str, name: str
+) -> None:
+    found = [(row["name"], row["kind"], row["kind_stated"]) for row in names(text)]
+    assert found == [(name, "thing", True)]

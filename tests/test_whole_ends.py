@@ -205,3 +205,8 @@ def test_no_value_leads_a_list_or_repeats_its_subject():
     assert tails == {"Graphs", "Alerts"}
     table = "| Belief | Example |\n| --- | --- |\n| Atheism | Atheism |\n| Deism | Voltaire |\n"
     assert {tail for _, _, tail in facts(read(table, "Religions"))} == {"Voltaire"}
+
+
+def test_two_subjects_of_one_verb_may_be_joined_words():
+    text = "Acmeview - A self-hosted web tool for monitoring Grafana networks in a single place."
+    assert read(text).failed is None

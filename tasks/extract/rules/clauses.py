@@ -184,7 +184,7 @@ class _Finder:
         tree = self.tree
         subjects = [c for c in tree.children[token] if tree.dep[c] == "nsubj" and c < token]
         words = tree.words[first : subjects[-1] + 1] if len(subjects) > 1 else []
-        return "," not in words and any(word[0].islower() for word in words)
+        return "," not in words and any(word[:1].islower() for word in words)
 
     def _antecedent(self, token: int, pronoun: int) -> tuple[int, str] | None:
         """Return what a relative pronoun stands for."""

@@ -4,7 +4,7 @@ import re
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
-from tasks.extract.rules.lexicon import KIND_OF_NOUN, OFFICES, OPENERS
+from tasks.extract.rules.lexicon import ARTEFACTS, KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
@@ -261,9 +261,14 @@ def _capitalised_part(tree: Tree, first: int, last: int) -> tuple[int, int]:
     """Cut what the recogniser took in before and after a name: "configure X", "X dashboard"."""
     while first < last and _is_plain(tree, first):
         first += 1
-    while last > first and _is_plain(tree, last - 1) and tree.lower[last - 1] not in KIND_OF_NOUN:
+    while last > first and _is_plain(tree, last - 1) and not _is_class(tree.lower[last - 1]):
         last -= 1
     return first, last
+
+
+def _is_class(noun: str) -> bool:
+    """Whether a noun in lower case may be the end of a name: "Hubble telescope"."""
+    return noun in KIND_OF_NOUN and noun not in ARTEFACTS
 
 
 def _is_plain(tree: Tree, token: int) -> bool:

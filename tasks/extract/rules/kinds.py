@@ -4,7 +4,7 @@ A passage tells kinds by "X is a river", by appositions and by "the probe X".
 """
 
 from tasks.extract.rules.clauses import SUBJECTS
-from tasks.extract.rules.lexicon import KIND_OF_NOUN
+from tasks.extract.rules.lexicon import HANDLING, KIND_OF_NOUN
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_word
@@ -89,6 +89,8 @@ def _kind_stated(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str,
             kind = kind_of_noun(tree.lemma[noun].lower())
             if kind != "unknown" and noun not in passage.entities:
                 return kind
+        if tree.dep[token] == "obj" and tree.lemma[head] in HANDLING:
+            return "thing"
     before = _kind_before(passage, name, stated_kinds)
     prefix, _, rest = name.name.partition(" ")
     ship = before == "unknown" and rest and prefix in SHIP_PREFIXES

@@ -15,9 +15,13 @@ def _listed(name: str) -> frozenset[str]:
 OPENERS = _listed("openers")
 NEGATING = _listed("negating")
 OFFICES = _listed("offices")
+HANDLING = _listed("handling")
 _PAIRS = iter(_WORDS["offices_in_full"].split())
 OFFICE_IN_FULL = dict(zip(_PAIRS, _PAIRS, strict=True))
 MODALITY_OF_WORD = {
     word: modality for modality, words in _WORDS["modality"].items() for word in words.split()
 }
-KIND_OF_NOUN = {noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()}
+ARTEFACTS = _listed("artefacts")
+KIND_OF_NOUN = dict.fromkeys(ARTEFACTS, "thing") | {
+    noun: kind for kind, nouns in _WORDS["kinds"].items() for noun in nouns.split()
+}
