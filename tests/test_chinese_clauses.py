@@ -109,3 +109,14 @@ def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
 def test_an_attribute_is_stated_of_whose_it_is(text: str, statement: tuple[str, str, str]) -> None:
     rows = extract(text, "白水县").statements
     assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
+
+
+def test_what_is_denied_is_never_affirmed() -> None:
+    (row,) = extract("海河公司不敢隐瞒。", "湿地条例").statements
+    assert row["polarity"] == "negative"
+    assert extract("本政策不适用于以下情况。", "湿地条例").statements == []
+
+
+@pytest.mark.parametrize("text", ["1元即可报名。", "每小时消毒1万平米。"])
+def test_a_number_or_a_time_is_no_subject(text: str) -> None:
+    assert extract(text, "湿地条例").statements == []

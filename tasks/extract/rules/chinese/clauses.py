@@ -156,7 +156,7 @@ def _is_manner(tokens: list[Token], position: int) -> bool:
 def _says_when(tokens: list[Token], position: int) -> bool:
     """Whether a word of time stands before what is done then: 该协议|最初|由甲公司|开发."""
     token, after = tokens[position], tokens[position + 1 : position + 2]
-    ruled = token.text.endswith(("朝", "代", "唐", "宋", "晋", "汉", "魏"))  # 宋朝 acts, too
+    ruled = token.text.endswith(("朝", "代", "世", "唐", "宋", "晋", "汉", "魏"))  # 宋朝 acts, too
     return token.tag == "t" and bool(after) and after[0].tag[0] in "pdv" and not ruled
 
 
@@ -212,7 +212,11 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
         return None
     after_noun = start > 0 and tokens[start - 1].nominal
     modal = tokens[start].text in MODALITY_OF_WORD and tokens[start].text != "要"
-    if modal or (after_noun and tokens[start].text in GOVERNING):
+    if (
+        modal
+        or tokens[start].text in PREPOSITIONS
+        or (after_noun and tokens[start].text in GOVERNING)
+    ):
         return None
     stop = min(len(tokens) - 1, position + LONGEST_RELATIVE)
     for end in range(start + 1, stop):

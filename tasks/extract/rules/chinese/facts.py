@@ -149,12 +149,16 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
 
 
 def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token]) -> None:
-    """A clause that begins with what it gives, of whom the sentence is about: 原名周樟寿."""
-    head, span = thread.subjects[0], (thread.sentence.start, tokens[-1].end)
-    state_other_name(passage, head, tokens, span)
-    if head != NOBODY and len(tokens[0].text) > 1:
-        clause = Clause(tokens, verb=tokens[0].text, rest=tokens[1:])
-        meant = take_standing([tokens[0]], thread.around)
+    """A clause that begins with what it gives: 原名周樟寿, 字舍予, 简称“京”."""
+    relation, head = tokens[0].text, thread.subjects[0]
+    if len(relation) == 1 and sum(len(token.text) for token in tokens[1:]) > 5:
+        return
+    span = (thread.sentence.start, tokens[-1].end)
+    for part in split_coordination(tokens[1:]):
+        passage.other_name(head, relation, words(part).lstrip(AFTER_LABEL), span)
+    if head != NOBODY and len(relation) > 1:
+        clause = Clause(tokens, verb=relation, rest=tokens[1:])
+        meant = take_standing(tokens[:1], thread.around)
         add_statement(passage, clause, meant, ([head], ""), clause.start, Surroundings())
 
 
@@ -379,14 +383,3 @@ def state_alias(statement: Statement) -> None:
         statement.passage.other_name(
             head, relation, words(part).lstrip(AFTER_LABEL), statement.span
         )
-
-
-def state_other_name(
-    passage: PassageReading, head: TypedName, tokens: list[Token], span: tuple[int, int]
-) -> None:
-    """A clause that begins with what it gives: 原名周樟寿, 字舍予, 简称“京”."""
-    relation = tokens[0].text
-    if len(relation) == 1 and sum(len(token.text) for token in tokens[1:]) > 5:
-        return
-    for part in split_coordination(tokens[1:]):
-        passage.other_name(head, relation, words(part).lstrip(AFTER_LABEL), span)

@@ -25,9 +25,11 @@ from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word
 from tasks.extract.rules.modality import Standing
 from tasks.text.chinese_words import tag_of
 
+AFFIRMING = frozenset(["不断", "不仅", "不但", "不时", "不久", "不禁", "未来", "不同", "不是"])
 LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
+LONGEST_UNIT = 3  # 每小时
 LONGEST_QUALITY = 4  # tokens of 必须的
 RULERS = ("帝", "宗", "祖", "皇上", "朝廷", "天子")  # they give titles, and get none
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
@@ -92,7 +94,7 @@ def add_statement(
     usual = "默认" if text_of(clause.subject[1:]).endswith("默认") else ""
     subject, subject_name = subject.removesuffix(usual), subject_name.removesuffix(usual)
     done = stated or around.condition or not agent
-    if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause):
+    if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause, meant):
         return False
     if any(word.text == "请" for word in meant.words):
         return False  # it speaks to the reader
@@ -217,12 +219,14 @@ def _own_object(rest: list[Token]) -> list[Token]:
     return rest
 
 
-def _is_whole(clause: Clause) -> bool:
+def _is_whole(clause: Clause, meant: Meant) -> bool:
     """Whether a clause is one sentence: a noun phrase as its subject, a verb, no second one."""
     subject, rest = clause.subject, clause.rest
     if clause.second or not clause.verb or clause.tokens[-1].text in TEMPORAL:
         return False
-    if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause)))):
+    if _may_deny(clause):
+        return False
+    if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause, meant)))):
         return False
     if len(subject) == 1 and subject[0].text in ALONE:
         return False
@@ -244,16 +248,33 @@ def _is_whole(clause: Clause) -> bool:
     )
 
 
-def _happens(clause: Clause) -> bool:
+def _may_deny(clause: Clause) -> bool:
+    """Whether a word before the verb is not known but looks like a denial: 不适|用于."""
+    end = clause.rest[0].start if clause.rest else clause.end
+    start = clause.subject[-1].end if clause.subject else clause.start
+    led = {token.start for p in clause.prepositions for token in p.phrase}
+    return any(
+        token.text[0] in "不未没勿"
+        and not clause.verb.startswith(token.text)
+        and token.text not in AFFIRMING
+        for token in clause.tokens
+        if start <= token.start < end and token.start not in led
+    )
+
+
+def _happens(clause: Clause, meant: Meant) -> bool:
     """Whether a verb without an object says what happens: 需求|逐步|恢复, 矛盾|发生转化."""
     before, last = clause.tokens[-2:]
-    led = before.tag in ("d", "ad", "vd") or len(clause.verb) > len(last.text)
-    return led and last.tag == "v" and len(last.text) > 1 and clause.verb not in CLAUSAL
+    led = meant.words or before.tag in ("d", "ad", "vd") or len(clause.verb) > len(last.text)
+    return bool(led) and last.tag == "v" and len(last.text) > 1 and clause.verb not in CLAUSAL
 
 
 def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     """Whether a subject reads as a noun phrase; `places`: as a place, too (飞船内部有酒吧)."""
     first, last = subject[0], subject[-1]
+    counts = len(subject) == 1 and first.tag in ("number", "m", "t")
+    if counts or (first.text[0] == "每" and len(text_of(subject)) <= LONGEST_UNIT):
+        return False
     opening = {tag_of(first.text[:length]) for length in (1, 2)}
     acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
     if acts or first.text.startswith("一") or any(token.text in HANDLING for token in subject):
