@@ -31,9 +31,14 @@ def matrix(samples: Sequence[Mapping[str, float]], rare: int) -> tuple[list[str]
     return names, np.array(rows)
 
 
-def fit(x: np.ndarray, y: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
-    """Return ridge logistic weights by Newton's method; the intercept is not shrunk."""
-    weights = np.zeros(x.shape[1])
+def fit(
+    x: np.ndarray, y: np.ndarray, ridge: float = RIDGE, start: np.ndarray | None = None
+) -> np.ndarray:
+    """Return ridge logistic weights by Newton's method; the intercept is not shrunk.
+
+    `start` saves steps where weights of nearly the same rows are known.
+    """
+    weights = np.zeros(x.shape[1]) if start is None else start.copy()
     penalty = np.full(x.shape[1], ridge)
     penalty[0] = 1e-6
     for _ in range(30):

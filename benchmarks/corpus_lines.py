@@ -13,8 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calibrate import matrix
-from benchmarks.judged_facts import RARE, by_other_corpora, judged_facts, judged_samples
+from benchmarks.judged_facts import (
+    RIDGE,
+    by_other_corpora,
+    columns_of,
+    judged_facts,
+    judged_samples,
+)
 from benchmarks.results_file import write_results
 from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line
 
@@ -29,9 +34,9 @@ Corpus = tuple[np.ndarray, np.ndarray]  # probabilities, and 1 for useful
 def by_corpus(language: str) -> list[Corpus]:
     """Return the triples of each corpus of a language, weighed without it."""
     samples = judged_samples(judged_facts(language))
-    _, x = matrix([sample.features for sample in samples], RARE)
+    _, x, _ = columns_of(samples)
     y = np.array([sample.verdict == "useful" for sample in samples], float)
-    p = by_other_corpora(samples, x, y)
+    p = by_other_corpora(samples, x, y, RIDGE[language])
     names = np.array([sample.corpus for sample in samples])
     return [(p[names == name], y[names == name]) for name in np.unique(names)]
 

@@ -1,7 +1,8 @@
 """How likely a fact is right: a logistic regression over what the rules saw.
 
-The weights in `confidence.json` are fitted by `benchmarks/calibrate.py` to judged extractions. A
-feature is 0 or 1, a count or a logarithm, so that a reader can see what speaks for a fact.
+The weights in `confidence.json` are fitted by `benchmarks/judged_facts.py` to judged triples. A
+feature is 0 or 1, a count or a logarithm, so that a reader can see what speaks for a fact. Beside
+them weigh the states of the parser's encoder at a few words (`state_weights.safetensors`).
 """
 
 import json
@@ -9,6 +10,8 @@ import math
 import re
 from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause
 from tasks.extract.rules.noun_phrases import Called
@@ -22,6 +25,8 @@ SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
 COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
+STATE_WEIGHTS = Path(__file__).with_name("state_weights.safetensors")
+STATES = (10, 96)  # words around a triple's ends, and what the parser's encoder gives of each
 NOTE_PRECISION = Path(__file__).with_name("note_precision.json")
 STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 
@@ -159,6 +164,36 @@ def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, fl
     }
 
 
+def end_states(tree: Tree, clause: Clause, head: list[int], tail: list[int]) -> np.ndarray:
+    """Return STATES float32: the encoder's states at both ends, the subject and the predicate.
+
+    Of each end the word before, the first, the last and the word after, which shows where a phrase
+    is cut. The row of a word that is not there is zero, as are all if the tree has no states.
+    """
+    rows = np.zeros(STATES, np.float32)
+    places = [*_around(head), *_around(tail), clause.predicate, clause.subject]
+    for row, token in enumerate(places):
+        if 0 <= token < len(tree.states):
+            rows[row] = tree.states[token]
+    return rows
+
+
+def _around(end: list[int]) -> list[int]:
+    return [end[0] - 1, end[0], end[-1], end[-1] + 1] if end else [-1] * 4
+
+
+def centred(states: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return states less their mean; what is not there stays zero."""
+    return np.where(states.any(-1, keepdims=True), states - mean, 0)
+
+
+@lru_cache(maxsize=1)
+def _state_weights() -> dict[str, np.ndarray]:
+    from safetensors.numpy import load_file
+
+    return load_file(str(STATE_WEIGHTS))
+
+
 @lru_cache(maxsize=1)
 def _ranks() -> dict[str, float]:
     words = COMMON_WORDS.read_text(encoding="utf-8").split()
@@ -222,10 +257,18 @@ def _weights(path: Path) -> dict[str, float]:
     return json.loads(path.read_text(encoding="utf-8"))["weights"]
 
 
-def probability(values: dict[str, float], fitted: Path = WEIGHTS) -> float:
-    """Return the probability that a fact with these features is right, to three decimals."""
+def probability(
+    values: dict[str, float], fitted: Path = WEIGHTS, states: np.ndarray | None = None
+) -> float:
+    """Return the probability that a fact with these features is right, to three decimals.
+
+    `states` are those of `end_states`, of a triple only.
+    """
     weights = _weights(fitted)
     total = weights["constant"]
     for name, value in values.items():
         total += weights.get(name, 0.0) * value
+    if states is not None:
+        shipped = _state_weights()
+        total += float(np.vdot(centred(states, shipped["mean"]), shipped["weights"]))
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 3)

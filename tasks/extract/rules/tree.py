@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tasks.extract.english_pipeline.load import SHIPPED_MODEL
 from tasks.extract.rules.genitive_names import join_genitive_names
 from tasks.extract.rules.hidden_verbs import read_hidden_verbs
 from tasks.text.english_words import verb_lemma
@@ -61,7 +62,8 @@ class Tree:
     `dep` holds Universal Dependencies labels, `start` and `end` character offsets in the text,
     `children` the dependents in order, `sentences` the token ranges of sentences, `names` the
     token ranges of recognised names with their labels, and `units` those of titles and terms that
-    the text sets apart.
+    the text sets apart. `states` are those of the shipped pipeline's encoder, (tokens, 96) float32;
+    another pipeline's mean something else, so that there are none.
     """
 
     text: str
@@ -77,6 +79,7 @@ class Tree:
     sentences: list[tuple[int, int]]
     names: list[tuple[int, int, str]]
     units: list[tuple[int, int]] = field(default_factory=list)
+    states: Any = ()
     children: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -171,6 +174,7 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
         end=ends,
         sentences=[(sentence.start, sentence.end) for sentence in doc.sents],
         names=[(name.start, name.end, name.label_) for name in doc.ents],
+        states=doc.tensor,
     )
     if reduced is not None and reduced.units:
         tree.units = tree.tokens_of(reduced.units)
@@ -183,6 +187,8 @@ BATCH = 64
 def parse(nlp: "Language", texts: Iterable[str]) -> Iterator["Doc"]:
     """Yield the parsed texts in order; a batch is parsed at once, with the same result for each."""
     for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH):
+        if nlp.path != SHIPPED_MODEL:
+            doc.tensor = doc.tensor[:0]
         yield read_hidden_verbs(nlp, doc)
 
 

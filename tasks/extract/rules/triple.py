@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import (
     antecedent_features,
     end_features,
+    end_states,
     features,
     left_out,
     probability,
@@ -71,7 +74,8 @@ class RuleTriple:
 def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
     """Return a triple as a row of TripleMention, without its ordinal."""
     head, tail, value = triple.head, triple.tail, triple.value
-    confidence = probability(triple_features(passage, triple))
+    states = triple_states(passage, triple)
+    confidence = probability(triple_features(passage, triple), states=states)
     standing = standing_of(passage, triple.clause)
     return {
         "head": " ".join(head.name.split()),
@@ -102,6 +106,11 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
         **end_features(passage, "tail", tail),
         f"tail value {'entity' if tail.named else triple.value.value_type}": 1.0,
     }
+
+
+def triple_states(passage: ParsedPassage, triple: RuleTriple) -> np.ndarray:
+    """Return the parser's states at a triple's words, of the shape STATES."""
+    return end_states(passage.tree, triple.clause, triple.head.tokens, triple.tail.tokens)
 
 
 def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
