@@ -72,6 +72,17 @@ def find_instructions(tree: Tree) -> list[Clause]:
     ]
 
 
+def has_two_subjects(tree: Tree, clause: Clause) -> bool:
+    """Whether the parser could not tell which noun before a verb is its subject.
+
+    The parts of one name are one subject.
+    """
+    verb = clause.predicate
+    subjects = [c for c in tree.children[verb] if tree.dep[c] == "nsubj" and c < verb]
+    words = tree.words[subjects[0] : subjects[-1] + 1] if len(subjects) > 1 else []
+    return "," not in words and any(word[:1].islower() for word in words)
+
+
 def _is_instruction(tree: Tree, token: int) -> bool:
     """Whether a main verb in its base form opens a sentence or follows a comma, as an order."""
     if tree.tag[token] != "VB" or not is_base_verb(tree.lower[token]):
@@ -159,7 +170,7 @@ class _Finder:
         if own is not None:
             if tree.lower[own] in RELATIVES and label != "ROOT":
                 return self._antecedent(token, own)
-            return None if self._has_two_subjects(token, own) else (own, "own")
+            return own, "own"
         if label == "conj":
             shared = self.subject(above, depth + 1)
             return shared and (shared[0], "shared" if shared[1] == "own" else shared[1])
@@ -175,16 +186,6 @@ class _Finder:
             shared = self.subject(above, depth + 1)
             return shared and (shared[0], "controlled")
         return None
-
-    def _has_two_subjects(self, token: int, first: int) -> bool:
-        """Whether the parser could not tell which noun before a verb is its subject.
-
-        The parts of one name are one subject.
-        """
-        tree = self.tree
-        subjects = [c for c in tree.children[token] if tree.dep[c] == "nsubj" and c < token]
-        words = tree.words[first : subjects[-1] + 1] if len(subjects) > 1 else []
-        return "," not in words and any(word[:1].islower() for word in words)
 
     def _antecedent(self, token: int, pronoun: int) -> tuple[int, str] | None:
         """Return what a relative pronoun stands for."""

@@ -11,7 +11,7 @@ from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.rules.aliases import find_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_fragment
-from tasks.extract.rules.clauses import Clause, find_clauses
+from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
 from tasks.extract.rules.find_names import find_names, is_written_as_title
@@ -162,7 +162,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
 def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[RuleTriple]:
     """Yield the triples of a passage, clause by clause."""
     for clause in clauses:
-        if standing_of(passage, clause).stated:
+        if standing_of(passage, clause).stated and not has_two_subjects(passage.tree, clause):
             triples = (t for t in _of_clause(passage, clause) if is_whole(passage, t))
             yield from with_period(passage, clause, list(triples))
     for triple in of_phrases(passage):
