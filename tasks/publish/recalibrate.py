@@ -14,7 +14,7 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 
-SPREAD_OF_RULES = (0.5, 0.1)  # standard deviations of intercept and slope
+SPREAD_OF_RULES = (0.35, 0.1)  # standard deviations of intercept and slope
 SPREAD_OF_MODELS = (1.0, 0.5)
 CLOSE = 1e-9  # the largest step at which Newton's method ends
 MOST_STEPS = 100
