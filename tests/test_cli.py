@@ -297,21 +297,25 @@ def test_doctor_finds_damage(own_home: Path, capsys: pytest.CaptureFixture[str])
 
 
 def processor_seconds(*command: str) -> float:
-    """Return what a command takes of the processor, the least of three runs."""
-    spent = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, *command], check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(spent)
+    """Return what a command takes of the processor."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_sql_starts_quickly(small_home: Path) -> None:
     """A query costs little more than loading the libraries that it needs, on any machine."""
-    libraries = processor_seconds("-c", "import duckdb, pyarrow.parquet, pydantic, rich.table")
-    query = processor_seconds("-m", "flows", "--home", str(small_home), "sql", "select 1")
-    assert query < 3 * libraries
+    libraries, query = [], []
+    # Other processes only add to what a command takes, so the least of several runs is compared.
+    for _ in range(6):
+        libraries.append(
+            processor_seconds("-c", "import duckdb, pyarrow.parquet, pydantic, rich.table")
+        )
+        query.append(processor_seconds("-m", "flows", "--home", str(small_home), "sql", "select 1"))
+        if min(query) < 2.5 * min(libraries):
+            break
+    assert min(query) < 3 * min(libraries)
 
 
 def typed(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
