@@ -26,6 +26,7 @@ from tasks.text.relations.vocabulary import (
     depends_on_kinds,
     known_relations,
     meaning_of,
+    meanings_alone,
     same_verb,
     vocabulary_version,
 )
@@ -145,12 +146,21 @@ def _newest(known: pa.Table) -> dict[Use, dict[str, Any]]:
 
 
 def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
-    """Return the ontology's relations by the forms of their wordings, said from the head."""
+    """Return the ontology's relations by the forms of their wordings, said from the head.
+
+    What the vocabulary takes for a relation of the ontology has its name, too: a text's "filmed by"
+    is a "director", if that is how the ontology calls it.
+    """
     meanings: dict[tuple[Any, ...], Meaning] = {}
     for wording, (name, turned) in ontology.by_wording.items():
         form = form_of(wording)
         key = (form.kind, form.words, form.marks)
         meanings.setdefault(key, Meaning(name, form.turned != turned))
+    for wording, (name, turned) in ontology.by_wording.items():
+        for known in meanings_alone(wording):
+            form = form_of(known.name)
+            key = (form.kind, form.words, form.marks)
+            meanings.setdefault(key, Meaning(name, (form.turned != known.turned) != turned))
     return meanings
 
 

@@ -254,8 +254,8 @@ class _Finder:
             if child == subject:
                 continue
             self._add_complement(token, child, complements)
-        if not any(c.role not in ("adverb", "adverbial", "time") for c in complements):
-            complements.extend(self._shared_object(token))
+        if all(c.role in ("adverb", "adverbial", "time", "oblique") for c in complements):
+            complements.extend(self._shared(token))
         return complements
 
     def _add_complement(self, token: int, child: int, complements: list[Complement]) -> None:
@@ -295,14 +295,30 @@ class _Finder:
                 marks.extend(c for c in tree.children[child] if tree.dep[c] == "fixed")
         return sorted(marks)
 
-    def _shared_object(self, token: int) -> list[Complement]:
-        """Return the object of both verbs, which stands after the second: "founded and led X"."""
+    def _shared(self, token: int) -> list[Complement]:
+        """Return what verbs share after the last: "founded and led X", "written and led by X"."""
         tree = self.tree
-        other = tree.head[token] if tree.dep[token] == "conj" else tree.child(token, "conj")
-        if other is None or tree.child(other, *SUBJECTS) is not None and other > token:
+        first = tree.head[token] if tree.dep[token] == "conj" else token
+        verbs = [first, *(c for c in tree.children[first] if self._is_coordinate(c))]
+        last = verbs[-1]
+        between = set(range(verbs[0], last)).difference(*map(self._inside, verbs))
+        if token not in verbs or any(tree.dep[t] not in ("cc", "punct") for t in between):
             return []
-        first, last = min(token, other), max(token, other)
-        if any(tree.dep[t] not in ("cc", "advmod", "punct") for t in range(first + 1, last)):
-            return []
-        shared = tree.child(other, "obj")
-        return [Complement("object", shared)] if shared is not None and shared > last else []
+        for child in (c for verb in verbs for c in tree.children[verb] if c > last):
+            if tree.dep[child] == "obj":
+                return [Complement("object", child)]
+            passive = all(tree.tag[verb] in ("VBN", "VBD") for verb in verbs)
+            if tree.dep[child] == "obl:agent" and passive:
+                return [Complement("agent", child, self._marks(child))]
+        return []
+
+    def _is_coordinate(self, token: int) -> bool:
+        """Whether a verb is only joined to the one before, without a subject of its own."""
+        tree = self.tree
+        verbal = tree.dep[token] == "conj" and tree.pos[token] == "VERB"
+        return verbal and tree.child(token, *SUBJECTS) is None
+
+    def _inside(self, verb: int) -> set[int]:
+        """Return a verb with its adverbs and auxiliaries."""
+        own = ("advmod", "compound", "aux", "aux:pass")
+        return {verb, *(c for c in self.tree.children[verb] if self.tree.dep[c] in own)}

@@ -60,6 +60,20 @@ def meaning_of(
     return Meaning(flipped.name, not symmetric and flipped.turned != form.turned)
 
 
+def meanings_alone(wording: str) -> list[Meaning]:
+    """Return what a wording means as the name of a relation, without any ends.
+
+    A bare noun such as "director" leads from what has one; a property of Wikidata is known by its
+    name.
+    """
+    meanings = {meaning for end in ENDS if (meaning := meaning_of(wording, end))}
+    for name, entry in _entries().items():
+        id_ = entry.get("property", "")
+        if id_ and common_relations()[id_.lstrip("-")].name == wording:
+            meanings.add(Meaning(name, id_.startswith("-")))
+    return sorted(meanings, key=lambda meaning: (meaning.name, meaning.turned))
+
+
 def known_relations() -> dict[str, KnownRelation]:
     """Return the relations of the vocabulary by their names."""
     return _listed().relations

@@ -1,0 +1,150 @@
+"""Facts of a strict ontology, in Text2KGBench's form: python -m benchmarks.ontology FOLDER.
+
+FOLDER holds ontologies/, test/ and ground_truth/ of one set of Text2KGBench (Mihindukulasooriya
+et al. 2023), such as wikidata_tekgen. Each ontology is written as `ontology.yaml` with its concepts,
+relations, domains and ranges, in mode `strict`, and nothing else: no wordings. Its test sentences
+are refreshed as one document each, and the published triples are compared with the gold ones as
+there: in lower case and without white space; a year counts as its first of January, as gold writes
+years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
+a sentence without triples has 0. `--typed` adds the model of typed relations. Writes
+benchmarks/results/ontology.json, or ontology-typed.json.
+"""
+
+import argparse
+import json
+import random
+import re
+import tempfile
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import yaml
+
+import schemas
+from benchmarks.results_file import write_results
+from schemas.ontology import ONTOLOGY_FILE
+from schemas.settings import EngineSettings, PublishSettings, Settings
+from tasks.ontology.read import with_ontology
+from tasks.refresh import refresh
+from warehouse.home import Home
+
+# Concepts that are one of Almanac's own kinds, or below it; the others are kinds of their own.
+PARENTS = {
+    "person": ("human",),
+    "place": ("city", "country", "continent", "location", "space station"),
+    "organisation": ("organization", "company", "party", "team", "band", "business", "agency"),
+    "work": ("film", "book", "album", "song", "written work", "literary work", "musical work"),
+}
+SEED = 20261123
+
+
+def ontology_of(described: dict[str, Any]) -> dict[str, Any]:
+    """Return an ontology of Text2KGBench as `ontology.yaml` has it."""
+    labels = {concept["qid"]: concept["label"] for concept in described["concepts"]}
+    kinds: dict[str, Any] = {}
+    names = {}
+    for concept, label in labels.items():
+        parent = next(
+            (kind for kind, ends in PARENTS.items() if label.endswith(tuple(ends))), None
+        )
+        names[concept] = "person" if label == "human" else label
+        if label != "human":
+            kinds[label] = {"parent": parent} if parent else {}
+    relations = {}
+    for relation in described["relations"]:
+        ends = {"domain": relation["domain"], "range": relation["range"]}
+        relations[relation["label"]] = {
+            end: [names[concept]] for end, concept in ends.items() if concept in names
+        }
+    return {"mode": "strict", "kinds": kinds, "relations": relations}
+
+
+def normalised(*parts: str) -> str:
+    """Return a triple as it is compared."""
+    parts = tuple(re.sub(r"^01 January (?=\d{4}$)", "", part) for part in parts)
+    return "|".join(re.sub(r"[_\s]+", "", part).lower() for part in parts)
+
+
+def scores(gold: set[str], stated: set[str]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of one sentence."""
+    right = len(gold & stated)
+    if not right:
+        return 0.0, 0.0, 0.0
+    precision, recall = right / len(stated), right / len(gold)
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def measure(
+    described: dict[str, Any], gold: list[dict[str, Any]], settings: Settings
+) -> dict[str, Any]:
+    """Refresh the sentences of one ontology, and compare what is published."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home")
+        home.path.mkdir()
+        ontology = yaml.safe_dump(ontology_of(described), sort_keys=False)
+        (home.path / ONTOLOGY_FILE).write_text(ontology, encoding="utf-8")
+        source = Path(folder) / "sentences.jsonl"
+        lines = [json.dumps({"id": row["id"], "title": "", "text": row["sent"]}) for row in gold]
+        source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        refresh(home, [str(source)], with_ontology(settings, home.path))
+        edition = home.editions.current()
+        assert edition is not None
+        documents = edition.table(schemas.Document).to_pylist()
+        triples = {row["triple_id"]: row for row in edition.table(schemas.Triple).to_pylist()}
+        texts = {row["document_id"]: row["text"].strip() for row in documents}
+        stated: dict[str, set[str]] = {}
+        for mention in edition.table(schemas.Mention).to_pylist():
+            triple = triples.get(mention["fact_id"])
+            if triple:
+                names = (triple["head"], triple["relation"], triple["tail"])
+                stated.setdefault(texts[mention["document_id"]], set()).add(normalised(*names))
+    by_sentence = [
+        scores(
+            {normalised(t["sub"], t["rel"], t["obj"]) for t in row["triples"]},
+            stated.get(row["sent"].strip(), set()),
+        )
+        for row in gold
+    ]
+    precision, recall, f1 = map(mean, zip(*by_sentence, strict=True))
+    return {
+        "sentences": len(gold),
+        "triples": sum(map(len, stated.values())),
+        "precision": round(precision, 3),
+        "recall": round(recall, 3),
+        "f1": round(f1, 3),
+    }
+
+
+def main() -> None:
+    """Measure each ontology, and write the means."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("--sentences", type=int, default=10**9, help="Of each ontology.")
+    options.add_argument("--typed", action="store_true", help="With the model of typed relations.")
+    least = PublishSettings().min_confidence
+    options.add_argument("--min-confidence", type=float, default=least, help="Of published facts.")
+    chosen = options.parse_args()
+    settings = Settings(
+        engine=EngineSettings(typed=chosen.typed),
+        publish=PublishSettings(min_confidence=chosen.min_confidence),
+    )
+    report: dict[str, Any] = {}
+    for path in sorted(chosen.folder.glob("ontologies/*_ontology.json")):
+        name = path.stem.removesuffix("_ontology")
+        described = json.loads(path.read_text(encoding="utf-8"))
+        truth = chosen.folder / "ground_truth" / f"ont_{name}_ground_truth.jsonl"
+        gold = [json.loads(line) for line in truth.read_text(encoding="utf-8").splitlines()]
+        drawn = random.Random(SEED).sample(gold, min(len(gold), chosen.sentences))
+        report[name] = measure(described, drawn, settings)
+        print(name, report[name], flush=True)
+    for figure in ("precision", "recall", "f1"):
+        report[figure] = round(mean(row[figure] for row in report.values() if type(row) is dict), 3)
+    print({figure: report[figure] for figure in ("precision", "recall", "f1")})
+    form = ("-typed", " --typed") if chosen.typed else ("", "")
+    command = f"python -m benchmarks.ontology FOLDER{form[1]} --sentences {chosen.sentences}"
+    write_results(f"ontology{form[0]}", command, report)
+
+
+if __name__ == "__main__":
+    main()
