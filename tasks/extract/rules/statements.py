@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import FINITE, Clause, Complement, find_instructions
+from tasks.extract.rules.clauses import (
+    FINITE,
+    NEGATIONS,
+    Clause,
+    Complement,
+    find_instructions,
+)
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import conditions_of, is_choice, standing_of
@@ -182,9 +188,21 @@ def _subject(tree: Tree, clause: Clause) -> list[int]:
     there = tree.child(clause.predicate, "expl")
     if clause.kind == "existential" and there is not None:
         return [there]
+    bearer = _bearer(tree, clause)
+    if bearer is not None:
+        return phrase_without(tree, bearer, OUTSIDE | SIDE_REMARKS)
     subject = phrase_without(tree, clause.subject, OUTSIDE | SIDE_REMARKS)
     own = tree.subtree(clause.predicate) if clause.subject_from == "participle" else []
     return subject if clause.subject in own else [t for t in subject if t not in own]
+
+
+def _bearer(tree: Tree, clause: Clause) -> int | None:
+    """Return what is said to be the noun of a participle: X in "X is a film directed by Y"."""
+    noun = clause.subject
+    denied = any(tree.lower[child] in NEGATIONS for child in tree.children[noun])
+    if clause.subject_from != "participle" or denied or tree.child(noun, "cop") is None:
+        return None
+    return tree.child(noun, "nsubj")
 
 
 def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> Statement:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.rules.clauses import FINITE, SUBJECTS, Clause, Complement
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import (
     antecedent_features,
     end_features,
@@ -153,12 +153,22 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         return False
     if end.named and tree.lower[max(end.tokens[0] - 1, 0)] in OFFICES:
         return True
-    # "Acquired X" and "Native Xs" are not X.
+    # "Acquired X" and "Native Xs" are not X; "the film X" is.
     return not any(
-        tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
+        tree.dep[child] in PARTS
+        and child not in tokens
+        and tree.lower[child] not in DETERMINERS
+        and not (end.named and child == end.tokens[0] - 1 and _tells_kind(passage, child, end))
         for token in tokens
         for child in tree.children[token]
     )
+
+
+def _tells_kind(passage: ParsedPassage, noun: int, end: Called) -> bool:
+    """Whether a common noun says what a name behind it is: "the film X", "the river X"."""
+    tree = passage.tree
+    kind = kind_of_noun(tree.lower[noun]) if tree.words[noun].islower() else "unknown"
+    return tree.tag[noun] == "NN" and kind == passage.kind(end.name) != "unknown"
 
 
 def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
@@ -220,10 +230,11 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     if tree.tag[min(subject + 1, len(tree.tag) - 1)] == "POS":
         return None  # "Alaska's is the smallest"
     called = call(passage, subject)
-    if called is None or called.named:
+    if called is not None and called.named:
         return called
     bearers = [c for c in tree.children[subject] if tree.dep[c] == "appos"]
-    if tree.child(subject, "cop") is not None:
+    denied = any(tree.lower[c] in NEGATIONS for c in tree.children[subject])
+    if tree.child(subject, "cop") is not None and not denied:
         bearers += [c for c in tree.children[subject] if tree.dep[c] == "nsubj"]
     if tree.dep[subject] == "appos":
         bearers.append(tree.head[subject])
@@ -231,7 +242,7 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
         named = call(passage, bearer)
         if named is not None and named.named:
             return named
-    return _owned_phrase(passage, subject)
+    return None if called is None else _owned_phrase(passage, subject)
 
 
 def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
