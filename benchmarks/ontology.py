@@ -1,12 +1,12 @@
 """Facts of a strict ontology, in Text2KGBench's form: python -m benchmarks.ontology FOLDER.
 
-FOLDER holds ontologies/, test/ and ground_truth/ of one set of Text2KGBench (Mihindukulasooriya
-et al. 2023), such as wikidata_tekgen. Each ontology is written as `ontology.yaml` with its concepts,
+FOLDER holds ontologies/ and ground_truth/ of one set of Text2KGBench (Mihindukulasooriya et al.
+2023), such as wikidata_tekgen. Each ontology is written as `ontology.yaml` with its concepts,
 relations, domains and ranges, in mode `strict`, and nothing else: no wordings. Its test sentences
 are refreshed as one document each, and the published triples are compared with the gold ones as
-there: in lower case and without white space; a year counts as its first of January, as gold writes
+there: in lower case and without white space; a year equals its first of January, as gold writes
 years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without triples has 0. `--typed` adds the model of typed relations. Writes
+a sentence without right triples has 0. `--typed` adds the model of typed relations. Writes
 benchmarks/results/ontology.json, or ontology-typed.json.
 """
 
@@ -45,9 +45,7 @@ def ontology_of(described: dict[str, Any]) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     names = {}
     for concept, label in labels.items():
-        parent = next(
-            (kind for kind, ends in PARENTS.items() if label.endswith(tuple(ends))), None
-        )
+        parent = next((kind for kind, ends in PARENTS.items() if label.endswith(tuple(ends))), None)
         names[concept] = "person" if label == "human" else label
         if label != "human":
             kinds[label] = {"parent": parent} if parent else {}

@@ -1,5 +1,6 @@
 """Relations by one name: forms of wordings, the vocabulary, what a build decides."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,11 +40,11 @@ def names(
     table: pa.Table,
     known: pa.Table = NONE_KNOWN,
     overrides: pa.Table = NO_OVERRIDES,
-    ontology: str = "",
+    ontology: Sequence[str] = (),
     shared: pa.Table = NONE_SHARED,
     encode: Any = None,
 ) -> dict[str, tuple[str, bool]]:
-    own = Ontology.model_validate({"relations": {ontology: {}}} if ontology else {})
+    own = Ontology.model_validate({"relations": list(ontology)})
     rows = name_relations(table, shared, known, overrides, own, encode).to_pylist()
     return {row["wording"]: (row["relation"], row["turned"]) for row in rows}
 
@@ -196,8 +197,16 @@ def test_people_correct_a_mapping() -> None:
 
 
 def test_an_ontology_names_relations_first() -> None:
-    made = names(stated(("directed", 9), ("directed by", 3)), ontology="directed")
+    made = names(stated(("directed", 9), ("directed by", 3)), ontology=["directed"])
     assert made == {"directed": ("directed", False), "directed by": ("directed", True)}
+
+
+def test_an_ontology_has_what_the_vocabulary_words_otherwise() -> None:
+    table = stated(("directed", 9), ("directed by", 3), ("stars", 2))
+    made = names(table, ontology=["director", "cast member"])
+    assert made["directed by"] == ("director", False)
+    assert made["directed"] == ("director", True)
+    assert made["stars"] == ("cast member", False)
 
 
 def encode_by(*alike: set[str], likeness: float) -> Any:

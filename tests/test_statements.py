@@ -102,6 +102,9 @@ TOLD_BY = [
     ),
     # what is said of a participle's noun does not repeat the participle
     ("We joined a seminar hosted by the guild.", ("a seminar", "is hosted by", "the guild")),
+    # what is said of a predicate noun is said of the subject
+    ("The form is a paper signed by the owner.", ("The form", "is signed by", "the owner")),
+    ("The book was written and drawn by Ann.", ("The book", "was written by", "Ann")),
 ]
 
 

@@ -210,3 +210,28 @@ def test_no_value_leads_a_list_or_repeats_its_subject():
 def test_two_subjects_of_one_verb_may_be_joined_words():
     text = "Acmeview - A self-hosted web tool for monitoring Grafana networks in a single place."
     assert read(text).failed is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Blue River is a 1987 silent crime serial film written and directed by Anna Smith.",
+            ("Blue River", "written by", "Anna Smith"),
+        ),
+        (
+            "Blue River is a 1987 silent crime serial film written and directed by Anna Smith.",
+            ("Blue River", "directed by", "Anna Smith"),
+        ),
+        (
+            "Anna Smith wrote and directed the film Blue River.",
+            ("Anna Smith", "wrote", "Blue River"),
+        ),
+    ],
+)
+def test_verbs_share_what_follows_the_last(text, expected):
+    assert expected in facts(read(text))
+
+
+def test_what_something_is_not_says_nothing_of_it():
+    assert not facts(read("Blue River is not a film directed by Anna Smith."))
