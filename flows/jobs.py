@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from flows import terminal
 from flows.home import edition_of, home_of, settings_of
 from flows.summary import learned_as_markdown, run_as_markdown, table_as_markdown
-from schemas.answers import Answer
+from schemas.answers import MIN_SCORE, Answer
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.progress import Each, Report, RunStage, run_plainly
@@ -272,6 +272,9 @@ class AnswerQuestions(Job):
     graph: str | None = Field(None, description="Ask this graph alone, by programs.")
     rounds: int = Field(1, ge=1, description="Searches that a model may make per question.")
     expert: str | None = Field(None, description="Ask this expert alone.")
+    min_score: float = Field(
+        MIN_SCORE, ge=0, le=1, description="Least probability of an answer from texts."
+    )
     edition: str | None = Field(None, description="An older edition instead of the current one.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
@@ -284,7 +287,7 @@ class AnswerQuestions(Job):
         questions = read_benchmark(Path(self.questions), "jsonl").questions
         home = self.place
         home.ledger.required = False
-        options = AskOptions(self.route, self.graph, self.rounds, self.expert)
+        options = AskOptions(self.route, self.graph, self.rounds, self.expert, self.min_score)
         with (
             edition_of(home, self.edition).pinned() as edition,
             Asker(home, edition, self.chosen_settings, options) as asker,

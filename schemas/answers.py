@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.operations import ExpertDecision
 
+MIN_SCORE = 0.5  # least probability with which an answer is given
 Route = Literal["programs", "paths", "experts", "text", "none"]
 Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
 
@@ -99,6 +100,9 @@ class Answer(_Reply):
     answers: list[str] = Field(description="The answer, then others that fit nearly as well.")
     answerable: bool = Field(description="Whether an answer was given.")
     route: Route = Field(description="The route that answered; none if none did.")
+    probability: float | None = Field(
+        None, description="How likely the answer is right, if the route that answered says so."
+    )
     thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")
     program: str | None = Field(None, description="The search program, if one was run.")
     evidence: list[Evidence] = Field(description="The evidence for the answer, best first.")

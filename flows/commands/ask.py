@@ -123,7 +123,10 @@ def _asking(
 
 def options_of(arguments: argparse.Namespace) -> AskOptions:
     """Return the options of the command line that decide how questions are answered."""
-    return AskOptions(arguments.route, arguments.graph, arguments.rounds, arguments.expert)
+    chosen = {} if arguments.min_score is None else {"min_score": arguments.min_score}
+    return AskOptions(
+        arguments.route, arguments.graph, arguments.rounds, arguments.expert, **chosen
+    )
 
 
 def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
@@ -154,7 +157,8 @@ def with_expert_mode(settings: Settings, mode: str | None) -> Settings:
 
 def show_answer(answer: Answer, *, explain: bool = False) -> None:
     """Print the answer and its sources; `explain` adds other candidates, program and gate."""
-    terminal.show(_words(answer))
+    sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
+    terminal.show(_words(answer) + sure)
     shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
     for evidence in shown:
         words = terminal.one_line(evidence.text)

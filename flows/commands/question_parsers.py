@@ -107,6 +107,12 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--rounds", type=positive, default=1, metavar="N", help="searches a model may make (1)"
     )
+    p.add_argument(
+        "--min-score",
+        type=share,
+        metavar="P",
+        help="give no answer from texts that is less likely to be right than P, from 0 to 1 (0.5)",
+    )
     p.add_argument("--task", metavar="NAME", help="use this task's gate, not the nearest task's")
     p.add_argument(
         "--gate-budget",

@@ -241,6 +241,7 @@ class Asker:
             answers=list(last.answers),
             answerable=last.answerable,
             route=last.route if last.answerable else "none",
+            probability=last.probability,
             thrust=gating.thrust if gating else None,
             program=_program(results),
             evidence=with_documents(self.edition.path, last.evidence),

@@ -81,7 +81,8 @@ class ExpertsRoute(AnswerRoute):
             experts = self._asked
         else:
             with self._lock:
-                read = self._reader.answer(question) if self._reader else None
+                least = self._resources.options.min_score
+                read = self._reader.answer(question, least) if self._reader else None
             if read and read.answers:
                 decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
                 tried = (Attempt("passages"),)

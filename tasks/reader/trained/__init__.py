@@ -1,0 +1,1 @@
+"""A reader of passages that was trained, and the weights that it reads with."""

@@ -1,0 +1,123 @@
+"""Reads answers from texts in English: MiniLM with tuned layers says where one starts and ends.
+
+The packaged weights and the tuned ones make one graph for ONNX Runtime. It mirrors
+`training/network.py`.
+"""
+
+import hashlib
+import json
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from tasks.models.encoders.minilm import cached_graph, checked_weights, minilm_folder
+from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, build_states_graph
+from tasks.reader.trained.windows import Tokens, load_tokenizer, pair_ids, tokens_of, windows
+
+SHIPPED_MODEL = Path(__file__).with_name("model")
+LONGEST = 30  # tokens of an answer
+EACH = 3  # spans of a window that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text that may be the answer, as characters.
+
+    It stays within a sentence. `margin` is by how much its logits are above those of no answer in
+    its window.
+    """
+
+    text: int
+    start: int
+    end: int
+    margin: float
+
+
+class TrainedReader:
+    """Finds the answers to a question in texts."""
+
+    def __init__(self, folder: Path = SHIPPED_MODEL) -> None:
+        """Load the weights and the graph, which takes a second the first time ever."""
+        from onnxruntime import InferenceSession, SessionOptions
+
+        file = folder / "model.safetensors"
+        tuned = {name: rows.astype(np.float32) for name, rows in load_file(str(file)).items()}
+        self._ends, self._bias = tuned["ends.weight"].T, tuned["ends.bias"]
+        options = SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
+        name = f"reader-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}-{RECIPE}.onnx"
+        graph = cached_graph(name, lambda: _graph(tuned))
+        self._session: Any = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._threads = min(os.cpu_count() or 1, 8)
+        card = folder / "reader.json"
+        self._probability = json.loads(card.read_text("utf-8")) if card.exists() else {}
+
+    def read(self, question: str, texts: list[str]) -> list[Span]:
+        """Return the likeliest spans of each text's windows, the best first."""
+        asked = load_tokenizer().encode(question, add_special_tokens=False).ids
+        tokens = tokens_of(texts)
+        parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            read = pool.map(
+                lambda part: self._read(asked, part[0], tokens[part[0]], part[1]), parts
+            )
+            best: dict[tuple[int, int, int], Span] = {}
+            for span in (span for spans in read for span in spans):
+                key = (span.text, span.start, span.end)
+                if key not in best or best[key].margin < span.margin:
+                    best[key] = span
+        return sorted(best.values(), key=lambda span: -span.margin)
+
+    def probability(self, margin: float, gap: float) -> float:
+        """Return how likely a span is right, by its margin and the next different one's distance.
+
+        The weights are fitted to questions that were kept back.
+        """
+        weights = self._probability
+        value = weights["margin"] * margin + weights["gap"] * min(gap, 8.0) + weights["intercept"]
+        return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
+
+    def _read(
+        self, asked: list[int], number: int, tokens: Tokens, window: tuple[int, int]
+    ) -> list[Span]:
+        ids = pair_ids(asked, tokens, window)
+        [states] = self._session.run(["states"], {"ids": np.array([ids], np.int64)})
+        logits = states[0] @ self._ends + self._bias
+        first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first
+        start, end = logits[first:-1, 0], logits[first:-1, 1]
+        pairs = start[:, None] + end[None, :] - logits[0].sum()
+        pairs[np.tril_indices(len(pairs), -1)] = -math.inf
+        pairs[np.triu_indices(len(pairs), LONGEST)] = -math.inf
+        sentence = np.searchsorted(tokens.starts, np.arange(*window), side="right")
+        pairs[sentence[:, None] != sentence[None, :]] = -math.inf
+        best = np.argsort(-pairs, axis=None)[:EACH]
+        offsets = tokens.offsets
+        return [
+            Span(
+                number,
+                offsets[window[0] + int(row)][0],
+                offsets[window[0] + int(column)][1],
+                float(pairs[row, column]),
+            )
+            for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
+            if pairs[row, column] > -math.inf
+        ]
+
+
+def _graph(tuned: dict[str, np.ndarray]) -> bytes:
+    packaged = load_file(str(checked_weights(minilm_folder())))
+    return build_states_graph(packaged | tuned, {"states": LAYERS}, pairs=True)
+
+
+@cache
+def trained_reader() -> TrainedReader:
+    """Return the shipped model, loaded once in a process."""
+    return TrainedReader()

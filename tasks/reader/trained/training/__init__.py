@@ -1,0 +1,1 @@
+"""How the reader is trained."""

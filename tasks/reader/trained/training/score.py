@@ -1,0 +1,85 @@
+"""How well a reader reads the passages that questions were asked about.
+
+    python -m tasks.reader.trained.training.score FOLDER --data DATA [--each 100]
+
+scores the weights of a folder on the documents that report.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tasks.reader.trained.model import TrainedReader
+from tasks.reader.trained.training.examples import Question, all_questions, part_of
+
+
+def words_of(text: str) -> list[str]:
+    """Return words as SQuAD's scorer compares them: without articles and punctuation."""
+    text = re.sub(r"\b(?:a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower()))
+    return text.split()
+
+
+def f1(predicted: str, answers: list[str]) -> float:
+    """Return the best word overlap with an answer; 1 for nothing where there is none."""
+    if not answers:
+        return float(not predicted)
+    best = 0.0
+    for answer in answers:
+        left, right = words_of(predicted), words_of(answer)
+        common = sum((Counter(left) & Counter(right)).values())
+        best = max(best, 2 * common / (len(left) + len(right)) if common else 0.0)
+    return best
+
+
+def measure(reader: TrainedReader, rows: list[Question], each: int) -> dict[str, Any]:
+    """Return by set the F1 of answerable questions, and of all where a margin above 0 answers."""
+    by_set = defaultdict(list)
+    for row in rows:
+        by_set[row.dataset].append(row)
+    drawn, scores = random.Random(3), {}
+    for name, asked in by_set.items():
+        chosen = drawn.sample(asked, min(each, len(asked)))
+        forced, free = [], []
+        for row in chosen:
+            best = next(iter(reader.read(row.question, [row.context])), None)
+            text = row.context[best.start : best.end] if best else ""
+            answers = [row.context[start:end] for start, end in row.answers]
+            forced += [f1(text, answers)] if answers else []
+            free.append(f1(text if best and best.margin > 0 else "", answers))
+        scores[name] = {
+            "f1 answerable": round(float(np.mean(forced)), 3),
+            "95 %": interval(forced),
+            "f1 all": round(float(np.mean(free)), 3),
+            "questions": len(chosen),
+        }
+    return scores
+
+
+def interval(values: list[float]) -> list[float]:
+    """Return the 95 % interval of a mean, by a thousand resamples."""
+    drawn = np.random.default_rng(1).choice(values, (1000, len(values)))
+    low, high = np.percentile(drawn.mean(axis=1), [2.5, 97.5])
+    return [round(float(low), 3), round(float(high), 3)]
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
+    parser.add_argument("--each", type=int, default=100, help="questions of a set")
+    options = parser.parse_args()
+    rows = [row for row in all_questions(options.data) if part_of(row.title) == "report"]
+    for name, scores in measure(TrainedReader(options.folder), rows, options.each).items():
+        print(name, json.dumps(scores))
+
+
+if __name__ == "__main__":
+    main()

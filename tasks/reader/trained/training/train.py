@@ -1,0 +1,259 @@
+"""Train the reader: `python -m tasks.reader.trained.training.train OUT --data DATA --minutes 90`.
+
+The learning rate falls to nothing over the time that is given, so that a slow machine ends with a
+whole, if shorter, training. What it has is kept every few minutes; the same command goes on.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed
+import torch.multiprocessing
+from safetensors.numpy import load_file
+from torch import Tensor
+from torch.nn import functional
+
+from tasks.models.encoders.minilm import minilm_folder
+from tasks.reader.trained.model import TrainedReader
+from tasks.reader.trained.training.examples import (
+    Question,
+    all_questions,
+    draw_window,
+    part_of,
+)
+from tasks.reader.trained.training.export import export
+from tasks.reader.trained.training.network import ReaderNetwork
+from tasks.reader.trained.training.score import measure
+from tasks.reader.trained.windows import SEP, Tokens, load_tokenizer, pair_ids, tokens_of, windows
+
+BATCH = 8  # in each process
+RATE = 1.5e-4
+
+
+Range = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Item:
+    """One question with one window, as tokens; first and last are 0 where nothing answers."""
+
+    ids: list[int]
+    second: int  # where the passage starts
+    first: int
+    last: int
+
+
+class Corpus:
+    """Questions of a part of the sets, tokenised once."""
+
+    def __init__(self, rows: list[Question]) -> None:
+        """Tokenise questions and passages."""
+        self.rows = rows
+        contexts = sorted({row.context for row in rows})
+        self.passages = dict(zip(contexts, tokens_of(contexts), strict=True))
+        asked = [row.question for row in rows]
+        encodings = load_tokenizer().encode_batch(asked, add_special_tokens=False)
+        self.questions = [encoding.ids for encoding in encodings]
+        self.beside = defaultdict(list)
+        for context, title in sorted({(row.context, row.title) for row in rows}):
+            self.beside[title].append(context)
+        self.contexts = contexts
+
+    def items(self, drawn: random.Random) -> Iterator[Item]:
+        """Yield an item for each question in random order, with one of nothing for each second."""
+        order = list(range(len(self.rows)))
+        drawn.shuffle(order)
+        for number in order:
+            row = self.rows[number]
+            passage = self.passages[row.context]
+            if not row.answers:
+                window = drawn.choice(windows(passage))
+                yield self.item(number, passage, window, None)
+                continue
+            spans = drawn.choice(row.answers)
+            held = draw_window(passage, spans, drawn)
+            if held:
+                yield self.item(number, passage, held[0], held[1:])
+            if drawn.random() < 0.3:
+                other = self._without(row, drawn)
+                if other:
+                    yield self.item(number, other[0], other[1], None)
+
+    def _without(self, row: Question, drawn: random.Random) -> Any:
+        """Return the most alike window, of those drawn, that says none of the answers."""
+        texts = {row.context[start:end].lower() for start, end in row.answers}
+        words = set(row.question.lower().split())
+        best, highest = None, -1
+        pool = [
+            row.context,
+            *drawn.choices(self.beside[row.title], k=3),
+            drawn.choice(self.contexts),
+        ]
+        for context in pool:
+            passage = self.passages[context]
+            for window in drawn.choices(windows(passage), k=2):
+                begin, stop = passage.offsets[window[0]][0], passage.offsets[window[1] - 1][1]
+                said = context[begin:stop].lower()
+                alike = len(words & set(said.split()))
+                if alike > highest and not any(text in said for text in texts):
+                    best, highest = (passage, window), alike
+        return best
+
+    def item(self, number: int, passage: Tokens, window: Range, answer: Range | None) -> Item:
+        """Return a question with a window; the answer is its first and last token there."""
+        ids = pair_ids(self.questions[number], passage, window)
+        second = len(ids) - 1 - (window[1] - window[0])
+        first, last = (answer[0] + second, answer[1] + second) if answer else (0, 0)
+        return Item(ids, second, first, last)
+
+
+def batches(corpus: Corpus, drawn: random.Random) -> Iterator[list[Item]]:
+    """Yield batches of like length without end."""
+    stream = itertools.chain.from_iterable(corpus.items(drawn) for _ in itertools.count())
+    while True:
+        pool = sorted(itertools.islice(stream, BATCH * 24), key=lambda item: len(item.ids))
+        parts = [pool[start : start + BATCH] for start in range(0, len(pool), BATCH)]
+        drawn.shuffle(parts)
+        yield from parts
+
+
+def tensors(items: list[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return ids, kinds, what is no padding, and where an answer may be."""
+    longest = max(len(item.ids) for item in items)
+    ids = np.zeros((len(items), longest), np.int64)
+    second = np.zeros_like(ids)
+    for row, item in enumerate(items):
+        ids[row, : len(item.ids)] = item.ids
+        second[row, item.second : len(item.ids)] = 1
+    readable = (second == 1) & (ids != SEP)
+    readable[:, 0] = True
+    return tuple(map(torch.from_numpy, (ids, second, ids > 0, readable)))  # type: ignore[return-value]
+
+
+def loss_of(network: ReaderNetwork, items: list[Item]) -> Tensor:
+    """Return the mean loss of start and end."""
+    logits = network(*tensors(items))
+    first = torch.tensor([item.first for item in items])
+    last = torch.tensor([item.last for item in items])
+    return (
+        functional.cross_entropy(logits[0], first) + functional.cross_entropy(logits[1], last)
+    ) / 2
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--squad", type=Path, help="train-v2.0.json of SQuAD, if at hand")
+    parser.add_argument("--minutes", type=float, default=90.0)
+    parser.add_argument("--workers", type=int, default=2, help="processes, which share each step")
+    parser.add_argument("--each", type=int, default=40, help="questions of a set when measuring")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile() as meeting:
+        torch.multiprocessing.spawn(work, (options, meeting.name), options.workers)
+
+
+def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
+    """Train in one of several processes, each with one thread; the first keeps and measures."""
+    torch.set_num_threads(1)
+    torch.manual_seed(7)
+    torch.distributed.init_process_group(
+        "gloo", f"file://{meeting}", timedelta(hours=1), options.workers, rank
+    )
+    rows = all_questions(options.data, options.squad)
+    train = Corpus([row for row in rows if part_of(row.title) == "train"])
+    choose = [row for row in rows if part_of(row.title) == "choose"]
+    network = ReaderNetwork(load_file(str(minilm_folder() / "model.safetensors")))
+    tuned = [weight for weight in network.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(tuned, RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
+    kept = options.out / "state.pt"
+    seconds, step = 0.0, 0
+    if kept.exists():
+        state = torch.load(kept, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        seconds, step = state["seconds"], state["step"]
+
+    def note(**entry: Any) -> None:
+        if rank == 0:
+            with (options.out / "log.jsonl").open("a") as log:
+                clock = time.strftime("%H:%M:%S")
+                log.write(json.dumps({"time": clock, "step": step, **entry}) + "\n")
+
+    def keep() -> None:
+        if rank == 0:
+            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save(state | {"seconds": seconds, "step": step}, kept.with_suffix(".new"))
+            kept.with_suffix(".new").replace(kept)
+
+    def check(each: int) -> None:
+        if rank == 0:
+            export(options.out / "model", network.state_dict())
+            note(**measure(TrainedReader(options.out / "model"), choose, each))
+
+    note(train=len(train.rows), choose=len(choose), tuned=sum(w.numel() for w in tuned))
+    budget, losses, saved, measured = options.minutes * 60, [], seconds, seconds
+    before = time.monotonic()
+    for items in batches(train, random.Random(7 + step * options.workers + rank)):
+        if seconds >= budget:
+            break
+        rate = RATE * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        loss = loss_of(network, items)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        step += 1
+        now = time.monotonic()
+        seconds, before = seconds + now - before, now
+        seconds, shared = _average(tuned, seconds, loss.item())
+        losses.append(shared)
+        torch.nn.utils.clip_grad_norm_(tuned, 1.0)
+        optimizer.step()
+        if step % 20 == 0:
+            note(
+                minutes=round(seconds / 60, 1),
+                loss=round(float(np.mean(losses)), 3),
+                rate=round(rate, 7),
+                read=step * BATCH * options.workers,
+            )
+            losses = []
+        if seconds - saved > 180:
+            keep()
+            saved = seconds
+        if seconds - measured > 1100:
+            check(options.each)
+            measured = seconds
+    keep()
+    check(options.each * 4)
+
+
+def _average(weights: Sequence[Tensor], seconds: float, loss: float) -> tuple[float, float]:
+    """Average gradients over the processes, and return the averages of the two numbers."""
+    gradients = [w.grad for w in weights if w.grad is not None]
+    flat = torch.cat([torch.tensor([seconds, loss]), *(g.reshape(-1) for g in gradients)])
+    torch.distributed.all_reduce(flat)
+    flat /= torch.distributed.get_world_size()
+    start = 2
+    for gradient in gradients:
+        gradient.copy_(flat[start : start + gradient.numel()].view_as(gradient))
+        start += gradient.numel()
+    return float(flat[0]), float(flat[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Windows of a text that are read together with a question: whole sentences, overlapping by half.
+
+Training and reading cut alike.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tasks.models.encoders.minilm import minilm_folder
+from tasks.text.sentences import sentences
+
+WINDOW = 120  # tokens of a text
+QUESTION = 40  # tokens of a question; the rest is not read
+CLS, SEP = 101, 102
+# Targets of links, tags, signs of Markdown and the marks of items say nothing that is read.
+_MARKUP = re.compile(
+    r"(?<=\])\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
+    r"|^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]",
+    re.M,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text's tokens, the characters where they stand, and the tokens that start sentences."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    starts: list[int]
+
+
+@cache
+def load_tokenizer() -> Any:
+    """Return MiniLM's tokeniser, which neither cuts nor pads."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def tokens_of(texts: list[str]) -> list[Tokens]:
+    """Return the tokens of texts in English."""
+    encodings = load_tokenizer().encode_batch(texts, add_special_tokens=False)
+    return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+
+
+def without_markup(text: str) -> str:
+    """Return a text in Markdown as it reads."""
+    return re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text))
+
+
+def _tokens(text: str, encoding: Any) -> Tokens:
+    hidden = np.zeros(len(text) + 1, bool)
+    for match in _MARKUP.finditer(text):
+        hidden[match.start() : match.end()] = True
+    kept = [number for number, (start, _) in enumerate(encoding.offsets) if not hidden[start]]
+    offsets = [encoding.offsets[number] for number in kept]
+    begins = [start for start, _ in sentences(text)]
+    starts, place = [0], 0
+    for number, (start, _) in enumerate(offsets):
+        passed = place
+        while place < len(begins) and start >= begins[place]:
+            place += 1
+        if number and place > passed:
+            starts.append(number)
+    return Tokens([encoding.ids[number] for number in kept], offsets, starts)
+
+
+def windows(tokens: Tokens) -> list[tuple[int, int]]:
+    """Return ranges of tokens that hold each sentence whole, if it is not longer than a window."""
+    length, begin, ranges = len(tokens.ids), 0, []
+    while begin < length:
+        stop = min(begin + WINDOW, length)
+        inside = [start for start in tokens.starts if begin < start <= stop]
+        if stop < length and inside:
+            stop = inside[-1]
+        ranges.append((begin, stop))
+        if stop == length:
+            break
+        middle = (begin + stop) // 2
+        begin = next((start for start in inside if start >= middle), stop - WINDOW // 4)
+    return ranges
+
+
+def pair_ids(question: list[int], tokens: Tokens, window: tuple[int, int]) -> list[int]:
+    """Return the ids of a question with a window of a text."""
+    return [CLS, *question[:QUESTION], SEP, *tokens.ids[window[0] : window[1]], SEP]
