@@ -28,8 +28,8 @@ _FIGURE = re.compile(
 _BARE = re.compile(r"[^\s\d]?[\d.,]+%?|\w+")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _SEVERAL = re.compile(
-    r"^\W*(?:(?:to|in|for)\s+)?(?:what|which|who|whom|where|name|list)\b(?:\s+[\w-]+){0,3}?"
-    r"\s+(?:are|were|[\w-]+[^s\W]s)\b",
+    r"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?!is\b|was\b|has\b"
+    r"|does\b|this\b|its\b)(?:are|were|[\w-]+[^s\W]s)|(?:who|where)\s+(?:are|were))\b",
     re.I,
 )
 
