@@ -152,6 +152,21 @@ def test_is_acronym_of(short: str, long: str, right: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("short", "long", "right"),
+    [
+        ("TMCH", "Trademark Clearinghouse", True),
+        ("NPRM", "Notice of Proposed Rulemaking", True),
+        ("NPR", "Notice of Rulemaking", False),
+        ("TMX", "Trademark Clearinghouse", False),
+        ("MCH", "Trademark Clearinghouse", False),
+    ],
+)
+def test_words_may_give_inner_letters_to_an_acronym(short: str, long: str, right: bool) -> None:
+    assert is_acronym_of(short, long, inner=True) is right
+    assert not is_acronym_of(short, long)
+
+
+@pytest.mark.parametrize(
     ("name", "other"),
     [
         ("the harbour of Alma", "Alma's harbour"),

@@ -6,6 +6,7 @@ since names come from untrusted documents.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
@@ -141,8 +142,11 @@ def strip_titles(name: str) -> str:
     return text
 
 
-def is_acronym_of(short: str, long: str) -> bool:
-    """Tell whether `short` consists of the initials of `long`, with or without minor words."""
+def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:
+    """Tell whether `short` consists of the initials of `long`, with or without minor words.
+
+    With `inner` words may give further letters in order: "TMCH" of "Trademark Clearinghouse".
+    """
     letters = [c for c in short[:24] if c.isalnum()]
     if not 2 <= len(letters) <= 12 or sum(c.isupper() for c in letters) < 2 or " " in short.strip():
         return False
@@ -153,8 +157,19 @@ def is_acronym_of(short: str, long: str) -> bool:
     reached = {0}
     for word in words:
         taken = {at + 1 for at in reached if wanted[at : at + 1] == word[0]}
+        if inner:
+            taken |= {end for at in taken for end in _ends_within(word[1:], wanted, at)}
         reached = taken | reached if word in MINOR_WORDS else taken
     return len(wanted) in reached
+
+
+def _ends_within(rest: str, wanted: str, start: int) -> Iterator[int]:
+    """Yield how far the letters of a word, in their order, lead into an acronym."""
+    at = start
+    for letter in rest:
+        if at < len(wanted) and wanted[at] == letter:
+            at += 1
+            yield at
 
 
 def _clean(name: str) -> str:

@@ -99,7 +99,7 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
         return
     alias = (match["quoted"] or match["alias"]).strip()
     end = behind + match.end()
-    if is_acronym_of(alias, full) or is_acronym_of(full, alias):
+    if is_acronym_of(alias, full, inner=alias.isupper()) or is_acronym_of(full, alias):
         yield _either(passage, name, full, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
