@@ -53,6 +53,12 @@ def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
     assert known[0].probability > max((a.probability for a in unknown), default=0.0) + 0.2
 
 
+def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
+    texts = [HARBOUR, "The harbour was built because the old quay of Brenholm silted up."]
+    answers = find_answers(analyse("Why was the harbour built?"), texts, reader, lambda name: ())
+    assert answers and all(len(answer.text.split()) >= 3 for answer in answers)
+
+
 def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
     answers = find_answers(
         analyse("Which island do ferries from Brenholm go to?"), [HARBOUR], reader, lambda name: ()

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from tasks.reader.trained.model import Span, TrainedReader
 from tasks.reader.trained.windows import without_markup
-from tasks.text.expected_answer import ExpectedAnswer
+from tasks.text.expected_answer import ExpectedAnswer, asking_word
 from tasks.text.question import Question
 from tasks.text.stems import words_of
 from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
 LONGEST_QUANTITY = 4  # words
+FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONE_GAP = 4.0  # of an answer beside which there is no other
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|"
 _FIGURE = re.compile(
@@ -57,13 +58,15 @@ def find_answers(
     `texts` are the most alike first.
     """
     asked = words_of(question.text, cut_chinese=False)
+    word = asking_word(question.text)
+    fewest = FEWEST_OF_REASON if word and word[1].lower() == "why" else 1
     best: dict[str, FoundAnswer] = {}
     for span in reader.read(question.text, texts):
         text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
         words = words_of(text, cut_chinese=False)
         key = " ".join(sorted(words))
-        if key in best or not words or words <= asked:
+        if key in best or len(text.split()) < fewest or not words or words <= asked:
             continue
         if fits(text, question.expected_answer, kinds_of):
             best[key] = FoundAnswer(text, span)
