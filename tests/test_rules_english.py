@@ -101,12 +101,12 @@ SENTENCES = [
     ("SAP has offices in Berlin, Paris and Rome.", ("SAP", "has offices in", "Rome")),
     # dates and places of life
     (
-        "Fred Astaire (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
-        ("Fred Astaire", "died on", "22 June 1987"),
+        "Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
+        ("Ole Brandvik", "died on", "22 June 1987"),
     ),
     (
-        "Fred Astaire (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
-        ("Fred Astaire", "born in", "Omaha"),
+        "Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
+        ("Ole Brandvik", "born in", "Omaha"),
     ),
     (
         "Hedy Lamarr (born Hedwig Kiesler; 9 November 1914 – 19 January 2000) was an actress.",

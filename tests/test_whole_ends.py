@@ -216,16 +216,16 @@ def test_two_subjects_of_one_verb_may_be_joined_words():
     ("text", "expected"),
     [
         (
-            "Blue River is a 1987 silent crime serial film written and directed by Anna Smith.",
-            ("Blue River", "written by", "Anna Smith"),
+            "Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith.",
+            ("Pale Lantern", "written by", "Anna Smith"),
         ),
         (
-            "Blue River is a 1987 silent crime serial film written and directed by Anna Smith.",
-            ("Blue River", "directed by", "Anna Smith"),
+            "Pale Lantern is a 1987 silent crime serial film written and directed by Anna Smith.",
+            ("Pale Lantern", "directed by", "Anna Smith"),
         ),
         (
-            "Anna Smith wrote and directed the film Blue River.",
-            ("Anna Smith", "wrote", "Blue River"),
+            "Anna Smith wrote and directed the film Pale Lantern.",
+            ("Anna Smith", "wrote", "Pale Lantern"),
         ),
     ],
 )
@@ -234,4 +234,4 @@ def test_verbs_share_what_follows_the_last(text, expected):
 
 
 def test_what_something_is_not_says_nothing_of_it():
-    assert not facts(read("Blue River is not a film directed by Anna Smith."))
+    assert not facts(read("Pale Lantern is not a film directed by Anna Smith."))
