@@ -57,7 +57,7 @@ def find_answers(
 
     `texts` are the most alike first.
     """
-    asked = words_of(question.text, cut_chinese=False)
+    question_words = words_of(question.text, cut_chinese=False)
     word = asking_word(question.text)
     fewest = FEWEST_OF_REASON if word and word[1].lower() == "why" else 1
     best: dict[str, FoundAnswer] = {}
@@ -66,7 +66,7 @@ def find_answers(
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
         words = words_of(text, cut_chinese=False)
         key = " ".join(sorted(words))
-        if key in best or len(text.split()) < fewest or not words or words <= asked:
+        if key in best or len(text.split()) < fewest or not words or words <= question_words:
             continue
         if fits(text, question.expected_answer, kinds_of):
             best[key] = FoundAnswer(text, span)

@@ -62,12 +62,12 @@ class TrainedReader:
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
-        asked = load_tokenizer().encode(question, add_special_tokens=False).ids
+        question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
         tokens = tokens_of(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         with ThreadPoolExecutor(self._threads) as pool:
             read = pool.map(
-                lambda part: self._read(asked, part[0], tokens[part[0]], part[1]), parts
+                lambda part: self._read(question_ids, part[0], tokens[part[0]], part[1]), parts
             )
             best: dict[tuple[int, int, int], Span] = {}
             for span in (span for spans in read for span in spans):
@@ -86,9 +86,9 @@ class TrainedReader:
         return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
     def _read(
-        self, asked: list[int], number: int, tokens: Tokens, window: tuple[int, int]
+        self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
     ) -> list[Span]:
-        ids = pair_ids(asked, tokens, window)
+        ids = pair_ids(question_ids, tokens, window)
         [states] = self._session.run(["states"], {"ids": np.array([ids], np.int64)})
         logits = states[0] @ self._ends + self._bias
         first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first

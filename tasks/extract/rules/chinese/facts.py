@@ -225,8 +225,8 @@ def _read_tokens(
     together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
     joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
     shown = clause.verb in CLAUSAL or text_of(clause.rest[-1:]) == "的"  # 是必须的
-    told = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
-    if joins or is_hedged(told) or (clause.verb and tokens[0].text in REASONS):
+    before_rest = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
+    if joins or is_hedged(before_rest) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects, thread.stated = [NOBODY], ""
         return
     carried_names = _carried(passage, clause, thread.subjects)

@@ -14,8 +14,10 @@ from torch.nn import functional
 
 from tasks.extract.typed.features import FEATURES, pair_features
 from tasks.extract.typed.model import LOWER
-from tasks.models.encoders.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH
+from tasks.models.encoders.minilm_graph import HEADS, LAYERS, WIDTH
+from tasks.models.encoders.minilm_layer import MiniLMLayer
 
+DROPOUT = 0.1
 PAIR = 256  # numbers that describe a pair, and a relation
 
 
@@ -37,39 +39,15 @@ class Marked:
         return member
 
 
-class Layer(nn.Module):
-    """A layer of BERT that also returns its attention."""
-
-    def __init__(self) -> None:
-        """Make it without weights; they are loaded by name."""
-        super().__init__()
-        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
-        self.output = nn.Linear(WIDTH, WIDTH)
-        self.output_norm = nn.LayerNorm(WIDTH, EPSILON)
-        self.wide, self.narrow = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, EPSILON)
-        self.dropout = nn.Dropout(0.1)
+class Layer(MiniLMLayer):
+    """A layer of MiniLM that also returns its attention."""
 
     def forward(self, states: Tensor, closed: Tensor) -> tuple[Tensor, Tensor]:
         """Return states, and attention (texts, heads, tokens, tokens); `closed` bars padding."""
-        texts, tokens, _ = states.shape
-        query, key, value = (
-            part(states).view(texts, tokens, HEADS, -1).transpose(1, 2)
-            for part in (self.query, self.key, self.value)
-        )
+        query, key, value = self.split(states)
         scores = query @ key.transpose(2, 3) / (WIDTH // HEADS) ** 0.5 + closed[:, None, None]
         attention = scores.softmax(-1)
-        seen = (attention @ value).transpose(1, 2).reshape(texts, tokens, WIDTH)
-        states = self.output_norm(states + self.dropout(self.output(seen)))
-        wide = functional.gelu(self.wide(states))
-        return self.norm(states + self.dropout(self.narrow(wide))), attention
-
-
-BERT = {
-    "query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
-    "output": "attention.output.dense", "output_norm": "attention.output.LayerNorm",
-    "wide": "intermediate.dense", "narrow": "output.dense", "norm": "output.LayerNorm",
-}  # fmt: skip
+        return self.end(states, attention @ value), attention
 
 
 class TypedNetwork(nn.Module):
@@ -78,12 +56,10 @@ class TypedNetwork(nn.Module):
     def __init__(self, packaged: dict[str, np.ndarray], relations: int) -> None:
         """Start the layers from the packaged weights."""
         super().__init__()
-        self.layers = nn.ModuleList(Layer() for _ in range(LOWER, LAYERS))
-        for number, layer in enumerate(self.layers):
-            for name, theirs in BERT.items():
-                for part in ("weight", "bias"):
-                    key = f"encoder.layer.{LOWER + number}.{theirs}.{part}"
-                    getattr(getattr(layer, name), part).data = torch.tensor(packaged[key])
+        layers = [Layer(DROPOUT) for _ in range(LOWER, LAYERS)]
+        for number, layer in enumerate(layers, LOWER):
+            layer.load(packaged, number)
+        self.layers = nn.ModuleList(layers)
         self.head, self.tail = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
         self.head_context = nn.Linear(WIDTH, WIDTH, bias=False)
         self.tail_context = nn.Linear(WIDTH, WIDTH, bias=False)

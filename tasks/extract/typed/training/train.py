@@ -27,9 +27,10 @@ from tasks.extract.typed.training.examples import (
     all_examples,
     meanings,
 )
-from tasks.extract.typed.training.network import BERT, TypedNetwork, loss_of
+from tasks.extract.typed.training.network import TypedNetwork, loss_of
 from tasks.extract.typed.training.states import Loaded, pairs_of
 from tasks.models.encoders.minilm import MiniLM, minilm_folder
+from tasks.models.encoders.minilm_layer import BERT
 
 DOCUMENTS, SENTENCES = 2, 2  # in a step
 NEGATIVES = 0.4  # share of the unrelated pairs of a document that a step looks at

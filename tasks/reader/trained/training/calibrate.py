@@ -38,9 +38,9 @@ def judged(
     place = {context: number for number, context in enumerate(contexts)}
     rows = [row for row in rows if row.answers]
     chosen = drawn.sample(rows, min(most, len(rows)))
-    asked = encoder.encode([row.question for row in chosen])
+    question_vectors = encoder.encode([row.question for row in chosen])
     results = []
-    for number, (row, vector) in enumerate(zip(chosen, asked, strict=True)):
+    for number, (row, vector) in enumerate(zip(chosen, question_vectors, strict=True)):
         likeness = vectors @ vector
         own = place[row.context]
         answerable = number % 5 > 0

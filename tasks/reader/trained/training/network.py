@@ -8,41 +8,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tasks.models.encoders.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH
-
-BERT = {
-    "query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
-    "output": "attention.output.dense", "output_norm": "attention.output.LayerNorm",
-    "wide": "intermediate.dense", "narrow": "output.dense", "norm": "output.LayerNorm",
-}  # fmt: skip
-
+from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
+from tasks.models.encoders.minilm_layer import BERT, MiniLMLayer
 
 LOWER = 2  # layers that stay as packaged
 
 
-class Layer(nn.Module):
-    """A layer of BERT without dropout, which a single pass over the data does not need."""
-
-    def __init__(self) -> None:
-        """Make it without weights; they are loaded by name."""
-        super().__init__()
-        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
-        self.output = nn.Linear(WIDTH, WIDTH)
-        self.output_norm = nn.LayerNorm(WIDTH, EPSILON)
-        self.wide, self.narrow = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, EPSILON)
+class Layer(MiniLMLayer):
+    """A layer of MiniLM without dropout, which a single pass over the data does not need."""
 
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
         """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) bars padding."""
-        texts, tokens, _ = states.shape
-        query, key, value = (
-            part(states).view(texts, tokens, HEADS, -1).transpose(1, 2)
-            for part in (self.query, self.key, self.value)
-        )
-        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=open_)
-        seen = seen.transpose(1, 2).reshape(texts, tokens, WIDTH)
-        states = self.output_norm(states + self.output(seen))
-        return self.norm(states + self.narrow(functional.gelu(self.wide(states))))
+        seen = functional.scaled_dot_product_attention(*self.split(states), attn_mask=open_)
+        return self.end(states, seen)
 
 
 class ReaderNetwork(nn.Module):
@@ -60,12 +38,10 @@ class ReaderNetwork(nn.Module):
             getattr(self.first_norm, part).data = torch.tensor(
                 packaged[f"embeddings.LayerNorm.{part}"]
             )
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
-        for number, layer in enumerate(self.layers):
-            for name, theirs in BERT.items():
-                for part in ("weight", "bias"):
-                    key = f"encoder.layer.{number}.{theirs}.{part}"
-                    getattr(getattr(layer, name), part).data = torch.tensor(packaged[key])
+        layers = [Layer() for _ in range(LAYERS)]
+        for number, layer in enumerate(layers):
+            layer.load(packaged, number)
+        self.layers = nn.ModuleList(layers)
         self.ends = nn.Linear(WIDTH, 2)
         for frozen in (self.first_norm, *self.layers[:LOWER]):
             frozen.requires_grad_(False)
@@ -87,3 +63,12 @@ class ReaderNetwork(nn.Module):
             states = layer(states, open_)
         logits = self.ends(states).float().permute(2, 0, 1)
         return logits.masked_fill(~readable, -1e9)
+
+    def tuned(self) -> dict[str, np.ndarray]:
+        """Return the tuned weights, float16: layers by MiniLM's names, and those of the places."""
+        kept = {"ends.weight": self.ends.weight, "ends.bias": self.ends.bias}
+        for number, layer in enumerate(self.layers):
+            for name, rows in layer.named_parameters() if number >= LOWER else ():
+                part, kind = name.split(".")
+                kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
+        return {name: rows.detach().numpy().astype(np.float16) for name, rows in kept.items()}

@@ -44,8 +44,8 @@ def measure(reader: TrainedReader, rows: list[Question], each: int) -> dict[str,
     for row in rows:
         by_set[row.dataset].append(row)
     drawn, scores = random.Random(3), {}
-    for name, asked in by_set.items():
-        chosen = drawn.sample(asked, min(each, len(asked)))
+    for name, questions in by_set.items():
+        chosen = drawn.sample(questions, min(each, len(questions)))
         forced, free = [], []
         for row in chosen:
             best = next(iter(reader.read(row.question, [row.context])), None)

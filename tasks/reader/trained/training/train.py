@@ -1,7 +1,8 @@
 """Train the reader: `python -m tasks.reader.trained.training.train OUT --data DATA --minutes 90`.
 
 The learning rate falls to nothing over the time that is given, so that a slow machine ends with a
-whole, if shorter, training. What it has is kept every few minutes; the same command goes on.
+whole, if shorter, training. What it has is kept every few minutes; the same command goes on. The
+tuned weights are in OUT/model.
 """
 
 import argparse
@@ -21,10 +22,11 @@ import numpy as np
 import torch
 import torch.distributed
 import torch.multiprocessing
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
+from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.reader.trained.model import TrainedReader
 from tasks.reader.trained.training.examples import (
@@ -33,7 +35,6 @@ from tasks.reader.trained.training.examples import (
     draw_window,
     part_of,
 )
-from tasks.reader.trained.training.export import export
 from tasks.reader.trained.training.network import ReaderNetwork
 from tasks.reader.trained.training.score import measure
 from tasks.reader.trained.windows import SEP, Tokens, load_tokenizer, pair_ids, tokens_of, windows
@@ -63,8 +64,8 @@ class Corpus:
         self.rows = rows
         contexts = sorted({row.context for row in rows})
         self.passages = dict(zip(contexts, tokens_of(contexts), strict=True))
-        asked = [row.question for row in rows]
-        encodings = load_tokenizer().encode_batch(asked, add_special_tokens=False)
+        questions = [row.question for row in rows]
+        encodings = load_tokenizer().encode_batch(questions, add_special_tokens=False)
         self.questions = [encoding.ids for encoding in encodings]
         self.beside = defaultdict(list)
         for context, title in sorted({(row.context, row.title) for row in rows}):
@@ -105,9 +106,9 @@ class Corpus:
             passage = self.passages[context]
             for window in drawn.choices(windows(passage), k=2):
                 begin, stop = passage.offsets[window[0]][0], passage.offsets[window[1] - 1][1]
-                said = context[begin:stop].lower()
-                alike = len(words & set(said.split()))
-                if alike > highest and not any(text in said for text in texts):
+                excerpt = context[begin:stop].lower()
+                alike = len(words & set(excerpt.split()))
+                if alike > highest and not any(text in excerpt for text in texts):
                     best, highest = (passage, window), alike
         return best
 
@@ -163,8 +164,9 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=40, help="questions of a set when measuring")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile() as meeting:
-        torch.multiprocessing.spawn(work, (options, meeting.name), options.workers)
+    with tempfile.TemporaryDirectory() as folder:
+        meeting = str(Path(folder) / "meeting")
+        torch.multiprocessing.spawn(work, (options, meeting), options.workers)
 
 
 def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
@@ -178,15 +180,11 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
     train = Corpus([row for row in rows if part_of(row.title) == "train"])
     choose = [row for row in rows if part_of(row.title) == "choose"]
     network = ReaderNetwork(load_file(str(minilm_folder() / "model.safetensors")))
-    tuned = [weight for weight in network.parameters() if weight.requires_grad]
+    weights = {name: w for name, w in network.named_parameters() if w.requires_grad}
+    tuned = list(weights.values())
     optimizer = torch.optim.AdamW(tuned, RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
-    kept = options.out / "state.pt"
-    seconds, step = 0.0, 0
-    if kept.exists():
-        state = torch.load(kept, weights_only=True)
-        network.load_state_dict(state["network"])
-        optimizer.load_state_dict(state["optimizer"])
-        seconds, step = state["seconds"], state["step"]
+    progress = load_checkpoint(options.out, weights, optimizer) or Progress()
+    seconds, step = progress.seconds, progress.steps
 
     def note(**entry: Any) -> None:
         if rank == 0:
@@ -196,13 +194,13 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
 
     def keep() -> None:
         if rank == 0:
-            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save(state | {"seconds": seconds, "step": step}, kept.with_suffix(".new"))
-            kept.with_suffix(".new").replace(kept)
+            progress = Progress(steps=step, seconds=seconds)
+            save_checkpoint(options.out, progress, weights, optimizer)
 
     def check(each: int) -> None:
         if rank == 0:
-            export(options.out / "model", network.state_dict())
+            (options.out / "model").mkdir(exist_ok=True)
+            save_file(network.tuned(), str(options.out / "model" / "model.safetensors"))
             note(**measure(TrainedReader(options.out / "model"), choose, each))
 
     note(train=len(train.rows), choose=len(choose), tuned=sum(w.numel() for w in tuned))
