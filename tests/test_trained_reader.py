@@ -5,12 +5,12 @@ import pytest
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
+from tasks.models.span_reader.reader import TrainedReader, trained_reader
+from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.trained.answers import asks_for_several, find_answers, fits, items_around
-from tasks.reader.trained.model import TrainedReader, trained_reader
-from tasks.reader.trained.training.examples import Question, draw_window
-from tasks.reader.trained.training.score import f1
-from tasks.reader.trained.windows import WINDOW, tokens_of, windows, without_markup
+from tasks.reader.training.examples import Question, draw_window
+from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import ExpectedAnswer
 from tasks.text.question import analyse
@@ -175,7 +175,7 @@ def test_plain_output_says_how_sure_it_is(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader) -> None:
-    from tasks.reader.trained.windows import pair_ids
+    from tasks.models.span_reader.windows import pair_ids
 
     [tokens] = tokens_of(["Tove Lindqvist"])
     ids = np.array([pair_ids(tokens.ids, tokens, (0, len(tokens.ids)))])

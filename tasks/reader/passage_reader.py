@@ -6,6 +6,8 @@ from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.minilm import load_encoder
+from tasks.models.span_reader.reader import SHIPPED_MODEL, TrainedReader, trained_reader
+from tasks.models.span_reader.windows import without_markup
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import are_linked, statements_in
 from tasks.reader.comparison import (
@@ -25,8 +27,6 @@ from tasks.reader.reading import (
 )
 from tasks.reader.sentence import Sentence, StatedTriple, evidence_from
 from tasks.reader.trained.answers import asks_for_several, find_answers, items_around
-from tasks.reader.trained.model import SHIPPED_MODEL, TrainedReader, trained_reader
-from tasks.reader.trained.windows import without_markup
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.expected_answer import ExpectedAnswer

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tasks.reader.trained.model import Span, TrainedReader
-from tasks.reader.trained.windows import without_markup
+from tasks.models.span_reader.reader import Span, TrainedReader
+from tasks.models.span_reader.windows import without_markup
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
 from tasks.text.question import Question
 from tasks.text.stems import words_of

@@ -1,6 +1,6 @@
 """How well a reader reads the passages that questions were asked about.
 
-    python -m tasks.reader.trained.training.score FOLDER --data DATA [--each 100]
+    python -m tasks.reader.training.score FOLDER --data DATA [--each 100]
 
 scores the weights of a folder on the documents that report.
 """
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.reader.trained.model import TrainedReader
-from tasks.reader.trained.training.examples import Question, all_questions, part_of
+from tasks.models.span_reader.reader import TrainedReader
+from tasks.reader.training.examples import Question, all_questions, part_of
 
 
 def words_of(text: str) -> list[str]:

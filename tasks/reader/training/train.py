@@ -1,4 +1,4 @@
-"""Train the reader: `python -m tasks.reader.trained.training.train OUT --data DATA --minutes 90`.
+"""Train the reader: `python -m tasks.reader.training.train OUT --data DATA --minutes 90`.
 
 The learning rate falls to nothing over the time that is given, so that a slow machine ends with a
 whole, if shorter, training. What it has is kept every few minutes; the same command goes on. The
@@ -28,20 +28,32 @@ from torch.nn import functional
 
 from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.reader.trained.model import TrainedReader
-from tasks.reader.trained.training.examples import (
+from tasks.models.span_reader.reader import OWN_WORDS, WORDS, TrainedReader
+from tasks.models.span_reader.windows import (
+    CHARACTERS,
+    SEP,
+    Tokens,
+    load_tokenizer,
+    pair_ids,
+    tokens_of,
+    windows,
+)
+from tasks.reader.training.characters import first_vectors, missing_characters
+from tasks.reader.training.examples import (
     Question,
     all_questions,
     draw_window,
     part_of,
 )
-from tasks.reader.trained.training.network import ReaderNetwork
-from tasks.reader.trained.training.score import measure
-from tasks.reader.trained.windows import SEP, Tokens, load_tokenizer, pair_ids, tokens_of, windows
+from tasks.reader.training.network import ReaderNetwork
+from tasks.reader.training.relations import relation_questions
+from tasks.reader.training.score import measure
+from tasks.text.languages import is_chinese
 
 BATCH = 8  # in each process
 RATE = 1.5e-4
-
+CHARACTERS_FASTER = 5.0  # times the rate, as their vectors start from little
+FIRST_VECTORS = "first_vectors.safetensors"
 
 Range = tuple[int, int]
 
@@ -59,13 +71,13 @@ class Item:
 class Corpus:
     """Questions of a part of the sets, tokenised once."""
 
-    def __init__(self, rows: list[Question]) -> None:
-        """Tokenise questions and passages."""
+    def __init__(self, rows: list[Question], folder: Path) -> None:
+        """Tokenise questions and passages as the model in the folder knows them."""
         self.rows = rows
         contexts = sorted({row.context for row in rows})
-        self.passages = dict(zip(contexts, tokens_of(contexts), strict=True))
+        self.passages = dict(zip(contexts, tokens_of(contexts, folder), strict=True))
         questions = [row.question for row in rows]
-        encodings = load_tokenizer().encode_batch(questions, add_special_tokens=False)
+        encodings = load_tokenizer(folder).encode_batch(questions, add_special_tokens=False)
         self.questions = [encoding.ids for encoding in encodings]
         self.beside = defaultdict(list)
         for context, title in sorted({(row.context, row.title) for row in rows}):
@@ -88,14 +100,14 @@ class Corpus:
             if held:
                 yield self.item(number, passage, held[0], held[1:])
             if drawn.random() < 0.3:
-                other = self._without(row, drawn)
+                other = self._without(number, drawn)
                 if other:
                     yield self.item(number, other[0], other[1], None)
 
-    def _without(self, row: Question, drawn: random.Random) -> Any:
+    def _without(self, number: int, drawn: random.Random) -> Any:
         """Return the most alike window, of those drawn, that says none of the answers."""
+        row, words = self.rows[number], set(self.questions[number])
         texts = {row.context[start:end].lower() for start, end in row.answers}
-        words = set(row.question.lower().split())
         best, highest = None, -1
         pool = [
             row.context,
@@ -107,7 +119,7 @@ class Corpus:
             for window in drawn.choices(windows(passage), k=2):
                 begin, stop = passage.offsets[window[0]][0], passage.offsets[window[1] - 1][1]
                 excerpt = context[begin:stop].lower()
-                alike = len(words & set(excerpt.split()))
+                alike = len(words.intersection(passage.ids[slice(*window)]))
                 if alike > highest and not any(text in excerpt for text in texts):
                     best, highest = (passage, window), alike
         return best
@@ -145,12 +157,34 @@ def tensors(items: list[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 def loss_of(network: ReaderNetwork, items: list[Item]) -> Tensor:
     """Return the mean loss of start and end."""
-    logits = network(*tensors(items))
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_half()):
+        logits = network(*tensors(items))
     first = torch.tensor([item.first for item in items])
     last = torch.tensor([item.last for item in items])
     return (
         functional.cross_entropy(logits[0], first) + functional.cross_entropy(logits[1], last)
     ) / 2
+
+
+def has_half() -> bool:
+    """Return whether the processor multiplies half-precision numbers; others are slower by them."""
+    supported: bool = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return supported and "avx512_bf16" in Path("/proc/cpuinfo").read_text("utf-8")
+
+
+def prepare(folder: Path, rows: list[Question]) -> None:
+    """Write the characters of the Chinese texts, and the vectors from which they start."""
+    folder.mkdir(exist_ok=True)
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))[WORDS]
+    texts = sorted({row.context for row in rows if is_chinese(row.context)})
+    (folder / CHARACTERS).write_text("")
+    vocabulary = set(load_tokenizer(folder).get_vocab())
+    load_tokenizer.cache_clear()
+    characters = missing_characters(texts, vocabulary)
+    (folder / CHARACTERS).write_text("\n".join(characters) + "\n", "utf-8")
+    lines = [tokens.ids for tokens in tokens_of(texts, folder)]
+    vectors = first_vectors(lines, packaged, len(characters))
+    save_file({OWN_WORDS: vectors}, str(folder.parent / FIRST_VECTORS))
 
 
 def main() -> None:
@@ -159,11 +193,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--squad", type=Path, help="train-v2.0.json of SQuAD, if at hand")
+    parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
     parser.add_argument("--minutes", type=float, default=90.0)
     parser.add_argument("--workers", type=int, default=2, help="processes, which share each step")
     parser.add_argument("--each", type=int, default=40, help="questions of a set when measuring")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if not (options.out / FIRST_VECTORS).exists():
+        rows = all_questions(options.data, options.squad)
+        prepare(options.out / "model", [row for row in rows if part_of(row.title) == "train"])
     with tempfile.TemporaryDirectory() as folder:
         meeting = str(Path(folder) / "meeting")
         torch.multiprocessing.spawn(work, (options, meeting), options.workers)
@@ -177,12 +215,21 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
         "gloo", f"file://{meeting}", timedelta(hours=1), options.workers, rank
     )
     rows = all_questions(options.data, options.squad)
-    train = Corpus([row for row in rows if part_of(row.title) == "train"])
+    rows += relation_questions(options.data, options.ontologies)
+    model = options.out / "model"
+    train = Corpus([row for row in rows if part_of(row.title) == "train"], model)
     choose = [row for row in rows if part_of(row.title) == "choose"]
-    network = ReaderNetwork(load_file(str(minilm_folder() / "model.safetensors")))
+    network = ReaderNetwork(
+        load_file(str(minilm_folder() / "model.safetensors")),
+        load_file(str(options.out / FIRST_VECTORS))[OWN_WORDS],
+    )
     weights = {name: w for name, w in network.named_parameters() if w.requires_grad}
     tuned = list(weights.values())
-    optimizer = torch.optim.AdamW(tuned, RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
+    groups = [
+        {"params": [weights["characters"]], "share": CHARACTERS_FASTER},
+        {"params": [w for name, w in weights.items() if name != "characters"], "share": 1.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
     progress = load_checkpoint(options.out, weights, optimizer) or Progress()
     seconds, step = progress.seconds, progress.steps
 
@@ -199,9 +246,8 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
 
     def check(each: int) -> None:
         if rank == 0:
-            (options.out / "model").mkdir(exist_ok=True)
-            save_file(network.tuned(), str(options.out / "model" / "model.safetensors"))
-            note(**measure(TrainedReader(options.out / "model"), choose, each))
+            save_file(network.tuned(), str(model / "model.safetensors"))
+            note(**measure(TrainedReader(model), choose, each))
 
     note(train=len(train.rows), choose=len(choose), tuned=sum(w.numel() for w in tuned))
     budget, losses, saved, measured = options.minutes * 60, [], seconds, seconds
@@ -211,7 +257,7 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
             break
         rate = RATE * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
         for group in optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["share"]
         loss = loss_of(network, items)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()

@@ -1,4 +1,4 @@
-"""Fit probabilities: `python -m tasks.reader.trained.training.calibrate FOLDER --data DATA`.
+"""Fit probabilities: `python -m tasks.reader.training.calibrate FOLDER --data DATA`.
 
 Answerable questions of the documents kept to choose with are asked of eight passages, as retrieval
 gives them: their own among those most like the question, or, for every fifth question, without it,
@@ -17,10 +17,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tasks.models.encoders.minilm import MiniLM
+from tasks.models.span_reader.reader import TrainedReader
 from tasks.reader.trained.answers import find_answers
-from tasks.reader.trained.model import TrainedReader
-from tasks.reader.trained.training.examples import Question, all_questions, part_of
-from tasks.reader.trained.training.score import f1
+from tasks.reader.training.examples import Question, all_questions, part_of
+from tasks.reader.training.score import f1
 from tasks.text.question import analyse
 
 PASSAGES = 8

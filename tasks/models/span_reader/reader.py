@@ -1,7 +1,7 @@
-"""Reads answers from texts in English: MiniLM with tuned layers says where one starts and ends.
+"""Reads answers from texts: MiniLM with tuned layers says where one starts and ends.
 
 The packaged weights and the tuned ones make one graph for ONNX Runtime. It mirrors
-`training/network.py`.
+`tasks/reader/training/network.py`.
 """
 
 import hashlib
@@ -19,11 +19,18 @@ from safetensors.numpy import load_file
 
 from tasks.models.encoders.minilm import cached_graph, checked_weights, minilm_folder
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, build_states_graph
-from tasks.reader.trained.windows import Tokens, load_tokenizer, pair_ids, tokens_of, windows
+from tasks.models.span_reader.windows import (
+    SHIPPED_MODEL,
+    Tokens,
+    load_tokenizer,
+    pair_ids,
+    tokens_of,
+    windows,
+)
 
-SHIPPED_MODEL = Path(__file__).with_name("model")
 LONGEST = 30  # tokens of an answer
 EACH = 3  # spans of a window that are kept
+WORDS, OWN_WORDS = "embeddings.word_embeddings.weight", "characters.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ class TrainedReader:
 
         file = folder / "model.safetensors"
         tuned = {name: rows.astype(np.float32) for name, rows in load_file(str(file)).items()}
+        self._folder = folder
         self._ends, self._bias = tuned["ends.weight"].T, tuned["ends.bias"]
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -62,8 +70,8 @@ class TrainedReader:
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
-        question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
-        tokens = tokens_of(texts)
+        question_ids = load_tokenizer(self._folder).encode(question, add_special_tokens=False).ids
+        tokens = tokens_of(texts, self._folder)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         with ThreadPoolExecutor(self._threads) as pool:
             read = pool.map(
@@ -113,8 +121,10 @@ class TrainedReader:
 
 
 def _graph(tuned: dict[str, np.ndarray]) -> bytes:
-    packaged = load_file(str(checked_weights(minilm_folder())))
-    return build_states_graph(packaged | tuned, {"states": LAYERS}, pairs=True)
+    weights = load_file(str(checked_weights(minilm_folder()))) | tuned
+    if OWN_WORDS in tuned:
+        weights[WORDS] = np.concatenate([weights[WORDS], tuned[OWN_WORDS]])
+    return build_states_graph(weights, {"states": LAYERS}, pairs=True)
 
 
 @cache

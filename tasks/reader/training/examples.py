@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.reader.trained.windows import Tokens, windows
+from tasks.models.span_reader.windows import Tokens, windows
 
-SETS = ("squad2_dev_en", "squadshift_wiki_en", "xquad_en", "covidqa_windows_en")
+SETS = (
+    "squad2_dev_en", "squadshift_wiki_en", "xquad_en", "covidqa_windows_en",
+    "cmrc2018_train_zh", "cmrc2018_dev_zh", "cmrc2018_trial_zh", "drcd_zh_hant", "xquad_zh",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

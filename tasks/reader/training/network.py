@@ -1,4 +1,4 @@
-"""The network in training: MiniLM's upper layers, and where an answer starts and ends.
+"""The network in training: characters, MiniLM's upper layers, where an answer starts and ends.
 
 The first token's places stand for "these words do not answer it" (Devlin et al. 2019, SQuAD 2.0).
 """
@@ -10,8 +10,9 @@ from torch.nn import functional
 
 from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
 from tasks.models.encoders.minilm_layer import BERT, MiniLMLayer
+from tasks.models.span_reader.reader import OWN_WORDS
 
-LOWER = 2  # layers that stay as packaged
+LOWER = 1  # layers that stay as packaged
 
 
 class Layer(MiniLMLayer):
@@ -24,11 +25,12 @@ class Layer(MiniLMLayer):
 
 
 class ReaderNetwork(nn.Module):
-    """All layers of MiniLM, of which those above `LOWER` are tuned, and the two places."""
+    """All layers of MiniLM, of which those above `LOWER` are tuned, characters and two places."""
 
-    def __init__(self, packaged: dict[str, np.ndarray]) -> None:
-        """Start from the packaged weights."""
+    def __init__(self, packaged: dict[str, np.ndarray], characters: np.ndarray) -> None:
+        """Start from the packaged weights, and (characters, width) for those beside them."""
         super().__init__()
+        self.characters = nn.Parameter(torch.tensor(characters))
         self.words, self.places, self.kinds = (
             nn.Parameter(torch.tensor(packaged[f"embeddings.{name}_embeddings.weight"]), False)
             for name in ("word", "position", "token_type")
@@ -52,21 +54,18 @@ class ReaderNetwork(nn.Module):
         `second` is 1 in the passage, `real` is false in padding.
         """
         open_ = real[:, None, None, :]
-        with torch.no_grad():
-            states = functional.embedding(ids, self.words) + functional.embedding(
-                second, self.kinds
-            )
-            states = self.first_norm(states + self.places[: ids.shape[1]])
-            for layer in self.layers[:LOWER]:
-                states = layer(states, open_)
-        for layer in self.layers[LOWER:]:
+        words = torch.cat([self.words, self.characters])
+        states = functional.embedding(ids, words) + functional.embedding(second, self.kinds)
+        states = self.first_norm(states + self.places[: ids.shape[1]])
+        for layer in self.layers:
             states = layer(states, open_)
         logits = self.ends(states).float().permute(2, 0, 1)
         return logits.masked_fill(~readable, -1e9)
 
     def tuned(self) -> dict[str, np.ndarray]:
-        """Return the tuned weights, float16: layers by MiniLM's names, and those of the places."""
+        """Return the tuned weights, float16: layers by MiniLM's names, characters, places."""
         kept = {"ends.weight": self.ends.weight, "ends.bias": self.ends.bias}
+        kept[OWN_WORDS] = self.characters
         for number, layer in enumerate(self.layers):
             for name, rows in layer.named_parameters() if number >= LOWER else ():
                 part, kind = name.split(".")

@@ -3,16 +3,21 @@
 Training and reading cut alike.
 """
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tasks.models.encoders.minilm import minilm_folder
+from tasks.text.languages import language_of
 from tasks.text.sentences import sentences
 
+SHIPPED_MODEL = Path(__file__).with_name("model")
+CHARACTERS = "characters.txt"  # those that a model knows beside the packaged vocabulary
 WINDOW = 120  # tokens of a text
 QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
@@ -34,19 +39,24 @@ class Tokens:
 
 
 @cache
-def load_tokenizer() -> Any:
-    """Return MiniLM's tokeniser, which neither cuts nor pads."""
+def load_tokenizer(folder: Path = SHIPPED_MODEL) -> Any:
+    """Return MiniLM's tokeniser, which neither cuts nor pads, with the characters of a model."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    recipe = json.loads((minilm_folder() / "tokenizer.json").read_text("utf-8"))
+    vocabulary = recipe["model"]["vocab"]
+    file = folder / CHARACTERS
+    for character in file.read_text("utf-8").split() if file.exists() else ():
+        vocabulary.setdefault(character, len(vocabulary))
+    tokenizer = Tokenizer.from_str(json.dumps(recipe))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
-def tokens_of(texts: list[str]) -> list[Tokens]:
-    """Return the tokens of texts in English."""
-    encodings = load_tokenizer().encode_batch(texts, add_special_tokens=False)
+def tokens_of(texts: list[str], folder: Path = SHIPPED_MODEL) -> list[Tokens]:
+    """Return the tokens of texts, as the model in a folder knows them."""
+    encodings = load_tokenizer(folder).encode_batch(texts, add_special_tokens=False)
     return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
 
@@ -61,7 +71,7 @@ def _tokens(text: str, encoding: Any) -> Tokens:
         hidden[match.start() : match.end()] = True
     kept = [number for number, (start, _) in enumerate(encoding.offsets) if not hidden[start]]
     offsets = [encoding.offsets[number] for number in kept]
-    begins = [start for start, _ in sentences(text)]
+    begins = [start for start, _ in sentences(text, language_of(text))]
     starts, place = [0], 0
     for number, (start, _) in enumerate(offsets):
         passed = place

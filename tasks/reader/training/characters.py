@@ -1,0 +1,55 @@
+"""Characters that the packaged vocabulary lacks, and where their vectors start.
+
+A vector starts near those of what stands beside alike neighbours: positive pointwise mutual
+information of neighbours, its singular vectors (Levy and Goldberg 2014), and a linear map to the
+packaged vectors that is fitted where the vocabulary has both.
+"""
+
+from collections import Counter
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import svds
+
+RAREST = 4  # times that a character stands in the texts
+NEIGHBOURS = 4  # tokens on each side
+SINGULAR = 200
+KNOWN = 20  # times that a packaged token stands in the texts if the map is fitted to it
+RIDGE = 10.0
+
+
+def missing_characters(texts: list[str], vocabulary: set[str]) -> list[str]:
+    """Return the characters of texts that a vocabulary lacks, the most frequent first."""
+    counts = Counter(character for text in texts for character in text.lower())
+    return [
+        character
+        for character, count in counts.most_common()
+        if count >= RAREST and character not in vocabulary and not character.isspace()
+    ]
+
+
+def first_vectors(lines: list[list[int]], packaged: np.ndarray, new: int) -> np.ndarray:
+    """Return float32 (new, width): vectors of the tokens that follow the packaged ones."""
+    size = len(packaged) + new
+    ids = np.concatenate([np.array(line + [-1] * NEIGHBOURS) for line in lines])
+    left = np.concatenate([ids[:-apart] for apart in range(1, NEIGHBOURS + 1)])
+    right = np.concatenate([ids[apart:] for apart in range(1, NEIGHBOURS + 1)])
+    both = (left >= 0) & (right >= 0)
+    ones = np.ones(int(both.sum()), np.float32)
+    pairs = csr_matrix((ones, (left[both], right[both])), (size, size))
+    pairs = (pairs + pairs.T).tocoo()
+    totals = np.bincount(pairs.row, pairs.data, size)
+    chance = totals[pairs.row] * totals[pairs.col] / totals.sum()
+    information = np.maximum(np.log(pairs.data / chance), 0.0)
+    gained = csr_matrix((information, (pairs.row, pairs.col)), (size, size))
+    vectors, values, _ = svds(gained, SINGULAR, random_state=1)
+    alike = vectors * np.sqrt(values)
+    known = np.flatnonzero(totals[: len(packaged)] >= KNOWN * 2 * NEIGHBOURS)
+    mean = packaged[known].mean(axis=0)
+    inner = alike[known].T @ alike[known] + RIDGE * np.eye(SINGULAR)
+    to_packaged = np.linalg.solve(inner, alike[known].T @ (packaged[known] - mean))
+    vectors = alike[len(packaged) :] @ to_packaged
+    # The map explains a part of the spread; the rest keeps characters apart.
+    rest = np.sqrt(np.maximum(packaged[known].var(axis=0) - vectors.var(axis=0), 0.0))
+    drawn = np.random.default_rng(1).standard_normal(vectors.shape)
+    return np.asarray(mean + vectors + drawn * rest, np.float32)
