@@ -189,6 +189,11 @@ class NameMention(Row):
     kind_stated: bool | None = Field(
         None, description="Whether the text or the name itself shows the kind; else it is a guess."
     )
+    kind_scores: list[float] | None = Field(
+        None,
+        description="The logarithms of the probabilities of person, place, organisation, work, "
+        "event and thing, from this mention alone; null where no model scores them.",
+    )
     capital_tells: bool | None = Field(
         None,
         description="False where a word of the dictionary may owe its capital to its place: at "

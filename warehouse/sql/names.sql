@@ -1,18 +1,19 @@
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
 create table name_places as
-select document_id, passage_id, name, kind, kind_stated, doc_start from name_statements
+select document_id, passage_id, name, kind, kind_stated, kind_scores, doc_start
+from name_statements
 where coalesce(capital_tells, true) or lower(name) in (
     select lower(name) from name_statements where coalesce(capital_tells, true))
 union all
-select document_id, passage_id, head, head_kind, null::boolean, doc_start from triple_statements
+select document_id, passage_id, head, head_kind, null::boolean, null, doc_start from triple_statements
 union all
-select document_id, passage_id, tail, tail_kind, null::boolean, doc_start from triple_statements
+select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start from triple_statements
 where value_type = 'entity'
 union all
-select document_id, passage_id, entity, kind, null::boolean, doc_start from description_statements
+select document_id, passage_id, entity, kind, null::boolean, null, doc_start from description_statements
 union all
-select document_id, passage_id, entity, kind, null::boolean, doc_start from aspect_statements;
+select document_id, passage_id, entity, kind, null::boolean, null, doc_start from aspect_statements;
 
 create table local_names as
 with best as (
@@ -23,13 +24,17 @@ with best as (
 counted as (  -- texts come after counting: they take a hundred times the room
     select n.document_id, n.name, coalesce(nullif(n.kind, ''), 'unknown') as kind,
            count(*) as mentions, coalesce(bool_or(n.kind_stated), false) as kind_stated,
+           count(n.kind_scores) as scored,
+           [sum(n.kind_scores[1]), sum(n.kind_scores[2]), sum(n.kind_scores[3]),
+            sum(n.kind_scores[4]), sum(n.kind_scores[5]), sum(n.kind_scores[6])] as kind_scores,
            min(n.doc_start) as first_said,
            arg_min(n.passage_id, (n.doc_start, p.passage_start)) as first_passage
     from name_places n
     join places p on p.document_id = n.document_id and p.passage_id = n.passage_id
     group by all
 )
-select c.document_id, d.title, d.language, c.name, c.kind, c.kind_stated, c.mentions, c.first_said,
+select c.document_id, d.title, d.language, c.name, c.kind, c.kind_stated, c.scored, c.kind_scores,
+       c.mentions, c.first_said,
        lower(c.name) = lower(d.title) as as_title, b.description, t.context
 from counted c
 join documents d using (document_id)

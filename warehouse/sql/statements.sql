@@ -16,7 +16,7 @@ select p.document_id, p.passage_id, p.span_start as passage_start, p.witness, p.
 from passages p join chosen c using (passage_id);
 
 create table name_statements as
-select p.*, m.name, m.kind, m.kind_stated, m.capital_tells,
+select p.*, m.name, m.kind, m.kind_stated, m.kind_scores, m.capital_tells,
        p.passage_start + m.span_start as doc_start
 from j_name_mentions m join places p using (passage_id, engine, prompt_sha, commit);
 

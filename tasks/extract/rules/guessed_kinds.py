@@ -1,0 +1,135 @@
+"""What kind of thing a name means, guessed by trained weights where the text does not state it.
+
+A mention gets a score for each kind from how the name is written, from its words, from the words
+that govern it, and from the states of the parser's encoder at the name and beside it. Scores of
+all mentions of a name are pooled later: one mention rarely tells, many do.
+`python -m benchmarks.guessed_kinds` trains the weights.
+"""
+
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from tasks.extract.rules.confidence import centred, rarities
+from tasks.extract.rules.passage import NameSpan
+from tasks.extract.rules.tree import Tree
+from tasks.text.english_words import is_word
+
+GUESSED = ("person", "place", "organisation", "work", "event", "thing")
+"""The kinds in the order of their scores."""
+
+WEIGHTS = Path(__file__).with_name("kind_weights.safetensors")
+STATES = (6, 96)
+PARTS = ("features", "states", "constant", "mean")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_SIGN = re.compile(r"[^\w\s]")
+_RAREST = 6.0  # about the middle of the logarithms of ranks
+
+
+def mention_features(tree: Tree, name: NameSpan) -> dict[str, float]:
+    """Return what a mention shows of its name's kind: its writing, its words, what governs it."""
+    own = range(name.first, name.last)
+    words = tree.words[name.first : name.last]
+    head = head_of_name(tree, name)
+    governor = tree.head[head]
+    cases = [tree.lower[c] for c in tree.children[head] if tree.dep[c] == "case"]
+    before = tree.lower[name.first - 1] if name.first else ""
+    after = tree.lower[name.last] if name.last < len(tree.words) else ""
+    first, last = words[0], words[-1]
+    middle = [word for word in tree.lower[name.first + 1 : name.last - 1]]
+    labels = {label for a, b, label in tree.names if a < name.last and name.first < b}
+    rare = rarities(name.name)
+    values = {
+        f"{min(len(words), 5)} words": 1.0,
+        f"tag {tree.tag[head]}": 1.0,
+        f"relation {tree.dep[head]}": 1.0,
+        f"governed as {tree.dep[head]} by {tree.lemma[governor].lower()}": float(governor != head),
+        f"last word {last.lower()}": 1.0,
+        f"ends in {last.lower()[-3:]}": 1.0,
+        f"ends in {last.lower()[-2:]}": 1.0,
+        f"first word {first.lower()}": float(len(words) > 1),
+        f"word before {before}": 1.0,
+        f"word after {after}": 1.0,
+        "upper case": float(name.name.isupper()),
+        "upper case, long": float(name.name.isupper() and len(name.name) > 4),
+        "no upper case at the start": float(not name.name[0].isupper()),
+        "capitals within a word": float(bool(_INNER_CAPITAL.search(name.name))),
+        "a digit": float(any(map(str.isdigit, name.name))),
+        "a sign": float(bool(_SIGN.search(name.name))),
+        "last word is plain": float(is_word(last.lower())),
+        "last word is plain, of several": float(len(words) > 1 and is_word(last.lower())),
+        "no word is plain": float(not any(is_word(word.lower()) for word in words)),
+        "rarest word": max(rare) - _RAREST,
+        "most common word": min(rare) - _RAREST,
+        "of": float("of" in middle),
+        "and": float("and" in middle),
+        "governed by a name": float(
+            governor not in own and tree.pos[governor] == "PROPN" and governor != head
+        ),
+    }
+    values |= {f"recognised as {label}": 1.0 for label in labels or {"nothing"}}
+    values |= {f"after the preposition {case}": 1.0 for case in cases}
+    return {feature: value for feature, value in values.items() if value}
+
+
+def head_of_name(tree: Tree, name: NameSpan) -> int:
+    """Return the token of a name that hangs on something outside it."""
+    own = range(name.first, name.last)
+    heads = [t for t in own if tree.head[t] not in own or tree.head[t] == t]
+    return heads[-1] if heads else name.last - 1
+
+
+def mention_states(tree: Tree, name: NameSpan) -> np.ndarray:
+    """Return STATES float32: the encoder's states before, in and after a name, and above it.
+
+    The rows: the word before, the first, the last and the word after, the word that governs the
+    name, and the mean over the name. Without states of the shipped parser all are zero.
+    """
+    rows = np.zeros(STATES, np.float32)
+    if not len(tree.states):
+        return rows
+    head = head_of_name(tree, name)
+    governor = tree.head[head] if tree.head[head] != head else -1
+    for row, token in enumerate((name.first - 1, name.first, name.last - 1, name.last, governor)):
+        if 0 <= token < len(tree.states):
+            rows[row] = tree.states[token]
+    rows[5] = tree.states[name.first : name.last].mean(0)
+    return rows
+
+
+def kind_scores(tree: Tree, name: NameSpan) -> list[float] | None:
+    """Return the logarithms of the probabilities of `GUESSED` for one mention.
+
+    None if the tree has no states, which is so of a pipeline that the weights do not know.
+    """
+    if not len(tree.states):
+        return None
+    shipped, places = _weights()
+    total = shipped["constant"].copy()
+    for feature, value in mention_features(tree, name).items():
+        place = places.get(feature)
+        if place is not None:
+            total += value * shipped["features"][place]
+    states = centred(mention_states(tree, name), shipped["mean"])
+    total += states.ravel() @ shipped["states"]
+    total -= total.max()
+    total -= np.log(np.exp(total).sum())
+    return [round(float(score), 2) for score in total]
+
+
+@lru_cache(maxsize=1)
+def _weights() -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Return the weights by part, and the row of each named feature.
+
+    `features` is (names, kinds), `states` (all of STATES, kinds), `constant` (kinds,), `mean` the
+    mean state.
+    """
+    from safetensors import safe_open
+
+    with safe_open(str(WEIGHTS), "np") as file:
+        weights = {part: file.get_tensor(part).astype(np.float32) for part in PARTS}
+        names = json.loads(file.metadata()["features"])
+    return weights, {name: row for row, name in enumerate(names)}
