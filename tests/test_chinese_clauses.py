@@ -120,3 +120,15 @@ def test_what_is_denied_is_never_affirmed() -> None:
 @pytest.mark.parametrize("text", ["1元即可报名。", "每小时消毒1万平米。"])
 def test_a_number_or_a_time_is_no_subject(text: str) -> None:
     assert extract(text, "湿地条例").statements == []
+
+
+@pytest.mark.parametrize(
+    ("text", "aliases"),
+    [
+        ("全球河流交换库（River Store，简称 RVST）由水文协会运营。", {"River Store", "RVST"}),
+        ("他访问河流交换库（River Store）。", set()),
+    ],
+)
+def test_a_gloss_behind_a_subject_gives_other_names(text: str, aliases: set[str]) -> None:
+    rows = extract(text, "湿地条例").aliases
+    assert {row["alias"] for row in rows if row["name"] == "全球河流交换库"} == aliases

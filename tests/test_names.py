@@ -10,6 +10,7 @@ from tasks.text.names import (
     is_pronoun,
     normalise_name,
     other_genitive,
+    other_names_in,
     strip_titles,
 )
 
@@ -188,3 +189,17 @@ def test_a_long_name_without_an_end_takes_no_time_to_turn_round() -> None:
     other_genitive("of " * 20_000)
     other_genitive("a's " * 20_000 + " ")
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("River Clearinghouse (RC)", ["RC"]),
+        ("流域信息交换库（River Clearinghouse，简称 RVCH）", ["River Clearinghouse", "RVCH"]),
+        ("水文组织（Water Body）", ["Water Body"]),
+        ("梧溪（云南）", []),
+        ("Mercury (planet)", []),
+    ],
+)
+def test_parentheses_give_other_names_or_tell_apart(name: str, others: list[str]) -> None:
+    assert other_names_in(*disambiguator(name)) == others

@@ -478,3 +478,9 @@ def test_another_name_is_an_alias(form: str) -> None:
 def test_a_list_or_a_name_twice_is_no_persons_name(name: str) -> None:
     rows = [mention("d", name, "person"), mention("d", "Silva", "person")]
     assert len(groups(run(rows))) == 2
+
+
+@pytest.mark.parametrize("gloss", ["（River Store，简称 RVST）", "（River Store, RVST）"])
+def test_a_name_with_a_gloss_and_what_the_gloss_gives_are_one_entity(gloss: str) -> None:
+    rows = [mention("d", f"河流交换库{gloss}"), mention("d", "RVST"), mention("e", "河流交换库")]
+    assert len(groups(run(rows))) == 1

@@ -30,6 +30,10 @@ _MARKS = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")
 _POSSESSIVE = re.compile(r"(?:'s|(?<=s)')$")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
 _WIDE_GAP = re.compile(rf"(?<=[{HAN_OR_KANA_CLASS}]) (?=[{HAN_OR_KANA_CLASS}])")
+_HAN = re.compile(f"[{HAN_OR_KANA_CLASS}]")
+_COMMAS = re.compile("[,，;；、]")
+_ABBREVIATED = re.compile("^(?:英文|英语)?(?:简称|缩写|全称|名称|名)?[为是：:]?")
+_LATIN_NAME = re.compile(r"[A-Z][A-Za-z0-9 .'’&/-]*")
 _ENCLOSING = "\"'“”‘’«»‹›《》〈〉「」『』【】[]*_"
 
 _PRONOUNS = {
@@ -104,6 +108,20 @@ def disambiguator(name: str) -> tuple[str, str]:
     if start <= 0 or not base or not note:
         return text, ""
     return base, note
+
+
+def other_names_in(base: str, note: str) -> list[str]:
+    """Return the other names of `base` that its parentheses give, none if they tell it apart.
+
+    They give an acronym of its words, or, beside a name in Chinese, one in Latin letters and what
+    it is shortened to: "水文组织（Water Body，简称 WB）".
+    """
+    if is_acronym_of(note, base):
+        return [note]
+    if not _HAN.search(base):
+        return []
+    parts = [_ABBREVIATED.sub("", part.strip()).strip() for part in _COMMAS.split(note)]
+    return parts if all(_LATIN_NAME.fullmatch(part) for part in parts) else []
 
 
 def is_pronoun(text: str, language: str) -> bool:

@@ -64,6 +64,8 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be a name alone
 _LONGEST_SUBJECT = 8  # words of a row's first cell
+_KEY_COLUMNS = 2  # of the first so many one tells what rows are about
+_LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
@@ -225,7 +227,7 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
 
     A first column whose names recur groups the rows: what they say is not about the group.
     """
-    for column in range(min(map(len, rows), default=0)):
+    for column in range(min(map(len, rows), default=0))[:_KEY_COLUMNS]:
         names = [words_of(row[column][0]).text.strip() for row in rows]
         if len(set(names)) == len(names) and all(map(_is_subject, names)):
             return column
@@ -233,7 +235,9 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
 
 
 def _is_subject(name: str) -> bool:
-    return len(name.split()) <= _LONGEST_SUBJECT and bool(re.search(r"[^\W\d_]", name))
+    """Whether a cell may name what its row is about: it has letters, few words, and is no list."""
+    few = len(name.split()) <= _LONGEST_SUBJECT and not _LISTED.search(name)
+    return few and bool(re.search(r"[^\W\d_]", name))
 
 
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:

@@ -30,7 +30,7 @@ from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
 from tasks.publish.resolve.variants import is_other_name
-from tasks.text.names import disambiguator, is_acronym_of, strip_titles
+from tasks.text.names import disambiguator, other_names_in, strip_titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,8 @@ def _aliases(
             for name, mentions in unit.names.items():
                 # A name known only from a stated alias or from its form counts as one mention.
                 base, note = disambiguator(name)
-                if is_acronym_of(note, base):
-                    forms = {base, note}  # "Data Protection Council (DPC)"
+                if others := other_names_in(base, note):
+                    forms = {base, *others}  # "Data Protection Council (DPC)"
                 else:
                     forms = {base} if note in KIND_NOTES else {name, base} - {""}
                 for form in forms:

@@ -22,7 +22,7 @@ from tasks.publish.resolve.short_forms import (
     sense_of,
     short_forms,
 )
-from tasks.text.names import is_acronym_of
+from tasks.text.names import disambiguator, is_acronym_of, other_names_in
 
 TITLE_WEIGHT = 5
 """The weight of a kind from a document about the entity."""
@@ -37,6 +37,12 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     for row in _sorted_rows(aliases, ("document_id", "name", "alias", "kind")):
         stated[row["document_id"]].append(row)
     rows = list(_sorted_rows(local, ("document_id", "name", "kind")))
+    for row in rows:
+        base, note = disambiguator(row["name"])
+        for other in other_names_in(base, note):
+            stated[row["document_id"]].append(
+                {"name": row["name"], "alias": other, "kind": row["kind"], "confidence": None}
+            )
     believed = Believed(rows)
     for row in (*rows, *(row for own in stated.values() for row in own)):
         row["kind"] = believed.kind(row)

@@ -10,6 +10,7 @@ from tasks.text.names import (
     disambiguator,
     is_acronym_of,
     normalise_name,
+    other_names_in,
     strip_titles,
 )
 
@@ -25,7 +26,7 @@ _MOST_CAPITALS = 4  # of them; more are a list
 def sense_of(name: str, kind: str) -> tuple[str, str]:
     """Return a name's normal form and its note: `Mercury (planet)`, `Cambridge, Massachusetts`."""
     base, note = disambiguator(name)
-    if note and is_acronym_of(note, base):
+    if note and other_names_in(base, note):
         note = ""
     if not note and kind == "place" and base.count(", ") == 1:
         base, note = base.split(", ")

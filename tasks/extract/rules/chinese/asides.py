@@ -34,10 +34,11 @@ OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 @dataclass(slots=True)
 class Aside:
-    """What a pair of parentheses holds, and the tokens of the clause before it."""
+    """What a pair of parentheses holds, the tokens of the clause before it, and the tag behind."""
 
     before: list[Token]
     tokens: list[Token]
+    after: str = ""
 
 
 def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
@@ -46,6 +47,8 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
     asides: list[Aside] = []
     aside: Aside | None = None
     for token in tokens:
+        if asides and not asides[-1].after and aside is None:
+            asides[-1].after = token.tag
         if token.text in OPENING and aside is None:
             aside = Aside(list(clauses[-1]), [])
         elif token.text in CLOSING and aside is not None:
@@ -63,7 +66,7 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
 def read_asides(passage: PassageReading, asides: list[Aside], sentence: SegmentedSentence) -> None:
     """Read the parentheses of a sentence, each about the name before it."""
     for aside in asides:
-        named = _named(aside.before)
+        named = _named(aside.before) or _glossed(aside)
         if not named or not aside.tokens or aside.tokens[0].text in EXAMPLES:
             continue
         name = passage.name_phrase(named)
@@ -89,6 +92,18 @@ def _named(before: list[Token]) -> list[Token]:
     return run if len(run) > 1 or (run and is_name(run)) else []
 
 
+def _glossed(aside: Aside) -> list[Token]:
+    """The subject that opens a clause and that a Latin name explains, whose words may be verbs.
+
+    全球水文交换库（Water Clearinghouse）由…: the dictionary has 交换 as a verb.
+    """
+    latin = aside.tokens and LATIN_NAME.fullmatch(aside.tokens[0].text)
+    opens = latin and aside.after[:1] in ("v", "p", "d")
+    whole = all(token.nominal or token.tag[0] in "va" for token in aside.before)
+    noun = bool(aside.before) and aside.before[-1].nominal and aside.before[0].nominal
+    return aside.before if opens and whole and noun else []
+
+
 def _read_part(
     passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
 ) -> None:
@@ -104,7 +119,7 @@ def _read_part(
         _read_life(passage, name, part[0], span)
         return
     label = next((label for label in LABELS if text.startswith(label)), "")
-    rest = text.removeprefix(label).lstrip("：:为是")
+    rest = text.removeprefix(label).lstrip("：:为是 ")
     if label and rest:
         passage.other_name(name, label, rest, span)
     elif LATIN_NAME.fullmatch(text) and not name.text.isascii() and not _is_cut(name, text):
