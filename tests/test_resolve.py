@@ -484,3 +484,8 @@ def test_a_list_or_a_name_twice_is_no_persons_name(name: str) -> None:
 def test_a_name_with_a_gloss_and_what_the_gloss_gives_are_one_entity(gloss: str) -> None:
     rows = [mention("d", f"河流交换库{gloss}"), mention("d", "RVST"), mention("e", "河流交换库")]
     assert len(groups(run(rows))) == 1
+
+
+def test_an_acronym_whose_kind_was_guessed_otherwise_means_its_long_form() -> None:
+    rows = [mention("d", "Water Store Agency", "organisation"), mention("d", "WSA", "thing")]
+    assert len(groups(run(rows))) == 1

@@ -128,8 +128,9 @@ def may_shorten(short: Unit, full: Unit) -> bool:
         surname = normalise_name(_parts(_bare(full))[-1])
         if surname == short.norm and _may_be_person(short):
             return True
-    if kinds_clash(short.kind, full.kind, short.norm):
-        return False
+    acronym = is_acronym_of(_usual_name(short), _usual_name(full))
+    if kinds_clash(short.kind, full.kind, full.norm if acronym else short.norm):
+        return False  # an acronym's kind is a guess
     if full.kind == "person":
         return short.kind == "person" or surname in forms_listed(short)
     if short.norm == full.norm.split()[0] and full.titled:
@@ -138,4 +139,4 @@ def may_shorten(short: Unit, full: Unit) -> bool:
         return True
     # IP and DB mean much else; US and UK are places.
     surely = len(short.norm) > 2 or short.stated or full.kind == "place"
-    return surely and is_acronym_of(_usual_name(short), _usual_name(full))
+    return surely and acronym
