@@ -135,7 +135,8 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
             stated = kind != "unknown" and (
                 name == passage.title or kind_by_ending(name.text) == kind or kind == "work"
             )
-            row = {"name": name.text, "kind": kind, "kind_stated": stated, "capital_tells": None}
+            row = {"name": name.text, "kind": kind, "kind_stated": stated}
+            row |= {"kind_scores": None, "capital_tells": None}
             span = {"span_start": tokens[0].start, "span_end": tokens[-1].end}
             passage.extracted.names.append(row | span)
 
