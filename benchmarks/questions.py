@@ -24,7 +24,7 @@ from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.models.encoders.minilm import load_encoder
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.reader.knowledge.reader import KnowledgeReader
+from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.reader.passage_reader import PassageReader
 from tasks.refresh import refresh
 from tasks.retrieval.search import Searcher

@@ -20,7 +20,7 @@ from schemas.observations import Override, Scan
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
 from tasks.reader.passage_reader import PassageReader
-from tasks.reader.reading import ReaderAnswer
+from tasks.reader.texts import ReaderAnswer
 from tasks.refresh import refresh
 from tasks.text.question import analyse
 from warehouse import durable

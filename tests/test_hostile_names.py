@@ -146,7 +146,7 @@ def test_questions_made_of_hostile_names_are_answered_or_not_known(named: Path) 
     for name in NAMES:
         for question in (name, f"Who founded {name}?"):
             answer = reader.answer(analyse(question))
-            assert bool(answer.answers) == bool(answer.evidence)
+            assert answer.evidence or not answer.answers
             for evidence in answer.evidence:
                 assert evidence.text in texts[str(evidence.document_id)]
 

@@ -14,7 +14,7 @@ from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.programs.written_program import Conversation
-from tasks.reader.knowledge.reader import KnowledgeReader
+from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.question import Question
 
 FITS = 0.7  # least fit of a plan if no graph is named
@@ -26,7 +26,7 @@ class ProgramsRoute(AnswerRoute):
 
     With a model this is all of KnowledGPT: the model writes, chooses and phrases. Without a model,
     a graph has the planner that was learned for it, any other graph is planned for by words alone,
-    and the knowledge reader answers from the corpus (`tasks.reader.knowledge`).
+    and the knowledge reader answers from the corpus (`tasks.reader.knowledge_reader`).
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -84,7 +84,8 @@ class ProgramsRoute(AnswerRoute):
     def _planned(self, question: Question, kbs: Sequence[KnowledgeBase]) -> Iterator[RouteResult]:
         """Yield the answer of each knowledge base: imported graphs, the corpus, then the web.
 
-        Only imported graphs that the question fits are asked, the best first.
+        Only imported graphs that the question fits are asked, the best first, and the corpus only
+        where programs or its graph are asked for.
         """
         names = [kb.name for kb in kbs]
         fits = {name: self._fit(question, name) for name in self._writers if name in names}
@@ -92,7 +93,7 @@ class ProgramsRoute(AnswerRoute):
         for name in sorted(fits, key=lambda name: -fits[name]):
             if fits[name] >= least:
                 yield self._by_program(question, self._writers[name], self._graphs[name])
-        if CORPUS in names and self._knowledge_reader is not None:
+        if CORPUS in names and self._reads_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
             yield RouteResult("programs", known.answers, known.evidence, tried)
@@ -117,6 +118,11 @@ class ProgramsRoute(AnswerRoute):
             for name, graph in self._graphs.items()
             if name != CORPUS
         }
+
+    @property
+    def _reads_corpus(self) -> bool:
+        """Whether the corpus is asked here; the route `text` reads its facts beside passages."""
+        return self._options.route == "programs" or self._options.graph == CORPUS
 
     @cached_property
     def _knowledge_reader(self) -> KnowledgeReader | None:

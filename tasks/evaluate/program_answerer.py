@@ -14,7 +14,7 @@ from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, answer_by_program
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
-from tasks.reader.knowledge.reader import KnowledgeReader
+from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home

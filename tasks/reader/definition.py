@@ -7,7 +7,7 @@ import duckdb
 
 from schemas.answers import Evidence
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.reader.sentence import evidence_from
+from tasks.reader.texts import evidence_from
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Searcher
 from tasks.text.languages import is_chinese, language_of

@@ -1,59 +1,52 @@
-"""Answers questions from the passages of an edition, with the sentences that support them."""
+"""Answers questions from the passages of an edition and from what they state, with the sources."""
 
-from collections import defaultdict
+from collections.abc import Sequence
+
+import duckdb
 
 from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.minilm import load_encoder
-from tasks.models.span_reader.reader import SHIPPED_MODEL, TrainedReader, trained_reader
-from tasks.models.span_reader.windows import without_markup
+from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.programs.knowledge_bases.statements import are_linked, statements_in
-from tasks.reader.comparison import (
-    PairQuestion,
-    ValueComparison,
-    find_comparison,
-    winner,
-)
+from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_in
 from tasks.reader.definition import describe, name_to_define
-from tasks.reader.reading import (
-    ENOUGH_FOR_PART,
-    LONGEST_CHAIN,
-    ReaderAnswer,
-    Reading,
-    read,
-    weigh,
-)
-from tasks.reader.sentence import Sentence, StatedTriple, evidence_from
-from tasks.reader.trained.answers import asks_for_several, find_answers, items_around
+from tasks.reader.reading import answer_from
+from tasks.reader.texts import Part, ReaderAnswer, Text, evidence_from, one_text, pieces
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit, Searcher
-from tasks.text.expected_answer import ExpectedAnswer
-from tasks.text.languages import HAN, language_of
+from tasks.text.languages import language_of
 from tasks.text.names import normalise_name
-from tasks.text.question import Question, content_words
+from tasks.text.question import Question, analyse
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
-from tasks.text.words import WORD
 from warehouse.editions import DUCKDB_FILE, Edition
 
-PASSAGES = 16
-MOST_SENTENCES = 160  # of all passages together
-NEARLY = 0.9  # other answers have at least this share of the best one's score
-ALIKE, WALKED = 8, 6  # passages that the trained reader reads: by likeness, and by the graph
-NEAREST = 3  # passages shown where there is no answer
-_PLACE = ExpectedAnswer("name", frozenset({"place"}))
-_TRIPLES = """
-select m.document_id, m.span_start, t.head, t.relation, t.tail
-from mentions m join asserted_triples t on t.triple_id = m.fact_id
-where m.fact_kind = 'triple' and list_contains($documents, m.document_id)
-order by t.triple_id, m.span_start
+ALIKE, WALKED = 8, 6  # passages that are read: by likeness, and by the graph
+FOLLOWED = 2  # passages about a name that a first round led to
+STATEMENTS = 12  # of the passages, nearest to the question
+_VALUES = """
+with stating as (
+    select distinct t.head_id, t.head, t.relation, t.tail, t.tail_id
+    from mentions m join asserted_triples t on t.triple_id = m.fact_id
+    where m.fact_kind = 'triple' and t.graph = 'corpus' and m.document_id = $document
+      and m.span_start >= $start and m.span_start < $end
+)
+select distinct t.tail from stating s
+join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.head = s.head
+where contains($answer, lower(s.tail)) and s.tail <> ''
+union
+select distinct t.head from stating s
+join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.tail = s.tail
+where contains($answer, lower(s.head)) and s.head <> ''
+order by all
 """
+_WORDS = "select text[$start + 1 : $end] from documents where document_id = $document"
 
 
 class PassageReader:
-    """Answers questions from the passages of one edition."""
+    """Answers questions from the passages of one edition; a source of texts for the reader."""
 
     def __init__(self, edition: Edition, settings: EngineSettings | None = None) -> None:
         """Open the edition's indexes and its database, read-only.
@@ -62,10 +55,8 @@ class PassageReader:
         """
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
-        self._con = edition.connect()
+        self._con: duckdb.DuckDBPyConnection = edition.connect()
         self._linked = are_linked(self._con)
-        reads = settings.encoder == "minilm" and SHIPPED_MODEL.exists()
-        self._trained = trained_reader() if reads else None
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),
@@ -75,175 +66,108 @@ class PassageReader:
     def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
         """Return the answer with its evidence.
 
-        Where no passage supports one, or none with the probability `min_score`, there is no answer,
+        Where no text supports one, or none with the probability `min_score`, there is no answer,
         and the evidence is the nearest passages.
         """
-        names = self._searcher.link(question)
-        comparison = find_comparison(question, names)
-        if isinstance(comparison, ValueComparison):
-            return self._compare(comparison)
-        if isinstance(comparison, PairQuestion) and comparison.shared_noun:
-            return self._share_place(comparison)
-        name = name_to_define(question, names)
+        name = name_to_define(question, self._searcher.link(question))
         descriptions = describe(name, self._searcher, self._con) if name else []
         if descriptions:
             return ReaderAnswer([descriptions[0].text], descriptions)
-        if self._trained and not question.is_chinese:
-            return self._read_trained(question, names, self._trained, min_score)
-        readings = self._read(question, question.expected_answer, names)
-        readings = [reading for reading in readings if reading.is_enough]
-        if not readings:
-            return ReaderAnswer()
-        near = [r.phrase.text for r in readings if r.score >= NEARLY * readings[0].score]
-        return _from_readings(near, readings[:1])
+        return answer_from(question, self, trained_reader(), min_score)
 
-    def _read_trained(
-        self, question: Question, names: list[LinkedName], reader: TrainedReader, least: float
-    ) -> ReaderAnswer:
-        """Return what the trained reader answers; if it is not sure enough, only the passages."""
-        alike = self._searcher.alike(question, ALIKE)
-        walked = self._searcher.passages(question, WALKED, names)
-        hits = list({hit.row: hit for hit in (*alike, *walked)}.values())
-        texts = [hit.fields["text"] for hit in hits]
-        answers = find_answers(question, texts, reader, self._kinds_of)
-        answers = [answer for answer in answers if answer.probability >= least]
-        if not answers:
-            return ReaderAnswer([], [_evidence_of(hit, 0, 0, hit.score) for hit in hits[:NEAREST]])
-        best = answers[0].span
-        evidence = _evidence_of(hits[best.text], best.start, best.end, answers[0].probability)
-        given = [answer.text for answer in answers]
-        if question.expected_answer.form == "yes":
-            given = [without_markup(evidence.text)]  # nothing was trained to say yes or no
-        elif asks_for_several(question.text):
-            given = items_around(texts[best.text], best.start) or given
-        return ReaderAnswer(given, [evidence], probability=answers[0].probability)
+    # -- a source of texts ------------------------------------------------------------------------
 
-    def _kinds_of(self, name: str) -> list[str]:
+    def near(self, question: Question) -> list[Text]:
+        """Return the passages that may answer a question, and what they state in other words."""
+        hits = [*self._searcher.alike(question, ALIKE), *self._searcher.passages(question, WALKED)]
+        hits = list({hit.row: hit for hit in hits}.values())
+        stated = self._stated(question, [hit.fields["passage_id"] for hit in hits])
+        texts = [(hit, _passage(hit)) for hit in hits]
+        for hit in hits:
+            text = one_text(stated.get(hit.fields["passage_id"], ()))
+            texts += [(hit, text)] if text else []
+        return [piece for hit, text in texts for piece in pieces(text, _introduction(hit))]
+
+    def about(self, name: str, asked: str) -> list[Text]:
+        """Return the passages about a name that are most like what is asked."""
+        hits = self._searcher.alike(analyse(f"{asked} {name}"), FOLLOWED)
+        titled = self._searcher.about(name)
+        hits += [titled] if titled else []
+        return list({hit.row: _passage(hit) for hit in hits}.values())
+
+    def names_in(self, text: str) -> Sequence[LinkedName]:
+        """Return the known names in a text."""
+        return self._searcher.names_in(text)
+
+    def kinds_of(self, name: str) -> list[str]:
+        """Return the kinds of the entities that bear a name."""
         bearers = self._searcher.names.bearers(normalise_name(name))
         return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
 
-    def _read(
-        self,
-        question: Question,
-        expected: ExpectedAnswer,
-        names: list[LinkedName],
-        chain: int = LONGEST_CHAIN,
-    ) -> list[Reading]:
-        hits = self._searcher.passages(question, PASSAGES, names)
-        sentences = self._sentences(hits, cut_chinese=HAN.search(question.text) is not None)
-        weighted = weigh(question, expected, names, self._searcher.rarity, chain)
-        return read(weighted, sentences, self._searcher)
+    def description_of(self, name: str) -> str:
+        """Return the descriptions of the entities that bear a name."""
+        bearers = self._searcher.names.bearers(normalise_name(name))
+        return " ".join(self._searcher.description_of(bearer.entity) for bearer in bearers)
 
-    def _compare(self, comparison: ValueComparison) -> ReaderAnswer:
-        """Ask about both things; answer with the one that has the winning value."""
-        readings = self._read_parts(comparison.parts, comparison.options, comparison.expected)
-        number = winner(comparison, readings)
-        return (
-            ReaderAnswer()
-            if number is None
-            else _from_readings([comparison.options[number]], readings)
-        )
+    def rarity(self, word: str) -> float:
+        """Return a word's inverse document frequency over passages."""
+        return self._searcher.rarity(word)
 
-    def _share_place(self, pair: PairQuestion) -> ReaderAnswer:
-        readings = self._read_parts(pair.parts, pair.options, _PLACE)
-        if len(readings) < 2:
-            return ReaderAnswer()
-        shared = self._places_around(readings[0]) & self._places_around(readings[1])
-        return _from_readings(["yes" if shared else "no"], readings)
+    def values_beside(self, part: Part, answer: str) -> list[str]:
+        """Return all values of a relation for which a sentence states an answer."""
+        place = part.evidence
+        rows = self._con.execute(
+            _VALUES,
+            {
+                "document": place.document_id,
+                "start": place.span_start,
+                "end": place.span_end,
+                "answer": answer.lower(),
+            },
+        ).fetchall()
+        return [value for (value,) in rows]
 
-    def _read_parts(
-        self, parts: tuple[Question, Question], options: tuple[str, str], expected: ExpectedAnswer
-    ) -> list[Reading]:
-        readings = (
-            self._read_about(part, expected, option)
-            for part, option in zip(parts, options, strict=True)
-        )
-        return [reading for reading in readings if reading is not None]
+    def _stated(self, question: Question, passages: list[str]) -> dict[str, list[tuple[str, Part]]]:
+        """Return the statements in which names stand for pronouns, those nearest to a question."""
+        if not self._linked:
+            return {}
+        cut = question.is_chinese
+        asked = words_of(question.text, cut_chinese=cut)
 
-    def _read_about(
-        self, question: Question, expected: ExpectedAnswer, option: str
-    ) -> Reading | None:
-        """Return the best reading from a sentence about the thing itself.
+        def shared(stated: Stated) -> int:
+            return len(asked & words_of(stated.words, cut_chinese=cut))
 
-        Sentences from a document about the thing are preferred to others that name it.
-        """
-        name = words_of(content_words(option) or option)
-        readings = self._read(question, expected, self._searcher.link(question), chain=1)
-        readings = [r for r in readings if r.score >= ENOUGH_FOR_PART]
-        titled = [r for r in readings if name <= r.chain[0].title_stems]
-        others = [r for r in readings if name <= r.chain[0].stems | r.chain[0].title_stems]
-        return next(iter(titled + others), None)
+        nearest: dict[str, list[tuple[str, Part]]] = {}
+        for stated in sorted(statements_in(self._con, passages), key=lambda s: -shared(s)):
+            part = self._as_said(stated) if shared(stated) else None
+            if part and stated.subject not in part.evidence.text:
+                nearest.setdefault(stated.passage_id, []).append((stated.words, part))
+            if sum(map(len, nearest.values())) == STATEMENTS:
+                break
+        return nearest
 
-    def _places_around(self, reading: Reading) -> set[str]:
-        """Return the places in a reading's sentence and in the first sentences of texts on them."""
-        near = self._places(reading.chain[0].names)
-        wide = set(near)
-        for name in near:
-            hit = self._searcher.about(name)
-            if hit:
-                start, end = sentences(hit.fields["text"])[0]
-                wide |= self._places(self._searcher.names_in(hit.fields["text"][start:end]))
-        return wide
-
-    def _places(self, names: list[LinkedName]) -> set[str]:
-        return {
-            normalise_name(name.text)
-            for name in names
-            if self._searcher.kind_of(name.bearers[0].entity) == "place"
-        }
-
-    def _sentences(self, hits: list[Hit], *, cut_chinese: bool) -> list[Sentence]:
-        gathered: list[Sentence] = []
-        for passage in (hit.fields for hit in hits):
-            text, first = passage["text"], passage["span_start"]
-            for start, end in sentences(text, language_of(text)):
-                if len(gathered) >= MOST_SENTENCES:
-                    break
-                if not WORD.search(text[start:end]):
-                    continue
-                gathered.append(
-                    Sentence(
-                        topic=passage["document_id"],
-                        title=passage["title"],
-                        text=text[start:end],
-                        names=self._searcher.names_in(text[start:end]),
-                        triples=[],
-                        place=Place(
-                            passage["document_id"], passage["uri"], first + start, first + end
-                        ),
-                        cut_chinese=cut_chinese,
-                    )
-                )
-        self._attach_triples(gathered, [hit.fields["passage_id"] for hit in hits])
-        return gathered
-
-    def _attach_triples(self, gathered: list[Sentence], passages: list[str]) -> None:
-        documents = sorted({sentence.topic for sentence in gathered})
-        stated: dict[str, list[tuple[int, StatedTriple]]] = defaultdict(list)
-        for row in self._con.execute(_TRIPLES, {"documents": documents}).fetchall():
-            stated[row[0]].append((row[1], StatedTriple(*row[2:])))
-        for clause in statements_in(self._con, passages) if self._linked else ():
-            triple = StatedTriple(clause.subject, clause.predicate, clause.object)
-            stated[clause.place.document_id].append((clause.place.span_start, triple))
-        for sentence in gathered:
-            assert sentence.place is not None
-            inside = range(sentence.place.span_start, sentence.place.span_end)
-            sentence.triples = [triple for at, triple in stated[sentence.topic] if at in inside]
+    def _as_said(self, stated: Stated) -> Part:
+        place = stated.place
+        values = {
+            "document": place.document_id, "start": place.span_start, "end": place.span_end
+        }  # fmt: skip
+        [(words,)] = self._con.execute(_WORDS, values).fetchall()
+        return Part(0, 0, evidence_from(words, "statement", place, stated.confidence))
 
 
-def _evidence_of(hit: Hit, start: int, end: int, score: float) -> Evidence:
-    """Return the sentences of a passage between two characters as evidence; all of it for none."""
-    text, first = hit.fields["text"], hit.fields["span_start"]
-    inside = [span for span in sentences(text) if span[0] < end and span[1] > start]
-    begin, stop = (inside[0][0], inside[-1][1]) if inside else (0, len(text))
-    place = Place(hit.fields["document_id"], hit.fields["uri"], first + begin, first + stop)
-    return evidence_from(text[begin:stop], "passage", place, min(score, 1.0))
+def _passage(hit: Hit) -> Text:
+    text = hit.fields["text"]
+    spans = sentences(text, language_of(text))
+    parts = (Part(start, end, _evidence(hit, start, end)) for start, end in spans)
+    return Text(text, tuple(parts), _evidence(hit, 0, len(text)))
 
 
-def _from_readings(answers: list[str], readings: list[Reading]) -> ReaderAnswer:
-    evidence = [
-        evidence_from(sentence.text, "passage", sentence.place, reading.score)
-        for reading in readings
-        for sentence in reading.chain
-    ]
-    return ReaderAnswer(answers, evidence)
+def _introduction(hit: Hit) -> str:
+    return f"{hit.fields['title']}: {hit.fields['headings']}"
+
+
+def _evidence(hit: Hit, start: int, end: int) -> Evidence:
+    fields = hit.fields
+    first = fields["span_start"]
+    place = Place(fields["document_id"], fields["uri"], first + start, first + end)
+    return evidence_from(fields["text"][start:end], "passage", place, min(hit.score, 1.0))

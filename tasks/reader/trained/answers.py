@@ -4,9 +4,10 @@ An answer has the form that the question asks for and says more than the questio
 likely as answers with such margins were right on questions kept back (`training/calibrate.py`).
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tasks.models.span_reader.reader import Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
@@ -16,17 +17,15 @@ from tasks.text.stems import words_of
 from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
-LONGEST_QUANTITY = 4  # words
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONE_GAP = 4.0  # of an answer beside which there is no other
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|"
 _FIGURE = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|hundreds?|thousands?|millions?|billions?|half|once|twice|thrice|no|none"
-    r"|dozens?|single|quarter|third)\b",
+    r"|dozens?|single|quarter|third)\b|[一二两三四五六七八九十百千万亿半]",
     re.I,
 )
-_BARE = re.compile(r"[^\s\d]?[\d.,]+%?|\w+")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _SEVERAL = re.compile(
     r"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?!is\b|was\b|has\b"
@@ -41,38 +40,56 @@ Kinds = Callable[[str], Sequence[str]]
 class FoundAnswer:
     """An answer, where it stands, and how likely it is right.
 
-    `gap` is by how much its margin is above that of the best answer that says something else.
+    `margin` is the span's with the caller's bonus, `gap` by how much it is above that of the best
+    answer that says something else.
     """
 
     text: str
     span: Span
+    margin: float
     gap: float = 0.0
     probability: float = 0.0
 
 
 def find_answers(
-    question: Question, texts: list[str], reader: TrainedReader, kinds_of: Kinds
+    question: Question,
+    texts: list[str],
+    reader: TrainedReader,
+    kinds_of: Kinds,
+    bonus: Callable[[Span], float] = lambda span: 0.0,
+    options: Sequence[str] = (),
 ) -> list[FoundAnswer]:
-    """Return the answers that the texts give, best first; `kinds_of` says what a name may be.
+    """Return the answers that the texts give, the likeliest first.
 
-    `texts` are the most alike first.
+    `kinds_of` says what a name may be. `texts` are the most alike first. The caller adds a `bonus`
+    to a span's margin, minus infinity where it is no answer. An answer says more than the question,
+    or is one of the `options` that the question names.
     """
-    question_words = words_of(question.text, cut_chinese=False)
+    chinese = question.is_chinese
+    question_words = words_of(question.text, cut_chinese=chinese)
+    option_of = {words_of(option, cut_chinese=chinese): option for option in options}
     word = asking_word(question.text)
     fewest = FEWEST_OF_REASON if word and word[1].lower() == "why" else 1
     best: dict[str, FoundAnswer] = {}
-    for span in reader.read(question.text, texts):
+    worth = [(span, span.margin + bonus(span)) for span in reader.read(question.text, texts)]
+    for span, margin in sorted(worth, key=lambda pair: -pair[1]):
+        if margin == -math.inf:
+            break
         text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
-        words = words_of(text, cut_chinese=False)
+        words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
-        if key in best or len(text.split()) < fewest or not words or words <= question_words:
+        if not words or key in best or len(text.split()) < fewest:
             continue
-        if fits(text, question.expected_answer, kinds_of):
-            best[key] = FoundAnswer(text, span)
+        if option_of:
+            text = next((option for bare, option in option_of.items() if words <= bare), "")
+        elif words <= question_words or not fits(text, question.expected_answer, kinds_of):
+            continue
+        if text:
+            best[key] = FoundAnswer(text, span, margin)
         if len(best) == MOST_ANSWERS:
             break
-    return _with_probabilities(_with_unit(list(best.values()), question.expected_answer), reader)
+    return _with_probabilities(list(best.values()), reader)
 
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
@@ -92,30 +109,14 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
 
 
 def _with_probabilities(answers: list[FoundAnswer], reader: TrainedReader) -> list[FoundAnswer]:
-    """Return answers with how likely each is, by its margin and that of the best other one."""
+    """Return answers, the likeliest first: by their margins and those of the best others."""
     rows = []
     for answer in answers:
-        others = [other.span.margin for other in answers if not _alike(other, answer)]
-        gap = answer.span.margin - max(others) if others else LONE_GAP
-        probability = reader.probability(answer.span.margin, gap)
-        rows.append(FoundAnswer(answer.text, answer.span, gap, probability))
-    return rows
-
-
-def _with_unit(answers: list[FoundAnswer], expected: ExpectedAnswer) -> list[FoundAnswer]:
-    """Put a quantity that goes on from the best answer, a bare number, before it.
-
-    `20 minutes` says more than `20`; where things are counted the number is enough.
-    """
-    bare = bool(answers) and _BARE.fullmatch(answers[0].text)
-    if not bare or expected.form != "number" or expected.noun:
-        return answers
-    best = answers[0]
-    for answer in answers[1:]:
-        goes_on = answer.span.text == best.span.text and answer.span.start == best.span.start
-        if goes_on and len(answer.text.split()) <= LONGEST_QUANTITY:
-            return [answer, *(other for other in answers if other is not answer)]
-    return answers
+        others = [other.margin for other in answers if not _alike(other, answer)]
+        gap = answer.margin - max(others) if others else LONE_GAP
+        probability = reader.probability(answer.margin, gap)
+        rows.append(replace(answer, gap=gap, probability=probability))
+    return sorted(rows, key=lambda answer: -answer.probability)
 
 
 def _alike(first: FoundAnswer, second: FoundAnswer) -> bool:

@@ -1,0 +1,151 @@
+"""What the reader reads: passages and facts in their words, with the places that state them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Protocol
+
+from schemas.answers import Evidence
+from tasks.programs.knowledge_bases.protocol import Place
+from tasks.programs.program_run import ProgramRun
+from tasks.retrieval.linked_names import LinkedName
+from tasks.text.question import Question
+
+PIECE = 400  # characters of a text that are read together with a sentence that led to it
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence or a fact within a text: its characters, and where it is stated.
+
+    `relation` is what a triple and others like it have in common: the end that is known, and the
+    relation that leads from it. `value` is the other end.
+    """
+
+    start: int
+    end: int
+    evidence: Evidence
+    relation: tuple[str, ...] = ()
+    value: str = ""
+
+    def scored(self, score: float) -> Evidence:
+        """Return the evidence with a score."""
+        return self.evidence.model_copy(update={"score": round(min(score, 1.0), 4)})
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to read; an answer stands within one of its parts.
+
+    What stands before the first part says what the text is about. `led` is the sentence that led to
+    it, None in the first round. `whole` is the evidence that is shown if there is no answer.
+    """
+
+    words: str
+    parts: tuple[Part, ...]
+    whole: Evidence | None = None
+    led: Part | None = None
+
+    def part_at(self, start: int) -> Part | None:
+        """Return the part that holds a character, None outside all parts."""
+        return next((part for part in self.parts if part.start <= start < part.end), None)
+
+
+class Source(Protocol):
+    """Where texts come from: passages, or facts."""
+
+    def near(self, question: Question) -> list[Text]:
+        """Return the texts that may answer a question, the most alike first."""
+        ...
+
+    def about(self, name: str, asked: str) -> list[Text]:
+        """Return texts about a name that may say what is asked."""
+        ...
+
+    def names_in(self, text: str) -> Sequence[LinkedName]:
+        """Return the known names in a text."""
+        ...
+
+    def kinds_of(self, name: str) -> Sequence[str]:
+        """Return the kinds of what bears a name."""
+        ...
+
+    def description_of(self, name: str) -> str:
+        """Return what is known of what bears a name, empty if nothing is."""
+        ...
+
+    def rarity(self, word: str) -> float:
+        """Return how much a word tells: its inverse document frequency."""
+        ...
+
+    def values_beside(self, part: Part, answer: str) -> list[str]:
+        """Return all values of the relation by which a part states an answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderAnswer:
+    """A reader's answers, best first, with their evidence.
+
+    Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
+    right, None if the reader cannot tell. `programs` and their `runs` retrieved what the knowledge
+    reader read.
+    """
+
+    answers: list[str] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    programs: list[str] = field(default_factory=list)
+    runs: list[ProgramRun] = field(default_factory=list)
+    probability: float | None = None
+
+
+def evidence_from(
+    text: str, kind: str, place: Place | None, score: float, graph: str = "corpus"
+) -> Evidence:
+    """Return a supporting text as evidence, with the place where a document states it."""
+    return Evidence(
+        text=text,
+        kind=kind,
+        graph=graph,
+        **(asdict(place) if place else {}),
+        score=round(score, 4),
+    )
+
+
+def one_text(facts: Iterable[tuple[str, Part]]) -> Text | None:
+    """Return facts, a line for each, as one text; None if there are none."""
+    lines: list[str] = []
+    parts: list[Part] = []
+    start = 0
+    for words, fact in facts:
+        line = " ".join(words.split())
+        line = line if line.endswith((".", "。", "!", "?")) else f"{line}."
+        parts.append(Part(start, start + len(line), fact.evidence, fact.relation, fact.value))
+        lines.append(line)
+        start += len(line) + 2
+    return Text("\n\n".join(lines), tuple(parts)) if parts else None
+
+
+def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
+    """Return the pieces of a text that are read at a time, each after a line that introduces it.
+
+    A piece begins with the last sentence of the one before it.
+    """
+    before = " ".join(before.split()) + "\n\n"
+    cut: list[list[Part]] = []
+    for part in text.parts:
+        if not cut or part.end - cut[-1][0].start > PIECE:
+            cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
+        cut[-1].append(part)
+    return [
+        Text(
+            before + text.words[piece[0].start : piece[-1].end],
+            tuple(_moved(part, len(before) - piece[0].start) for part in piece),
+            text.whole,
+            led,
+        )
+        for piece in cut
+    ]
+
+
+def _moved(part: Part, by: int) -> Part:
+    return Part(part.start + by, part.end + by, part.evidence, part.relation, part.value)

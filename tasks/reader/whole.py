@@ -1,0 +1,86 @@
+"""Makes an answer whole: names, quantities and enumerations of which it is only a part."""
+
+import re
+from collections.abc import Sequence
+
+from tasks.retrieval.linked_names import LinkedName
+from tasks.text.languages import language_of
+from tasks.text.names import normalise_name
+from tasks.text.question import Question, Span
+from tasks.text.values import find_values
+
+_JOIN = r"\s*(?:,\s*(?:and|or|&)?|\b(?:and|or)\b|&|、|以及|和|与|及)\s*(?:the\s+)?"
+_AFTER = re.compile(_JOIN, re.I)
+_BEFORE = re.compile(_JOIN + r"\Z", re.I)
+_LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of|at|for)\s+", re.I)
+_PLACE = re.compile(r"(?:in|on|at|to|from|near)\s+(?:the\s+)?|the\s+", re.I)
+_YEAR = re.compile(r"\byear\b|年", re.I)
+
+
+def whole_span(question: Question, sentence: str, span: Span, names: Sequence[LinkedName]) -> Span:
+    """Return the span of an answer within its sentence, with what belongs to it.
+
+    A part of a quantity, of a date or of a known name becomes the whole of it, and a name is
+    joined by those that are enumerated with it.
+    """
+    expected = question.expected_answer
+    if expected.form in ("number", "date"):
+        return _value_span(question, sentence, span)
+    spans = [(name.start, name.end) for name in names]
+    holding = [name for name in spans if name[0] <= span[0] and span[1] <= name[1]]
+    if not holding:
+        place = _PLACE.match(sentence, *span) if "place" in expected.kinds else None
+        return (place.end(), span[1]) if place else span
+    return _enumerated(sentence, max(holding, key=lambda name: name[1] - name[0]), spans, question)
+
+
+def _value_span(question: Question, sentence: str, span: Span) -> Span:
+    dated = question.expected_answer.form == "date"
+    whole_date = dated and not _YEAR.search(question.text)
+    values = [
+        (start + (lead.end() if (lead := _LEAD.match(sentence[start:end])) else 0), end, value)
+        for start, end, value in find_values(sentence, language_of(sentence))
+    ]
+    for start, end, value in values:
+        if start <= span[0] and span[1] <= end and (whole_date or not value.is_date):
+            return start, end
+    dates = [(a, b) for a, b, value in values if value.is_date and span[0] <= a and b <= span[1]]
+    return dates[0] if dated and len(dates) == 1 else span
+
+
+def and_others(given: list[str], values: list[str], question: Question) -> list[str]:
+    """Return answers with the further values of their relation, where names are asked for."""
+    if question.expected_answer.form != "name":
+        return given
+    words = question.text.casefold()
+    known = " ".join(map(normalise_name, given))
+    more = [
+        value
+        for value in values
+        if normalise_name(value) not in known and value.casefold() not in words
+    ]
+    return given + more
+
+
+def apart(given: list[str]) -> list[str]:
+    """Return enumerations as their items."""
+    return [item.strip() for text in given for item in _AFTER.split(text) if item.strip()]
+
+
+def _enumerated(sentence: str, span: Span, names: list[Span], question: Question) -> Span:
+    start, end = span
+    while True:
+        after = _AFTER.match(sentence, end)
+        following = [name for name in names if after and name[0] == after.end()]
+        before = _BEFORE.search(sentence, 0, start)
+        leading = [name for name in names if before and name[1] == before.start()]
+        if following and not _asked(sentence[slice(*following[0])], question):
+            end = following[0][1]
+        elif leading and not _asked(sentence[slice(*leading[0])], question):
+            start = leading[0][0]
+        else:
+            return start, end
+
+
+def _asked(name: str, question: Question) -> bool:
+    return name.casefold() in question.text.casefold()
