@@ -50,7 +50,7 @@ def answer_from(
 ) -> ReaderAnswer:
     """Return the answer that a source gives, if it has the probability `least`."""
     comparison = find_comparison(question)
-    if comparison:
+    if comparison and comparison.parts:
         compared = _compare(comparison, source, reader, least)
         if compared:
             return compared
