@@ -108,12 +108,10 @@ def kind_scores(tree: Tree, name: NameSpan) -> list[float] | None:
     if not len(tree.states):
         return None
     shipped, places = _weights()
-    total = shipped["constant"].copy()
-    for feature, value in mention_features(tree, name).items():
-        place = places.get(feature)
-        if place is not None:
-            total += value * shipped["features"][place]
+    known = [(places[f], v) for f, v in mention_features(tree, name).items() if f in places]
+    rows, values = [row for row, _ in known], np.array([value for _, value in known], np.float32)
     states = centred(mention_states(tree, name), shipped["mean"])
+    total = shipped["constant"] + values @ shipped["features"][rows]
     total += states.ravel() @ shipped["states"]
     total -= total.max()
     total -= np.log(np.exp(total).sum())
