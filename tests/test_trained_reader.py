@@ -1,11 +1,13 @@
 """The trained reader finds answers, refuses where there is none, and shows what comes nearest."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
-from tasks.models.span_reader.reader import TrainedReader, trained_reader
+from tasks.models.span_reader.reader import Span, TrainedReader, trained_reader
 from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
 from tasks.reader.passage_reader import PassageReader
 from tasks.reader.trained.answers import asks_for_several, find_answers, fits, items_around
@@ -59,6 +61,26 @@ def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
     assert answers and all(len(answer.text.split()) >= 3 for answer in answers)
 
 
+class OneSpan:
+    """Stands for a reader that likes one span best."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.spans = [Span(0, start, end, 5.0)]
+
+    def read(self, question: str, texts: list[str]) -> list[Span]:
+        return self.spans
+
+    def probability(self, margin: float, gap: float) -> float:
+        return 0.9
+
+
+def test_no_word_of_an_answer_is_cut() -> None:
+    start = HARBOUR.index("ve Lindqv")
+    one: Any = OneSpan(start, start + 9)
+    [answer] = find_answers(analyse("Who built it?"), [HARBOUR], one, lambda name: ())
+    assert answer.text == "Tove Lindqvist"
+
+
 def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
     answers = find_answers(
         analyse("Which island do ferries from Brenholm go to?"), [HARBOUR], reader, lambda name: ()
@@ -75,10 +97,17 @@ def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
         ("Brenholm", ExpectedAnswer("date"), False),
         ("Tove Lindqvist", ExpectedAnswer("name", frozenset({"person"})), True),
         ("Brenholm", ExpectedAnswer("name", frozenset({"person"})), False),
+        ("Skar Fishers", ExpectedAnswer("name", frozenset({"place"})), True),
+        ("Ida Lind", ExpectedAnswer("name", frozenset({"place"})), False),
     ],
 )
 def test_an_answer_has_the_form_asked_for(text: str, expected: ExpectedAnswer, right: bool) -> None:
-    kinds = {"Brenholm": ["place"], "Tove Lindqvist": ["unknown"]}
+    kinds = {
+        "Skar Fishers": ["organisation"],
+        "Ida Lind": ["person"],
+        "Brenholm": ["place"],
+        "Tove Lindqvist": ["unknown"],
+    }
     assert fits(text, expected, lambda name: kinds.get(name, [])) is right
 
 

@@ -14,6 +14,7 @@ from tasks.reader.comparison import Comparison, find_comparison, winner
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.trained.answers import (
     FoundAnswer,
+    alike,
     asks_for_several,
     find_answers,
     items_around,
@@ -95,7 +96,8 @@ def _given(question: Question, read: _Read, source: Source, least: float) -> Rea
     text = read.texts[best.span.text]
     evidence = [part.scored(best.probability)]
     evidence += [text.led.scored(best.probability)] if text.led else []
-    sure = [answer for answer in read.answers if answer.probability >= least]
+    others = (answer for answer in read.answers if answer.probability >= least)
+    sure = [best, *(answer for answer in others if not alike(answer, best))]
     if question.expected_answer.form == "yes":
         given = [without_markup(part.evidence.text)]  # nothing was trained to say yes or no
     else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tasks.models.span_reader.reader import Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
+from tasks.text.languages import HAN
 from tasks.text.question import Question
 from tasks.text.stems import words_of
 from tasks.text.values import find_values
@@ -19,7 +20,7 @@ from tasks.text.values import find_values
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONE_GAP = 4.0  # of an answer beside which there is no other
-_EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|"
+_EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _FIGURE = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|hundreds?|thousands?|millions?|billions?|half|once|twice|thrice|no|none"
@@ -75,7 +76,7 @@ def find_answers(
     for span, margin in sorted(worth, key=lambda pair: -pair[1]):
         if margin == -math.inf:
             break
-        text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
+        text = without_markup(_whole_words(texts[span.text], span)).strip(_EDGES)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
@@ -92,6 +93,20 @@ def find_answers(
     return _with_probabilities(list(best.values()), reader)
 
 
+def _whole_words(text: str, span: Span) -> str:
+    """Return a span without cut words; its ends are tokens, which may be parts of words."""
+    start, end = span.start, span.end
+    while 0 < start < end and _joined(text[start - 1 : start + 1]):
+        start -= 1
+    while start < end < len(text) and _joined(text[end - 1 : end + 1]):
+        end += 1
+    return text[start:end]
+
+
+def _joined(pair: str) -> bool:
+    return pair.isalnum() and not HAN.search(pair)
+
+
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form that is asked for."""
     if expected.form == "number":
@@ -104,7 +119,9 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
         )
     if expected.form == "name" and expected.kinds:
         kinds = {kind for kind in kinds_of(text) if kind != "unknown"}
-        return not kinds or bool(kinds & expected.kinds) or expected.kinds == {"place"}
+        # A company is a place to work at, and an event one to meet at.
+        at_place = expected.kinds == {"place"} and "person" not in kinds
+        return not kinds or bool(kinds & expected.kinds) or at_place
     return True
 
 
@@ -112,14 +129,14 @@ def _with_probabilities(answers: list[FoundAnswer], reader: TrainedReader) -> li
     """Return answers, the likeliest first: by their margins and those of the best others."""
     rows = []
     for answer in answers:
-        others = [other.margin for other in answers if not _alike(other, answer)]
+        others = [other.margin for other in answers if not alike(other, answer)]
         gap = answer.margin - max(others) if others else LONE_GAP
         probability = reader.probability(answer.margin, gap)
         rows.append(replace(answer, gap=gap, probability=probability))
     return sorted(rows, key=lambda answer: -answer.probability)
 
 
-def _alike(first: FoundAnswer, second: FoundAnswer) -> bool:
+def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
     """Return whether answers say the same, or stand in each other."""
     left, right = first.text.lower(), second.text.lower()
     return left in right or right in left
