@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.row import Row
 
-SUBJECT = Field(description="The subject as written.")
+SUBJECT = Field(description="The subject as written, empty where the sentence has none.")
 SUBJECT_NAME = Field(
     description="The name that the subject is or stands for (a pronoun's too), else empty."
 )

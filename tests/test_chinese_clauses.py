@@ -132,3 +132,40 @@ def test_a_number_or_a_time_is_no_subject(text: str) -> None:
 def test_a_gloss_behind_a_subject_gives_other_names(text: str, aliases: set[str]) -> None:
     rows = extract(text, "湿地条例").aliases
     assert {row["alias"] for row in rows if row["name"] == "全球河流交换库"} == aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        # Two words may be verbs: the one that leads the clause is the predicate.
+        ("海河公司宣布将关闭工厂。", ("海河公司", "宣布", "将关闭工厂")),
+        ("软件的身份认证功能默认是关闭的。", ("软件的身份认证功能", "默认是", "关闭的")),
+        # A quality, and a measure without a verb.
+        ("编号在同一仓库中必须唯一。", ("编号", "必须唯一", "")),
+        ("我县货物出口规模40亿元。", ("我县货物出口", "规模", "40亿元")),
+        # An instruction or an item of a list has no subject.
+        ("支持备份多个仓库的数据。", ("", "支持", "备份多个仓库的数据")),
+        ("不支持指定保存路径。", ("", "不支持", "指定保存路径")),
+    ],
+)
+def test_the_predicate_is_the_word_that_leads_its_clause(
+    text: str, statement: tuple[str, str, str]
+) -> None:
+    rows = extract(text, "湿地条例").statements
+    assert statement in [(row["subject"], row["predicate"], row["object"]) for row in rows]
+
+
+def test_a_verb_with_its_object_before_the_predicate_says_how() -> None:
+    (row,) = extract("部队在白水县使用新坦克进行演习。", "湿地条例").statements
+    assert (row["predicate"], row["place"]) == ("进行演习", "白水县")
+    assert row["arguments"] == ["使用新坦克"]
+
+
+def test_what_happens_first_is_a_time() -> None:
+    (row,) = extract("回国后任教于白水大学。", "湿地条例").statements
+    assert (row["predicate"], row["time"]) == ("任教于", "回国后")
+
+
+@pytest.mark.parametrize("text", ["安装步骤如下。", "说明如下：", "在恢复过程中。"])
+def test_what_only_points_at_something_states_nothing(text: str) -> None:
+    assert extract(text, "湿地条例").statements == []

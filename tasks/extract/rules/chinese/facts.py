@@ -36,6 +36,7 @@ from tasks.extract.rules.chinese.standing import (
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import (
     Surroundings,
+    add_measure,
     add_statement,
     is_nominal,
     is_topic,
@@ -85,6 +86,7 @@ class Thread:
     stated: str = ""  # the words of the subject, for statements without one
     topic: str = ""  # a clause that only names something: 古树名木，由林业部门养护
     agent: str = ""  # who does what the clauses say: 由市场监督管理部门责令改正
+    nobody: bool = True  # no clause so far has a subject
     condition: str = ""  # on which the clauses hold
     bound: str = ""  # the subject of the condition
     moment: str = ""  # when what the clauses say happened: 即位以后
@@ -235,6 +237,7 @@ def _read_tokens(
     elif carried_names == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
         carried_names = [thread.opening]  # max_size 设置…，默认值为 3
     own = resolve_subject(passage, clause, carried_names)
+    thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
     if clause.subject:
         name = passage.name_phrase(clause.subject)
         person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES
@@ -251,12 +254,14 @@ def _read_tokens(
         if any(time in tokens for time in clause.times):
             thread.moment = ""  # the clauses after it are of a later time
         moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
-        around = Surroundings(carried, thread.topic, thread.condition, moment)
+        nobody = thread.nobody
+        around = Surroundings(carried, thread.topic, thread.condition, moment, nobody)
         who = pointed_at(thread.last, thread.names, clause.subject) or own
         added = add_statement(passage, clause, meant, who, clause.start, around)
         if clause.subject:
             clean = added or (is_topic(clause.subject) and not clause.second)
             clean = clean and not acts and (not defines or is_name(clause.subject))
+            clean = clean and not (moment_of(tokens) and not is_name(clause.subject))
             thread.stated, thread.topic = text_of(clause.subject) if clean else "", ""
         elif agent and added:
             thread.stated = thread.agent = text_of(agent.phrase)
@@ -264,6 +269,10 @@ def _read_tokens(
         thread.required = added and (meant.standing.modality, meant.standing.polarity) == (
             *("required", "positive"),
         )
+    elif clause.subject and not clause.verb and clause.second:
+        around = Surroundings(condition=thread.condition, moment=thread.moment)
+        if add_measure(passage, clause, meant, around):
+            thread.stated = text_of(clause.subject)
     elif clause.subject:
         names = first and not clause.verb and is_topic(tokens)
         thread.stated = thread.topic = text_of(tokens) if names else ""

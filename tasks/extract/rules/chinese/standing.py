@@ -6,7 +6,7 @@ what is left reads as a plain clause.
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.chinese.clauses import ACTING, is_verb, relative_end
+from tasks.extract.rules.chinese.clauses import ACTING, is_verb, predicate_at, relative_end
 from tasks.extract.rules.chinese.lexicon import (
     BELIEVING,
     CONDITIONS,
@@ -36,6 +36,8 @@ REPORTS = (
     "预测",
     "说",
 )
+# Before a comma these have what follows for their object.
+ANNOUNCING = frozenset(["提出", "宣布", "规定", "明确", "要求", "显示", "发现", "决定"])
 HEARSAY = frozenset(
     ["据悉", "据报道", "据介绍", "据统计", "据了解", "据称", "据说", "相传", "传说"]
 )
@@ -57,7 +59,8 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
         return [], tokens[1:]
     if tokens[0].text in ACCORDING and tokens[-1].text.endswith(REPORTS):
         return tokens[1:-1], []
-    if tokens[-1].text in SAYING and len(tokens) > 1:
+    announces = tokens[-1].text in ANNOUNCING and predicate_at(tokens) == len(tokens) - 1
+    if (tokens[-1].text in SAYING or announces) and len(tokens) > 1:
         return tokens[:-1], []
     for position, token in enumerate(tokens):
         if token.text in SAYING or token.text in BELIEVING:

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
 from tasks.extract.rules.chinese.asides import split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, Preposition, is_owned, is_verb, parse_clause
+from tasks.extract.rules.chinese.clauses import (
+    Clause,
+    Preposition,
+    is_owned,
+    is_verb,
+    parse_clause,
+    predicate_at,
+)
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     APPOINTING,
@@ -14,6 +21,9 @@ from tasks.extract.rules.chinese.lexicon import (
     GOING,
     MODALITY_OF_WORD,
     NEGATIONS,
+    PLACE_ENDS,
+    SHORT_VERBS,
+    WHILE,
 )
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, share, usable
@@ -41,7 +51,8 @@ TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后
 
 # What a list of numbered items is announced by: 应当履行下列职责：.
 LEAD = re.compile(r"(?:下列|以下)[^，。；：]{1,12}[:：]\Z")
-POINTERS = frozenset(["下列", "以下"])
+POINTERS = frozenset(["下列", "以下", "如下", "下图", "下表"])
+BARE = frozenset(["即", "为", "作为"])  # says nothing without what it is about
 NUMBER = re.compile(r"[（(][一二三四五六七八九十\d]+[）)]\s*\Z")
 
 
@@ -53,6 +64,7 @@ class Surroundings:
     topic: str = ""
     condition: str = ""
     moment: str = ""
+    nobody: bool = False  # no clause before it names a subject that it may have
 
 
 def add_statement(
@@ -63,7 +75,9 @@ def add_statement(
     start: int,
     around: Surroundings,
 ) -> bool:
-    """Add a clause with a verb; one whose subject is neither in it nor known is left out.
+    """Add a clause with a verb; one whose subject stands elsewhere, but is not known, is left out.
+
+    An instruction or an item of a list (支持备份) has no subject; nor has its statement.
 
     Returns whether it was added.
     """
@@ -94,9 +108,20 @@ def add_statement(
     usual = "默认" if text_of(clause.subject[1:]).endswith("默认") else ""
     subject, subject_name = subject.removesuffix(usual), subject_name.removesuffix(usual)
     done = stated or around.condition or not agent
-    if not subject or not done or len(stated) > LONGEST_OBJECT or not _is_whole(clause, meant):
+    stands_alone = (
+        bool(rest or clause.prepositions)
+        and clause.verb not in BARE
+        and not has_word(rest, POINTERS)
+    )
+    nobody = around.nobody and not clause.subject and stands_alone and _is_sure(clause)
+    if (
+        not (subject or nobody)
+        or not done
+        or len(stated) > LONGEST_OBJECT
+        or not _is_whole(clause, meant)
+    ):
         return False
-    if any(word.text == "请" for word in meant.words):
+    if subject and any(word.text == "请" for word in meant.words):
         return False  # it speaks to the reader
     ends = clause.subject[-1].end if clause.subject else 0
     if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
@@ -134,6 +159,37 @@ def add_statement(
         begin = stands if stands >= 0 else begin
     span = (begin, end)
     passage.extracted.statements.append({**row, **evidence_columns(span, share("statement"))})
+    return True
+
+
+def add_measure(
+    passage: PassageReading, clause: Clause, meant: Meant, around: Surroundings
+) -> bool:
+    """Add a clause that gives the measure of something without a verb: 出口|规模|40亿元.
+
+    Returns whether it was added.
+    """
+    *owner, measure = clause.subject
+    number = clause.second
+    if not owner or len(number) != 1 or number[0].tag != "number" or measure.tag[0] != "n":
+        return False
+    if not is_nominal(owner) or clause.tokens[-1] is not number[0]:
+        return False
+    row = {
+        "ordinal": len(passage.extracted.statements),
+        "subject": text_of(owner[:-1] if owner[-1].text == "的" else owner),
+        "subject_name": "",
+        "predicate": measure.text,
+        "object": passage.text[clause.subject[-1].end : number[0].end],
+        "arguments": [around.condition] if around.condition else [],
+        "time": own_time(clause) or around.moment,
+        "place": "",
+        "polarity": meant.standing.polarity,
+        "modality": meant.standing.modality,
+        "attribution": meant.standing.attribution,
+    }
+    span = evidence_columns((clause.start, clause.end), share("statement"))
+    passage.extracted.statements.append({**row, **span})
     return True
 
 
@@ -187,6 +243,12 @@ def _lead(tokens: list[Token], carried: str) -> Mention | None:
     }
 
 
+def _is_sure(clause: Clause) -> bool:
+    """Whether what was taken for the verb is most likely the predicate."""
+    predicate = predicate_at(clause.tokens)
+    return predicate is not None and clause.verb.startswith(clause.tokens[predicate].text)
+
+
 def _can_own(name: str) -> bool:
     """Whether a name is short and simple enough to be put before what is its: 甲公司|的总部."""
     return 0 < len(name) <= LONGEST_OWNER and "的" not in name
@@ -207,7 +269,8 @@ def _office(clause: Clause, rest: list[Token]) -> int:
 
 def _tells_when(preposition: Preposition) -> bool:
     """Whether a phrase is 30日内 or 5.0版本中; 自…起 says so with its preposition."""
-    return bool(preposition.phrase) and preposition.word in WHEN and is_when(preposition.phrase)
+    when = preposition.word in WHEN and is_when(preposition.phrase)
+    return bool(preposition.phrase) and (when or not preposition.word)
 
 
 def _own_object(rest: list[Token]) -> list[Token]:
@@ -222,13 +285,15 @@ def _own_object(rest: list[Token]) -> list[Token]:
 def _is_whole(clause: Clause, meant: Meant) -> bool:
     """Whether a clause is one sentence: a noun phrase as its subject, a verb, no second one."""
     subject, rest = clause.subject, clause.rest
+    if len(clause.verb) == 1 and clause.verb not in SHORT_VERBS and not _is_sure(clause):
+        return False
     if clause.second or not clause.verb or clause.tokens[-1].text in TEMPORAL:
         return False
     if _may_deny(clause):
         return False
     if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause, meant)))):
         return False
-    if len(subject) == 1 and subject[0].text in ALONE:
+    if len(subject) == 1 and subject[0].text in ALONE and clause.verb != "是":
         return False
     if clause.verb in MODALITY_OF_WORD or clause.verb == "要":
         return False
@@ -238,7 +303,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         return False
     described = clause.verb == "是" and len(rest) <= LONGEST_QUALITY  # 是必须的
     ends = AND if described else {"的", *AND}
-    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends):
+    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends | PLACE_ENDS - {"内"}):
         return False
     marked = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
     return (
@@ -263,33 +328,49 @@ def _may_deny(clause: Clause) -> bool:
 
 
 def _happens(clause: Clause, meant: Meant) -> bool:
-    """Whether a verb without an object says what happens: 需求|逐步|恢复, 矛盾|发生转化."""
+    """Whether a verb or quality without an object is a predicate: 需求|恢复, 延迟|高."""
     before, last = clause.tokens[-2:]
     led = meant.words or before.tag in ("d", "ad", "vd") or len(clause.verb) > len(last.text)
-    return bool(led) and last.tag == "v" and len(last.text) > 1 and clause.verb not in CLAUSAL
+    if clause.verb in CLAUSAL or not clause.verb.endswith(last.text):
+        return False
+    owned = max((i for i, t in enumerate(clause.tokens) if t.text == "的"), default=-1)
+    if not any(t.nominal and t.tag != "vn" for t in clause.tokens[owned + 1 : -1]):
+        return False  # 指定空间的写|请求
+    return (_is_sure(clause) and last.tag != "vn") or (
+        bool(led) and last.tag == "v" and len(last.text) > 1
+    )
 
 
 def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     """Whether a subject reads as a noun phrase; `places`: as a place, too (飞船内部有酒吧)."""
     first, last = subject[0], subject[-1]
     counts = len(subject) == 1 and first.tag in ("number", "m", "t")
+    if last.text in TEMPORAL or last.text in WHILE:
+        return False  # 白天时
     if counts or (first.text[0] == "每" and len(text_of(subject)) <= LONGEST_UNIT):
         return False
     opening = {tag_of(first.text[:length]) for length in (1, 2)}
     acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
-    if acts or first.text.startswith("一") or any(token.text in HANDLING for token in subject):
+    if acts or any(token.text in HANDLING for token in subject):
         return False
     if len(subject) == 1 and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
         return False
     described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
     verbs = [i for i in range(described, len(subject)) if subject[i].tag == "v"]
-    if first.text in CLAUSAL or not all(is_owned(subject, i) for i in verbs):
+    if first.text in CLAUSAL or not all(is_owned(subject, i) or _names(subject, i) for i in verbs):
         return False
     if any(t.text == "的" for t in subject[1:-1]):
         return first.tag[0] not in "dcfup" and last.tag not in ("b", "f", "d", "a", "v")
     counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
     opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
     return not opens and (last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag == "f"))
+
+
+def _names(subject: list[Token], position: int) -> bool:
+    """Whether a verb between two nouns after 的 is part of a name: 软件的|身份|认证|功能."""
+    owned = any(token.text == "的" for token in subject[1:position])
+    after = subject[position + 1 : position + 2]
+    return owned and bool(after) and after[0].nominal and after[0].tag != "vn"
 
 
 def is_topic(subject: list[Token]) -> bool:

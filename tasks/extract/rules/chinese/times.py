@@ -71,7 +71,8 @@ def is_when(phrase: Sequence[Token]) -> bool:
     """Whether the end of a phrase shows that it says when: 30日内, 即位后, 5.0版本中."""
     counts = any(token.tag in ("time", "number", "m") for token in phrase)
     ends = phrase[-1].text in ENDS and len(phrase) > 1 and (counts or phrase[-1].text not in INSIDE)
-    return ends or bool(VERSION.search(text_of(phrase[-2:])) and _has_number(phrase))
+    acts = any(token.tag == "v" for token in phrase[:-1])
+    return ends or bool(not acts and VERSION.search(text_of(phrase[-2:])) and _has_number(phrase))
 
 
 def _has_number(phrase: Sequence[Token]) -> bool:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from tasks.extract.rules.chinese.lexicon import (
     APPOINTING,
     MEASURES,
+    MODALITY_OF_WORD,
+    NEGATIONS,
     PERSON_ENDINGS,
     RELATIVE_YEARS,
     SURNAMES,
     TAGS,
     TRANSLITERATION,
 )
+from tasks.extract.rules.chinese.predicates import clauses, leads, may_lead
 from tasks.extract.rules.chinese.reigns import find_times
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of
 from tasks.text.languages import HAN_CLASS, word_set
@@ -49,6 +52,7 @@ class Token:
     start: int
     end: int
     value: Value | None = None
+    leads: float = 0.0  # how likely it is the predicate of its clause
 
     @property
     def nominal(self) -> bool:
@@ -63,7 +67,7 @@ def text_of(tokens: Iterable[Token]) -> str:
 
 # Dates that lean on another one for their year.
 PARTIAL_DATE = re.compile(
-    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月(?:[0-9]{{1,2}}日|[底初末份]|[上中下]旬)"
+    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月(?:[0-9]{{1,2}}日|[底初末份]|[上中下]旬|(?![0-9]))"
 )
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
@@ -74,6 +78,7 @@ DAY = re.compile(
 # 旧名, but not 原名单.
 NAMED_SO = re.compile("(?:[原旧本别古曾又亦][名称]|曾用名)(?![单字册额声义牌次词赞呼为作])")
 LONGEST_PERSON = 5  # tokens of who is appointed
+AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and their like
 THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
@@ -101,9 +106,21 @@ def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
         number = NUMBERING.match(match[0])
         start = match.start() + (number.end() if number else 0)
         tokens = [] if heading else list(_tokens(text, start, match.end(), marked))
+        _weigh(tokens)
         if tokens:
             sentences.append(SegmentedSentence(tokens[0].start, tokens[-1].end, tokens))
     return sentences
+
+
+def _weigh(tokens: list[Token]) -> None:
+    """Note of each word how likely it is the predicate of its clause."""
+    for start, end in clauses(tokens):
+        for position in range(start, end):
+            token = tokens[position]
+            if may_lead(token):
+                before = tokens[position - 1].text if position > start else ""
+                modal = before in MODALITY_OF_WORD or before in NEGATIONS
+                token.leads = leads(tokens, position, start, end) + modal * AFTER_MODAL
 
 
 def _mark(text: str, names: Iterable[str]) -> list[Token]:
