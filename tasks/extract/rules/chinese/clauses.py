@@ -7,17 +7,25 @@ clause's own verb by the 的 and the verb that follow it.
 
 from dataclasses import dataclass, field
 
+from tasks.extract.rules.chinese.acting import (
+    ASPECT,
+    acts_first,
+    described_end,
+    is_of_name,
+    is_owned,
+    is_verb,
+    predicate_at,
+    relative_end,
+    while_end,
+)
 from tasks.extract.rules.chinese.lexicon import (
     AFTER_TIME,
     ALIAS_RELATIONS,
     AND,
-    CLAUSAL,
     COMPLEMENTS,
     COPULAS,
     GIVEN,
-    GOVERNING,
     LIGHT,
-    MODALITY_OF_WORD,
     NEGATIONS,
     PLACE_ENDS,
     PREPOSITIONS,
@@ -26,16 +34,8 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.tokens import Token
 
-ASPECT = frozenset("了过着")
-LONGEST_RELATIVE = 14  # tokens
-SURE = 0.35  # how likely a word is the predicate, for the rest of its clause to be read by it
 ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
 EITHER = AND | {"或者", "或"}
-# Tags of words that may act, and of those that say how: 不得|危害, 持续|影响.
-ACTING = frozenset(["vn", "n", "a", "an", "ad"])
-POINTING = frozenset("该此本各某这那其")
-TAKEN_OUT = MODALITY_OF_WORD.keys() | NEGATIONS  # before a clause is parsed
-MANNER = frozenset(["d", "ad", "vd"])
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -86,13 +86,13 @@ def parse_clause(tokens: list[Token]) -> Clause:
     while position < len(tokens):
         token = tokens[position]
         relative = relative_end(tokens, position)
-        described = _described_end(tokens, position)
-        while_end = _while_end(tokens, position)
-        if while_end is not None:  # 回国后|任教于大学
-            clause.prepositions.append(Preposition("", tokens[position:while_end]))
-            position = while_end
-        elif described is not None and not clause.subject:
-            end = _take_nominal(Clause(tokens), described)
+        noun = described_end(tokens, position)
+        stretch = while_end(tokens, position)
+        if stretch is not None:  # 回国后|任教于大学
+            clause.prepositions.append(Preposition("", tokens[position:stretch]))
+            position = stretch
+        elif noun is not None and not clause.subject:
+            end = _take_nominal(Clause(tokens), noun)
             clause.subject = tokens[position:end]
             clause.unread |= any(token.text in PLACING for token in clause.subject)
             position = end
@@ -121,7 +121,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
             position += 1
         elif token.nominal and token.tag != "f" or token.tag[0] == "r":
             position = _take_nominal(clause, position)
-        elif token.text not in PREPOSITIONS and _acts_first(tokens, position):
+        elif token.text not in PREPOSITIONS and acts_first(tokens, position):
             position = _take_means(clause, position)
         else:
             clause.lost |= token.tag[0] in "vrzgf" or token.text == "所"
@@ -129,38 +129,6 @@ def parse_clause(tokens: list[Token]) -> Clause:
             position += 1
     _lift_alias(clause)
     return clause
-
-
-def _while_end(tokens: list[Token], position: int) -> int | None:
-    """Where a stretch with a verb ends that starts here and says when the predicate happens."""
-    predicate = predicate_at(tokens)
-    if tokens[position].tag != "v":
-        return None
-    for end in range(position + 1, predicate or 0):
-        if tokens[end].tag in ("time", "number", "m"):
-            return None  # 服务三年后
-        if tokens[end].text in WHILE and tokens[end + 1].text != "的":
-            return end + 1
-    return None
-
-
-def _described_end(tokens: list[Token], position: int) -> int | None:
-    """Where the noun begins that a clause starting here describes: 由甲公司制造的|样车."""
-    predicate, described = predicate_at(tokens), None
-    led = tokens[position].text in PREPOSITIONS and tokens[position].text not in ("由", "以")
-    if predicate is None or led or tokens[position].tag in ("time", "d", "c"):
-        return None
-    acted = False
-    for end in range(position, predicate - 1):
-        acted |= tokens[end].tag == "v" or tokens[end].text == "为"
-        if acted and tokens[end].text == "的" and tokens[end + 1].nominal:
-            if any(token.text in PLACE_ENDS for token in tokens[end + 2 : end + 4]):
-                break  # 在发布的报告中
-            described = end + 1
-            acted = False
-        elif described is not None and not acted and tokens[end].text in PREPOSITIONS:
-            break
-    return described
 
 
 def _is_preposition(tokens: list[Token], position: int) -> bool:
@@ -215,103 +183,6 @@ def _has_object(tokens: list[Token], position: int) -> bool:
     return whole and (after[0].text in ASPECT or after[0].nominal or after[0].tag[0] == "r")
 
 
-def predicate_at(tokens: list[Token]) -> int | None:
-    """Where the word stands that is most likely the predicate; None if no word is likely."""
-    likely = [
-        i
-        for i, token in enumerate(tokens)
-        if token.leads >= SURE and token.text not in TAKEN_OUT and not _is_described(tokens, i)
-    ]
-    if not likely:
-        return None
-    best = max(likely, key=lambda i: tokens[i].leads)
-    best = next((i for i in likely if tokens[i].text in CLAUSAL), best)
-    completes = tokens[best].text in COMPLEMENTS or best == len(tokens) - 1
-    after_verb = best and tokens[best - 1].tag == "v" and tokens[best - 1].text not in PREPOSITIONS
-    return best - 1 if completes and after_verb else best  # 著|有, 分离|得到
-
-
-def _is_described(tokens: list[Token], position: int) -> bool:
-    """Whether what stands around a word makes a noun of it: 公司的|发展, 展览|将持续."""
-    after = tokens[position + 1] if position + 1 < len(tokens) else None
-    if position and (tokens[position - 1].text == "的" or tokens[position - 1].text in POINTING):
-        return True
-    if after is None or tokens[position].text in COPULAS or tokens[position].text in CLAUSAL:
-        return False
-    return after.text in TAKEN_OUT or (position == 0 and after.tag == "d")
-
-
-def is_verb(tokens: list[Token], position: int) -> bool:
-    """Whether a token can be the clause's verb."""
-    token = tokens[position]
-    predicate = predicate_at(tokens)
-    if predicate is not None and position <= predicate:
-        return position == predicate
-    if token.text in COPULAS or token.tag == "v":
-        # 的 before it makes a noun of it: 中国的发展, 儿童的数量和分布情况.
-        listed = (
-            position > 1
-            and tokens[position - 1].text in AND
-            and tokens[position - 2].nominal
-            and any(earlier.text == "的" for earlier in tokens[:position])
-        )
-        owned = position and tokens[position - 1].text == "的"
-        return token.text in COPULAS or not (listed or owned)
-    if token.tag in ACTING and position and _is_led(tokens, position):
-        return True
-    after = tokens[position + 1] if position + 1 < len(tokens) else None
-    if token.tag == "vn":
-        if after is None:
-            return not position or tokens[position - 1].text != "的"
-        invests = position > 0 and after.tag == "number" and tokens[position - 1].nominal
-        return after.text in ASPECT or after.text in ("于", "在") or invests
-    return token.tag == "p" and 0 < position == len(tokens) - 1
-
-
-def _is_led(tokens: list[Token], position: int) -> bool:
-    """Whether what stands before a word that may be a noun makes a verb of it: 不得|危害…."""
-    before, after = tokens[position - 1], tokens[position + 1 :]
-    if not after or not (after[0].nominal or after[0].tag[0] == "r") or after[0].text == "等":
-        return False
-    modal = before.text != "将" and before.text in MODALITY_OF_WORD.keys() | NEGATIONS
-    adverb = before.tag in MANNER and tokens[position].tag in ("vn", "a")
-    return modal or (adverb and not any(later.tag == "v" for later in after))
-
-
-def relative_end(tokens: list[Token], position: int) -> int | None:
-    """The place of the 的 that ends a relative clause starting here, if one does."""
-    start = position
-    while start < len(tokens) and (
-        tokens[start].tag in ("time", "d") or tokens[start].text in "在由"
-    ):
-        start += 1
-    if start >= len(tokens) or tokens[start].tag != "v" or tokens[start].text in COPULAS:
-        return None
-    predicate = predicate_at(tokens)
-    after_noun = start > 0 and tokens[start - 1].nominal
-    modal = tokens[start].text in MODALITY_OF_WORD and tokens[start].text != "要"
-    if (
-        modal
-        or tokens[start].text in PREPOSITIONS
-        or (after_noun and tokens[start].text in GOVERNING)
-    ):
-        return None
-    stop = min(len(tokens) - 1, position + LONGEST_RELATIVE)
-    for end in range(start + 1, stop):
-        text = tokens[end].text
-        if text in ASPECT or text in COPULAS:
-            return None
-        if text == "的":
-            if end > start + 1 and tokens[end - 1].tag in ("a", "d"):
-                return None  # 遵循基本的原则
-            if predicate is not None and position <= predicate < end:
-                return None
-            later = range(end + 2, len(tokens))
-            has_verb = any(is_verb(tokens, i) for i in later)
-            return end if has_verb and tokens[end + 1].nominal else None
-    return None
-
-
 def _take_described(clause: Clause, position: int, relative: int) -> int:
     """Take a noun with the clause that describes it: 大学制造的样车; returns where it ends."""
     tokens = clause.tokens
@@ -352,7 +223,7 @@ def _take_preposition(clause: Clause, position: int) -> int:
         before_number = end + 1 < len(tokens) and tokens[end + 1].tag == "number"
         if token.tag == "d" and not before_number:
             break
-        if end > start and word not in (*ACCORDING, "经") and _acts_first(tokens, end):
+        if end > start and word not in (*ACCORDING, "经") and acts_first(tokens, end):
             break
         if (
             is_verb(tokens, end)
@@ -376,16 +247,6 @@ def _take_preposition(clause: Clause, position: int) -> int:
         clause.lost |= (relative or goes_on) and bool(clause.subject) and word in PLACING
         clause.unread |= word in ("从", "自", "在") and bool(clause.subject) and goes_on
     return max(end, position + 1)
-
-
-def _acts_first(tokens: list[Token], position: int) -> bool:
-    """Whether a verb stands before the predicate, in no phrase: 在州里|使用坦克进行演习."""
-    predicate = predicate_at(tokens)
-    if predicate is None or not position < predicate or tokens[position].tag != "v":
-        return False
-    if position and tokens[position - 1].text == "的":
-        return False
-    return all(t.text != "的" and t.text not in PLACE_ENDS for t in tokens[position:predicate])
 
 
 def _is_named(tokens: list[Token], start: int, position: int) -> bool:
@@ -444,7 +305,7 @@ def _take_nominal(clause: Clause, position: int) -> int:
         joins = token.text in AND or token.text in ("的", "之")
         if joins and not (end + 1 < len(tokens) and _can_follow(tokens, end)):
             break
-        owned = token.tag == "v" and (is_owned(tokens, end) or _is_of_name(tokens, end))
+        owned = token.tag == "v" and (is_owned(tokens, end) or is_of_name(tokens, end))
         if not joins and not (
             token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-") or owned
         ):
@@ -475,23 +336,6 @@ def _take_nominal(clause: Clause, position: int) -> int:
     else:
         clause.second = clause.second or phrase
     return max(end, position + 1)
-
-
-def _is_of_name(tokens: list[Token], position: int) -> bool:
-    """Whether a verb before a copula or a quality is part of a name: 身份|认证|功能是…."""
-    predicate = predicate_at(tokens)
-    if predicate is None or position + 1 >= predicate or not tokens[position + 1].nominal:
-        return False
-    if tokens[position + 1].text in WHILE:
-        return False
-    return tokens[predicate].text in COPULAS or tokens[predicate].tag in ("a", "b", "z")
-
-
-def is_owned(tokens: list[Token], position: int) -> bool:
-    """Whether a verb is part of a noun phrase, after 的 and before a noun: 软件的|下载|费用."""
-    after = tokens[position + 1 : position + 2]
-    before = tokens[position - 1].text if position else ""
-    return before == "的" and bool(after) and after[0].tag[0] in "nl"
 
 
 def _can_follow(tokens: list[Token], position: int) -> bool:

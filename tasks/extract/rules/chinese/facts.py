@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass, field, replace
 
+from tasks.extract.rules.chinese.acting import is_verb
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, is_verb, parse_clause
+from tasks.extract.rules.chinese.clauses import Clause, parse_clause
 from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,

@@ -6,7 +6,7 @@ what is left reads as a plain clause.
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.chinese.clauses import ACTING, is_verb, predicate_at, relative_end
+from tasks.extract.rules.chinese.acting import ACTING, is_verb, predicate_at, relative_end
 from tasks.extract.rules.chinese.lexicon import (
     BELIEVING,
     CONDITIONS,

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.chinese.clauses import Clause, is_verb
+from tasks.extract.rules.chinese.acting import is_verb
+from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading

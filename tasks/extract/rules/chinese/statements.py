@@ -4,15 +4,9 @@ import re
 from dataclasses import dataclass, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.rules.chinese.acting import is_owned, is_verb, predicate_at
 from tasks.extract.rules.chinese.asides import split_clauses
-from tasks.extract.rules.chinese.clauses import (
-    Clause,
-    Preposition,
-    is_owned,
-    is_verb,
-    parse_clause,
-    predicate_at,
-)
+from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     APPOINTING,
