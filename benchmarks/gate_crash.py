@@ -104,16 +104,17 @@ def run_killed(seconds: float | None, *call: Any) -> bool:
 def torture(work: Path, kills: int, seed: int, questions: int = QUESTIONS) -> Tally:
     """Kill this many runs, each over so many questions, and return the results."""
     file = questions_file(work / "questions.jsonl", questions)
-    whole = work / "undisturbed"
-    run_killed(None, whole, file, "first")
-    before = gates_of(whole)
+    start, whole = work / "start", work / "undisturbed"
+    run_killed(None, start, file, "first")
+    shutil.copytree(start, whole)
+    before = gates_of(start)
     started = time.monotonic()
     run_killed(None, whole, file, "second")
     length, wanted = time.monotonic() - started, gates_of(whole)
     tally, chance = Tally(), random.Random(seed)
     while tally.kills < kills:
         home = work / f"round-{tally.rounds}"
-        run_killed(None, home, file, "first")
+        shutil.copytree(start, home)
         while not run_killed(chance.uniform(0, SPREAD * length), home, file, "second"):
             tally.kills += 1
             tally.half_made += gates_of(home) not in (before, wanted)

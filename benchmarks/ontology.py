@@ -29,13 +29,27 @@ from tasks.ontology.read import with_ontology
 from tasks.refresh import refresh
 from warehouse.home import Home
 
-# Concepts that are one of Almanac's own kinds, or below it; the others are kinds of their own.
+# Concepts below Almanac's own kinds, by how their names end, as who writes an ontology says.
 PARENTS = {
-    "person": ("human",),
-    "place": ("city", "country", "continent", "location", "space station"),
-    "organisation": ("organization", "company", "party", "team", "band", "business", "agency"),
-    "work": ("film", "book", "album", "song", "written work", "literary work", "musical work"),
-}
+    "person": (
+        "human", "person", "writer", "author", "composer", "producer", "athlete", "engineer",
+        "personnel", "astronaut", "president", "head of state", "head of government",
+    ),
+    "place": (
+        "city", "country", "continent", "location", "space station", "territory", "state", "region",
+        "feature", "watercourse", "body of water", "river", "reservoir", "mountain", "range",
+        "basin", "dam", "observatory", "venue", "museum", "place", "habitat", "campus",
+    ),
+    "organisation": (
+        "organization", "organisation", "company", "party", "team", "band", "business", "agency",
+        "club", "league", "body", "publisher", "government", "unit", "university",
+    ),
+    "work": (
+        "film", "book", "album", "song", "work", "software", "application", "article",
+        "publication", "magazine", "journal", "operating system", "language",
+    ),
+    "event": ("competition", "race", "festival", "election", "mission", "spaceflight", "event"),
+}  # fmt: skip
 SEED = 20261123
 
 
@@ -45,7 +59,8 @@ def ontology_of(described: dict[str, Any]) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     names = {}
     for concept, label in labels.items():
-        parent = next((kind for kind, ends in PARENTS.items() if label.endswith(tuple(ends))), None)
+        noun = label.lower().strip()
+        parent = next((kind for kind, ends in PARENTS.items() if noun.endswith(ends)), None)
         names[concept] = "person" if label == "human" else label
         if label != "human":
             kinds[label] = {"parent": parent} if parent else {}

@@ -18,6 +18,7 @@ from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import with_documents
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.metadata import described
+from tasks.ingest.formats.names import title_of_text
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
 from tasks.refresh import refresh
 from tests.documents import make_book, make_dump, make_pdf, read_one
@@ -99,6 +100,11 @@ def test_front_matter_is_metadata_and_no_prose(
     first, *rest = blocks_of(read.text)
     assert first.kind is BlockKind.METADATA
     assert [read.text[block.start : block.end] for block in rest] == ["The tide is high."]
+
+
+def test_a_comment_in_front_matter_is_no_title() -> None:
+    text = "---\n# Licence: free\ntype: guide\n---\n\n# Travel\n\nBook early.\n"
+    assert title_of_text(text) == "Travel"
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,8 @@ def test_what_a_document_does_not_do_is_not_its(title: str) -> None:
 def test_who_publishes_has_no_date_of_publication() -> None:
     assert triples("1987年6月15日国务院发布。", "印花税条例") == set()
     assert ("天坛条例", "发布时间", "1990年") in triples("《天坛条例》1990年发布。", "北京")
+    made = "根据2018年5月2日北海市议会第六次会议《关于修改港口规则的决定》修正。"
+    assert not any(relation == "是" for _, relation, _ in triples(made, "港口规则"))
 
 
 def test_steps_and_questions_are_no_labelled_values() -> None:

@@ -238,6 +238,15 @@ def test_a_table_row_gives_a_fact_a_cell():
     assert facts(read(table, "Planets")) == {("Mars", "moons", "2")}
 
 
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [("1910", "877"), ("Question", "Is the path wide enough?"), ("Description", "north ridge")],
+)
+def test_a_cell_that_cannot_be_understood_alone_is_no_fact(header: str, cell: str):
+    table = f"| Place | {header} |\n| --- | --- |\n| The North Ridge | {cell} |\n"
+    assert facts(read(table, "Places")) == set()
+
+
 STORY = (
     "Marie Curie (née Skłodowska) was a physicist who lived in Paris. She was born in Warsaw, the "
     "capital of Poland, in 1867. With her husband she discovered polonium, which was named after "

@@ -6,7 +6,6 @@ import duckdb
 import pytest
 
 from schemas.settings import EngineSettings, Settings
-from tasks.models.span_reader.reader import SHIPPED_MODEL
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph, edition_graphs
 from tasks.programs.knowledge_bases.statements import are_linked, statements_around, statements_in
 from tasks.programs.program_run import run_program
@@ -16,9 +15,6 @@ from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-in_chinese = pytest.mark.skipif(
-    not (SHIPPED_MODEL / "characters.txt").exists(), reason="the weights read English alone"
-)
 TEXTS = {
     "field": "Nora Field is a British engineer. She joined the Harbour Trust in 1998 after a long "
     "journey. She did not found the Swan Company. John Moss said that Nora Field bought the Grey "
@@ -82,7 +78,7 @@ def test_statements_follow_triples_and_are_plain(graph: EditionGraph) -> None:
         ("Where does the audit team meet?", "Lantern Room"),
         ("Who founded the Swan Company?", None),
         ("What did Nora Field buy?", None),
-        pytest.param("李兰哪一年加入海港公司？", "1998年", marks=in_chinese),
+        ("李兰哪一年加入海港公司？", "1998年"),
         ("谁创办了天鹅公司？", None),
     ],
 )

@@ -70,7 +70,7 @@ class OneSpan:
     def read(self, question: str, texts: list[str]) -> list[Span]:
         return self.spans
 
-    def probability(self, margin: float, gap: float) -> float:
+    def probability(self, margin: float, gap: float, language: str) -> float:
         return 0.9
 
 

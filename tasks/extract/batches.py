@@ -29,7 +29,7 @@ from tasks.extract.extracted import Extracted
 from tasks.progress import Each
 
 BATCH = 64  # passages: some seconds of parsing, which is all that a killed run loses
-EMBEDDED = {"english_pipeline", "speaker", "audience", "typed"}  # settings of it
+EMBEDDED = {"english_pipeline", "speaker", "audience", "typed", "ontology"}  # settings of it
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
 Tables = dict[type[Row], pa.Table]

@@ -18,6 +18,7 @@ from tasks.reader.trained.answers import (
     asks_for_several,
     find_answers,
     items_around,
+    without_article,
 )
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question
@@ -34,13 +35,14 @@ _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Read:
     """Texts, and the answers found in them."""
 
     texts: list[Text]
     answers: list[FoundAnswer]
 
     def part(self, answer: FoundAnswer) -> Part:
+        """Return the sentence or fact in which an answer stands."""
         part = self.texts[answer.span.text].part_at(answer.span.start)
         assert part is not None  # others were not accepted
         return part
@@ -56,23 +58,24 @@ def answer_from(
         if compared:
             return compared
     options = comparison.options if comparison else ()
-    first = _read(question, source.near(question), source, reader, options)
+    first = read(question, source.near(question), source, reader, options)
     best = first
     if not _is_sure(first, least) and question.expected_answer.form != "yes":
-        best = _read(question, _beyond(question, first.texts, source), source, reader, options)
+        best = read(question, _beyond(question, first.texts, source), source, reader, options)
     if not _is_sure(best, least):
         nearest = [text.whole for text in first.texts if text.whole][:NEAREST]
         return ReaderAnswer([], nearest)
     return _given(question, best, source, least)
 
 
-def _read(
+def read(
     question: Question,
     texts: list[Text],
     source: Source,
     reader: TrainedReader,
     options: tuple[str, ...] = (),
-) -> _Read:
+) -> Read:
+    """Return the answers of texts, the likeliest first."""
     worth = _Worth(question, source)
 
     def bonus(span: Span) -> float:
@@ -82,14 +85,14 @@ def _read(
 
     words = [text.words for text in texts]
     answers = find_answers(question, words, reader, source.kinds_of, bonus, options)
-    return _Read(texts, answers)
+    return Read(texts, answers)
 
 
-def _is_sure(read: _Read, least: float) -> bool:
+def _is_sure(read: Read, least: float) -> bool:
     return bool(read.answers) and read.answers[0].probability >= least
 
 
-def _given(question: Question, read: _Read, source: Source, least: float) -> ReaderAnswer:
+def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
     """Return the answers whole, in the form that is asked for, with the sentence that says them."""
     best = read.answers[0]
     part, words = read.part(best), read.texts[best.span.text].words
@@ -108,7 +111,7 @@ def _given(question: Question, read: _Read, source: Source, least: float) -> Rea
     return ReaderAnswer(list(dict.fromkeys(given)), evidence, probability=best.probability)
 
 
-def _whole(question: Question, answer: FoundAnswer, read: _Read, source: Source) -> str:
+def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) -> str:
     part, text = read.part(answer), read.texts[answer.span.text]
     sentence = text.words[part.start : part.end]
     start = answer.span.start - part.start
@@ -116,7 +119,7 @@ def _whole(question: Question, answer: FoundAnswer, read: _Read, source: Source)
     if at < 0:
         return answer.text
     span = whole_span(question, sentence, (at, at + len(answer.text)), source.names_in(sentence))
-    return without_markup(sentence[slice(*span)])
+    return without_article(without_markup(sentence[slice(*span)]))
 
 
 class _Worth:
@@ -196,12 +199,12 @@ def _compare(
     """Return the thing that has the winning value; None if the values are not both known."""
     values, evidence, probability = [], [], 1.0
     for part in comparison.parts:
-        read = _read(part, source.near(part), source, reader)
-        if not _is_sure(read, least):
+        reading = read(part, source.near(part), source, reader)
+        if not _is_sure(reading, least):
             return None
-        best = read.answers[0]
-        values.append(_whole(part, best, read, source))
-        evidence.append(read.part(best).scored(best.probability))
+        best = reading.answers[0]
+        values.append(_whole(part, best, reading, source))
+        evidence.append(reading.part(best).scored(best.probability))
         probability = min(probability, best.probability)
     number = winner(comparison, values)
     if number is None:

@@ -45,7 +45,11 @@ create table resolved_triples as
 select s.*, triple_key(head_id, relation, tail_id, value_type, "date", number, unit, tail, polarity,
            modality) as triple_id
 from named_triples s
-anti join refused_statements using (document_id, passage_id, doc_start, ordinal);
+join resolved_entities h on h.entity_id = s.head_id
+left join resolved_entities t on t.entity_id = s.tail_id
+anti join refused_statements using (document_id, passage_id, doc_start, ordinal)
+-- Two names of one thing are its aliases; that they are says no triple.
+where s.tail_id <> s.head_id or s.tail_id is null and lower(h.name) <> lower(s.tail);
 
 create table triple_facts as
 select r.triple_id, 'corpus' as graph, r.head_id, h.name as head, r.relation, r.tail_id,

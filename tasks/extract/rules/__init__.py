@@ -10,6 +10,7 @@ from schemas.settings import EngineSettings
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL
 from tasks.extract.extracted import Extracted
 from tasks.models.encoders.minilm import has_minilm
+from tasks.ontology.read import ontology_sha
 from tasks.text.languages import HAN_CLASS, language_of
 
 __all__ = ["Extracted", "RulesEngine"]
@@ -26,7 +27,11 @@ class RulesEngine:
         """Choose the pipeline; nothing is loaded before the first passage."""
         self.settings = settings or EngineSettings()
         self._is_typed = self.settings.typed and has_minilm()
-        self.prompt_sha = _sources_sha(self.settings, typed=self._is_typed)
+        ontology = self.settings.ontology
+        self._ontology = ontology if ontology and ontology.relations and has_minilm() else None
+        self.prompt_sha = _sources_sha(
+            self.settings, typed=self._is_typed, ontology=ontology_sha(self._ontology)
+        )
 
     def extract(self, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         """Yield one result per passage, in order; each depends on its own passage alone."""
@@ -35,6 +40,7 @@ class RulesEngine:
             "speaker": self.settings.speaker,
             "audience": self.settings.audience,
             "typed": self._is_typed,
+            "ontology": self._ontology,
         }
         running: dict[str, Iterator[Extracted]] = {}
         for passage, route in zip(passages, routes, strict=True):
@@ -65,21 +71,30 @@ def _language_of(passage: dict[str, Any]) -> str:
     return language_of(passage["text"])
 
 
-def _sources_sha(settings: EngineSettings, *, typed: bool) -> str:
+def _sources_sha(settings: EngineSettings, *, typed: bool, ontology: str) -> str:
     """Return a hash of all that decides a result: the rules, what they import, the settings."""
     pipeline = settings.english_pipeline
-    decided = (pipeline or "", settings.speaker, settings.audience, str(typed))
+    decided = (pipeline or "", settings.speaker, settings.audience, str(typed), ontology)
     sha = hashlib.sha256("\0".join(decided).encode())
-    for path in [*sources(), *_files(Path(pipeline) if pipeline else SHIPPED_MODEL)]:
+    for path in [
+        *sources(ontology=bool(ontology)),
+        *_files(Path(pipeline) if pipeline else SHIPPED_MODEL),
+    ]:
         sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return sha.hexdigest()[:16]
 
 
-def sources() -> list[Path]:
-    """Return the source files that decide a result."""
+def sources(*, ontology: bool = True) -> list[Path]:
+    """Return the source files that decide a result; some do only where there is an ontology."""
     extract = Path(__file__).parent.parent
     text = extract.parent / "text"
+    asked = [
+        extract / "ontology_facts.py",
+        *_files(extract.parent / "models" / "span_reader"),
+        *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "read")),
+    ]
     return [
+        *(asked if ontology else []),
         *_files(extract / "rules"),
         *_files(extract / "typed" / "model"),
         *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "model")),

@@ -38,6 +38,7 @@ NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)
 # Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
 LONGEST_FRAGMENT = 200
+_WORDS = re.compile(r"\w+")
 MOST_ITEMS = 60
 # The share of judged triples from tables, labels and fragments that were useful (docs/log.md).
 STATED = 0.85
@@ -97,7 +98,27 @@ class Attribute:
 
 
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
-    """Yield what the tables and labelled values of a passage say.
+    """Yield what the tables and labelled values of a passage say, if it can be understood alone.
+
+    A column that is headed by a year or a number does not say what it holds, a question is no
+    value, and a value may only repeat what it is a value of.
+    """
+    for attribute in _stated_attributes(row, layout, language):
+        names_something = any(map(str.isalpha, attribute.relation))
+        asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
+        if names_something and not asks and not _repeats(attribute):
+            yield attribute
+
+
+def _repeats(attribute: Attribute) -> bool:
+    head, tail = (
+        " ".join(_WORDS.findall(end.casefold())) for end in (attribute.head, attribute.tail)
+    )
+    return bool(tail) and f" {tail} " in f" {head} "
+
+
+def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
+    """Yield what records say.
 
     Labelled values, and fragments under a heading, are about the document's subject if it has one;
     without one a label of several words bears its value itself: "maximum file size: 5 MB".

@@ -8,6 +8,7 @@ from typing import Any
 
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Extracted, Mention, or_failed
+from tasks.extract.ontology_facts import ontology_triples
 from tasks.extract.rules.aliases import find_aliases
 from tasks.extract.rules.aspects import find_notes
 from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_fragment
@@ -149,6 +150,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
         *(triple_row(passage, triple) for triple in find_triples(passage, clauses)),
         *(date.triple() for date in find_life_dates(passage)),
         *(typed_triples(passage, clauses) if row.get("typed") else []),
+        *(ontology_triples(passage, clauses, row["ontology"]) if row.get("ontology") else []),
     ]:
         ends = triple["head"], triple["tail"]
         if ends[0] != ends[1] and all(map(_WORD.search, ends)):

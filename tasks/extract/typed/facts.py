@@ -57,7 +57,7 @@ def typed_triples(passage: ParsedPassage, clauses: list[Clause]) -> list[Mention
     return [
         _row(passage, entities[head], relation, entities[tail], confidence)
         for head, relation, tail, confidence in _chosen(entities, pairs, scores)
-        if _is_stated(passage, clauses, entities[head], entities[tail])
+        if is_asserted(passage, clauses, *_nearest(passage, entities[head], entities[tail]))
     ]
 
 
@@ -186,10 +186,9 @@ def fits(relation: CommonRelation, head: Entity, tail: Entity) -> bool:
     )
 
 
-def _is_stated(passage: ParsedPassage, clauses: list[Clause], head: Entity, tail: Entity) -> bool:
-    """Whether the smallest clause around the ends nearest each other is asserted."""
+def is_asserted(passage: ParsedPassage, clauses: list[Clause], first: int, second: int) -> bool:
+    """Whether the smallest clause around two tokens is asserted, if there is one."""
     tree = passage.tree
-    first, second = _nearest(passage, head, tail)
     around = [
         clause for clause in clauses if {first, second} <= set(tree.subtree(clause.predicate))
     ]

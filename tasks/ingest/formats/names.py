@@ -4,7 +4,7 @@ import hashlib
 import re
 
 from tasks.ingest.formats.cleaning import clean, clean_line
-from tasks.ingest.front_matter import read_front_matter
+from tasks.ingest.front_matter import front_matter_end, read_front_matter
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
@@ -43,8 +43,11 @@ def title_of_text(text: str) -> str:
     for name in ("title", "subject"):
         if isinstance(front.get(name), str):
             return clean_line(front[name])
+    body = front_matter_end(start)  # a comment there looks like a heading
     headings = [
-        heading for pattern in (_TOP_HEADING, _UNDERLINED) if (heading := pattern.search(start))
+        heading
+        for pattern in (_TOP_HEADING, _UNDERLINED)
+        if (heading := pattern.search(start, body))
     ]
     if not headings:
         return ""

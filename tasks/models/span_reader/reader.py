@@ -66,7 +66,8 @@ class TrainedReader:
         self._session: Any = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
-        self._probability = json.loads(card.read_text("utf-8")) if card.exists() else {}
+        known = json.loads(card.read_text("utf-8")) if card.exists() else {}
+        self._probability: dict[str, dict[str, float]] = known
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
@@ -84,14 +85,19 @@ class TrainedReader:
                     best[key] = span
         return sorted(best.values(), key=lambda span: -span.margin)
 
-    def probability(self, margin: float, gap: float) -> float:
+    def probability(self, margin: float, gap: float, language: str) -> float:
         """Return how likely a span is right, by its margin and the next different one's distance.
 
-        The weights are fitted to questions that were kept back.
+        The weights are fitted to questions in that language that were kept back.
         """
-        weights = self._probability
+        weights = self._probability[language]
         value = weights["margin"] * margin + weights["gap"] * min(gap, 8.0) + weights["intercept"]
-        return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
+        return _logistic(value)
+
+    def relation_probability(self, margin: float) -> float:
+        """Return how likely a span is the other end of the relation that a question asks for."""
+        weights = self._probability["relation"]
+        return _logistic(weights["margin"] * margin + weights["intercept"])
 
     def _read(
         self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
@@ -118,6 +124,10 @@ class TrainedReader:
             for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
             if pairs[row, column] > -math.inf
         ]
+
+
+def _logistic(value: float) -> float:
+    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
 
 def _graph(tuned: dict[str, np.ndarray]) -> bytes:

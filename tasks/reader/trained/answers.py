@@ -21,6 +21,7 @@ MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
 LONE_GAP = 4.0  # of an answer beside which there is no other
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
+_ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 _FIGURE = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|hundreds?|thousands?|millions?|billions?|half|once|twice|thrice|no|none"
@@ -76,7 +77,9 @@ def find_answers(
     for span, margin in sorted(worth, key=lambda pair: -pair[1]):
         if margin == -math.inf:
             break
-        text = without_markup(_whole_words(texts[span.text], span)).strip(_EDGES)
+        span = _whole_words(texts[span.text], span)
+        text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
+        text = without_article(text)
         text = text + ")" if text.count("(") == text.count(")") + 1 else text
         words = words_of(text, cut_chinese=chinese)
         key = " ".join(sorted(words))
@@ -90,17 +93,22 @@ def find_answers(
             best[key] = FoundAnswer(text, span, margin)
         if len(best) == MOST_ANSWERS:
             break
-    return _with_probabilities(list(best.values()), reader)
+    return _with_probabilities(list(best.values()), reader, question.language)
 
 
-def _whole_words(text: str, span: Span) -> str:
+def without_article(text: str) -> str:
+    """Return an answer without the article before it."""
+    return _ARTICLE.sub("", text)
+
+
+def _whole_words(text: str, span: Span) -> Span:
     """Return a span without cut words; its ends are tokens, which may be parts of words."""
     start, end = span.start, span.end
     while 0 < start < end and _joined(text[start - 1 : start + 1]):
         start -= 1
     while start < end < len(text) and _joined(text[end - 1 : end + 1]):
         end += 1
-    return text[start:end]
+    return replace(span, start=start, end=end)
 
 
 def _joined(pair: str) -> bool:
@@ -125,13 +133,15 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     return True
 
 
-def _with_probabilities(answers: list[FoundAnswer], reader: TrainedReader) -> list[FoundAnswer]:
+def _with_probabilities(
+    answers: list[FoundAnswer], reader: TrainedReader, language: str
+) -> list[FoundAnswer]:
     """Return answers, the likeliest first: by their margins and those of the best others."""
     rows = []
     for answer in answers:
         others = [other.margin for other in answers if not alike(other, answer)]
         gap = answer.margin - max(others) if others else LONE_GAP
-        probability = reader.probability(answer.margin, gap)
+        probability = reader.probability(answer.margin, gap, language)
         rows.append(replace(answer, gap=gap, probability=probability))
     return sorted(rows, key=lambda answer: -answer.probability)
 

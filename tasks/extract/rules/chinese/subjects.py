@@ -6,6 +6,7 @@ from tasks.extract.rules.chinese.lexicon import (
     AND,
     ATTRIBUTES,
     KIN,
+    KIND_BY_ENDING,
     MEASURES,
     PERSON_ENDINGS,
     PRONOUNS,
@@ -223,6 +224,8 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
     role = before[-1]
     if token.tag == "work":
         known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
+        # 第三次会议《…的决定》: the meeting made the decision.
+        known = known and KIND_BY_ENDING.get(role.text, "work") in ("work", "thing")
         owned = any(t.text == "的" for t in before) and before[0].tag != "ns"
         return before if known and not owned else []
     after = tokens[end + 1 : end + 2]

@@ -1,0 +1,67 @@
+"""Relations of an ontology are put to sentences as questions; kinds and values must fit."""
+
+from typing import Any
+
+import pytest
+
+from schemas.ontology import Ontology
+from schemas.settings import EngineSettings
+from tasks.extract.batches import identity
+from tasks.extract.rules import RulesEngine
+from tests.test_rules_english import passage
+
+FILMS = Ontology.model_validate(
+    {
+        "kinds": {"film": {"parent": "work"}},
+        "relations": {
+            "director": {"domain": "film", "range": "person", "description": "who directed it"},
+            "publication date": {"domain": "film", "range": "date"},
+        },
+    }
+)
+SENTENCE = "Winter Harbour is a 1987 Norwegian film directed by Hanna Virtanen."
+
+
+def triples(text: str, ontology: Ontology | None) -> list[dict[str, Any]]:
+    engine = RulesEngine(EngineSettings(ontology=ontology))
+    return next(engine.extract([passage(text)])).triples
+
+
+def of_ontology(text: str, ontology: Ontology = FILMS) -> set[tuple[str, str, str]]:
+    rows = triples(text, ontology)
+    return {
+        (row["head"], row["relation"], row["tail"])
+        for row in rows
+        if row["relation"] in ontology.relations
+    }
+
+
+def test_a_relation_is_read_that_no_wording_names() -> None:
+    assert ("Winter Harbour", "director", "Hanna Virtanen") in of_ontology(SENTENCE)
+    assert all(row["relation"] != "director" for row in triples(SENTENCE, None))
+
+
+def test_a_fact_points_at_its_sentence_and_is_as_likely_as_such_answers_are_right() -> None:
+    [row] = [
+        row for row in triples(f"It rained. {SENTENCE}", FILMS) if row["relation"] == "director"
+    ]
+    assert (row["span_start"], row["span_end"]) == (11, 11 + len(SENTENCE))
+    assert 0.5 < row["confidence"] < 1.0 and row["polarity"] == "positive"
+
+
+@pytest.mark.parametrize("tail", ["place", "date"])
+def test_an_end_of_another_kind_is_no_fact(tail: str) -> None:
+    other = Ontology.model_validate({"relations": {"director": {"range": tail}}})
+    facts = of_ontology("Winter Harbour was directed by the woman Hanna Virtanen.", other)
+    assert ("Winter Harbour", "director", "Hanna Virtanen") not in facts
+
+
+@pytest.mark.parametrize("words", ["was not directed", "would have been directed"])
+def test_what_a_clause_denies_or_supposes_is_no_fact(words: str) -> None:
+    assert not of_ontology(f"Winter Harbour {words} by Hanna Virtanen.")
+
+
+def test_the_version_of_the_engine_follows_the_relations_that_it_reads() -> None:
+    plain, films = identity(EngineSettings()), identity(EngineSettings(ontology=FILMS))
+    kinds = identity(EngineSettings(ontology=Ontology.model_validate({"kinds": ["film"]})))
+    assert plain == kinds != films
