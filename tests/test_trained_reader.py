@@ -9,8 +9,8 @@ from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
 from tasks.models.span_reader.reader import Span, TrainedReader, trained_reader
 from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
+from tasks.reader.answers import asks_for_several, find_answers, fits, items_around
 from tasks.reader.passage_reader import PassageReader
-from tasks.reader.trained.answers import asks_for_several, find_answers, fits, items_around
 from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index

@@ -10,9 +10,7 @@ from itertools import islice
 
 from tasks.models.span_reader.reader import Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
-from tasks.reader.comparison import Comparison, find_comparison, winner
-from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
-from tasks.reader.trained.answers import (
+from tasks.reader.answers import (
     FoundAnswer,
     alike,
     asks_for_several,
@@ -20,6 +18,8 @@ from tasks.reader.trained.answers import (
     items_around,
     without_article,
 )
+from tasks.reader.comparison import Comparison, find_comparison, winner
+from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of

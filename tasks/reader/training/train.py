@@ -8,6 +8,7 @@ tuned weights are in OUT/model.
 import argparse
 import itertools
 import json
+import os
 import random
 import tempfile
 import time
@@ -252,8 +253,10 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
     note(train=len(train.rows), choose=len(choose), tuned=sum(w.numel() for w in tuned))
     budget, losses, saved, measured = options.minutes * 60, [], seconds, seconds
     before = time.monotonic()
+    parent = os.getppid()
     for items in batches(train, random.Random(7 + step * options.workers + rank)):
-        if seconds >= budget:
+        # Whoever started this may have been killed; nobody would wait for the end.
+        if seconds >= budget or os.getppid() != parent:
             break
         rate = RATE * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
         for group in optimizer.param_groups:

@@ -1,1 +1,0 @@
-"""A reader of passages that was trained, and the weights that it reads with."""
