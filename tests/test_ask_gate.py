@@ -214,7 +214,7 @@ def test_without_a_choice_there_is_only_the_score(home: Home, asking: Opened) ->
             None,
             None,
         )
-    assert by_text.route == "text" and by_rules.route == "programs"
+    assert by_text.route == by_rules.route == "text"
 
 
 def test_no_gate_is_as_if_none_were_calibrated(asking: Opened) -> None:

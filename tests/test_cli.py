@@ -236,7 +236,7 @@ def test_ask_prints_the_promised_json_and_keeps_a_record(
         "score",
     } <= set(answer["evidence"][0])
     assert almanac("ask", question, "--explain", "--home", str(own_home)) == 0
-    assert capsys.readouterr().out.startswith("London\n")
+    assert capsys.readouterr().out.startswith("London  (sure to ")
     query = "select question from answers"
     assert almanac("sql", query, "--json", "--home", str(own_home)) == 0
     assert json.loads(capsys.readouterr().out) == [{"question": question}] * 2

@@ -34,7 +34,7 @@ def test_an_expert_is_trained_and_asked_alone(
     home = str(tmp_path / "home")
     assert main(["demo", "--expert", "--json", "--examples", str(examples), "--home", home]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert [answer["route"] for answer in shown["answers"][:3]] == ["programs"] * 3
+    assert [answer["route"] for answer in shown["answers"][:3]] == ["text"] * 3
     assert shown["expert"]["expert"] == "moons"
     assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
 

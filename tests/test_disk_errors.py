@@ -142,7 +142,7 @@ def test_ask_answers_on_a_full_disk(small_home: Path, tmp_path: Path, almanac: A
             code, out, err = almanac(home, *arguments)
             assert code == int(arguments == ["doctor"]) and is_plain(out + err), err
         code, out, err = almanac(home, "ask", QUESTION)
-        assert code == 0 and out.startswith("London\n")
+        assert code == 0 and out.startswith("London  (sure to ")
         assert "not recorded" in err and "is full" in err
         for arguments in WRITING:
             code, out, err = almanac(home, *arguments)
@@ -169,7 +169,7 @@ def test_ask_answers_without_permission_to_write(shared_home: Path, almanac: Alm
     subprocess.run(["chmod", "-R", "a+rX,a-w", str(home)], check=True)
     with as_nobody():
         code, out, err = almanac(home, "ask", QUESTION)
-        assert code == 0 and out.startswith("London\n")
+        assert code == 0 and out.startswith("London  (sure to ")
         assert "not recorded" in err and "no permission" in err
         for arguments in WRITING:
             code, out, err = almanac(home, *arguments)

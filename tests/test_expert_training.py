@@ -12,7 +12,7 @@ import pytest
 from schemas.errors import AlmanacError, BusyError, DamageError, UsageError
 from tasks.experts.manifest import checked_manifest, sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert
-from tasks.experts.training.loop import Training, ends_in_its_head, rate_at
+from tasks.experts.training.loop import Training, ends_in_its_head, precision, rate_at
 from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
 from tasks.experts.training.start import find_base, make_model, make_tokenizer
 from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
@@ -113,9 +113,9 @@ def test_logits_are_left_out_only_where_nothing_follows_the_head(
     ids = np.random.default_rng(2).integers(1, 320, 32).tolist()
     tokens = Tokens(np.array(ids), np.array([len(ids)]), np.array([20]), "")
     training = Training(model, tiny_plan(), tokens, tokens, tmp_path, context=64, padding=0)
-    with torch.no_grad():
+    with torch.no_grad(), precision(torch.device("cpu")):
         logits = model.eval()(torch.tensor([ids])).logits[0, 19:-1]
-        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(ids[20:]))
+        loss = torch.nn.functional.cross_entropy(logits.float(), torch.tensor(ids[20:]))
     assert training.evaluate(tokens) == pytest.approx(float(loss), rel=1e-5)
 
 

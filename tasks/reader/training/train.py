@@ -29,6 +29,7 @@ from torch.nn import functional
 
 from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.loaded_model import has_bfloat16
 from tasks.models.span_reader.reader import OWN_WORDS, WORDS, TrainedReader
 from tasks.models.span_reader.windows import (
     CHARACTERS,
@@ -158,19 +159,13 @@ def tensors(items: list[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 def loss_of(network: ReaderNetwork, items: list[Item]) -> Tensor:
     """Return the mean loss of start and end."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=has_half()):
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
         logits = network(*tensors(items))
     first = torch.tensor([item.first for item in items])
     last = torch.tensor([item.last for item in items])
     return (
         functional.cross_entropy(logits[0], first) + functional.cross_entropy(logits[1], last)
     ) / 2
-
-
-def has_half() -> bool:
-    """Return whether the processor multiplies half-precision numbers; others are slower by them."""
-    supported: bool = torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return supported and "avx512_bf16" in Path("/proc/cpuinfo").read_text("utf-8")
 
 
 def prepare(folder: Path, rows: list[Question]) -> None:
