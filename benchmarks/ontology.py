@@ -23,7 +23,7 @@ import yaml
 
 import schemas
 from benchmarks.results_file import write_results
-from schemas.ontology import ONTOLOGY_FILE
+from schemas.ontology import KINDS, ONTOLOGY_FILE
 from schemas.settings import EngineSettings, PublishSettings, Settings
 from tasks.ontology.read import with_ontology
 from tasks.refresh import refresh
@@ -62,7 +62,7 @@ def ontology_of(described: dict[str, Any]) -> dict[str, Any]:
         noun = label.lower().strip()
         parent = next((kind for kind, ends in PARENTS.items() if noun.endswith(ends)), None)
         names[concept] = "person" if label == "human" else label
-        if label != "human":
+        if names[concept] not in KINDS:
             kinds[label] = {"parent": parent} if parent else {}
     relations = {}
     for relation in described["relations"]:
