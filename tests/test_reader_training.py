@@ -1,13 +1,21 @@
 """What the reader is trained on: characters beside the packaged vocabulary, and relations."""
 
 import random
+from pathlib import Path
 
 import numpy as np
+import pytest
+from safetensors.numpy import load_file
 
 from tasks.extract.typed.training.examples import Example
+from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
+from tasks.models.span_reader.windows import CHARACTERS, SHIPPED_MODEL
 from tasks.reader.training.characters import RAREST, first_vectors, missing_characters
+from tasks.reader.training.network import ReaderNetwork
 from tasks.reader.training.relations import _questions, _sentences
+from tasks.reader.training.score import f1
+from tasks.reader.training.train import FIRST_WEIGHTS, go_on_from
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
@@ -63,3 +71,20 @@ def test_what_stands_beside_alike_neighbours_starts_alike() -> None:
     vectors = first_vectors(lines, packaged, 3)
     assert vectors.shape == (3, 384) and vectors.dtype == np.float32
     assert np.isfinite(vectors).all() and vectors.std() < 2 * packaged.std()
+
+
+def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words() -> None:
+    assert f1("布伦霍尔姆港", ["布伦霍尔姆"]) == pytest.approx(10 / 11)
+    assert f1("the port of Brenholm", ["Brenholm port"]) == pytest.approx(4 / 5)
+    assert f1("", []) == 1.0 and f1("港", []) == 0.0
+
+
+def test_training_goes_on_from_an_earlier_reader(tmp_path: Path) -> None:
+    go_on_from(SHIPPED_MODEL, tmp_path / "model")
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))
+    first = load_file(str(tmp_path / FIRST_WEIGHTS))
+    shipped = load_file(str(SHIPPED_MODEL / "model.safetensors"))
+    for name, rows in ReaderNetwork(packaged | first).tuned().items():
+        assert np.array_equal(rows, shipped[name]), name
+    characters = (tmp_path / "model" / CHARACTERS).read_text("utf-8")
+    assert characters == (SHIPPED_MODEL / CHARACTERS).read_text("utf-8")

@@ -109,8 +109,8 @@ SENTENCES = [
         ("Ole Brandvik", "born in", "Omaha"),
     ),
     (
-        "Hedy Lamarr (born Hedwig Kiesler; 9 November 1914 – 19 January 2000) was an actress.",
-        ("Hedy Lamarr", "born on", "9 November 1914"),
+        "Hella Lindmark (born Hedwig Kiesler; 9 November 1914 – 19 January 2000) was an actress.",
+        ("Hella Lindmark", "born on", "9 November 1914"),
     ),
     ("Geoffrey Chaucer (c. 1343 – 1400) was a poet.", ("Geoffrey Chaucer", "died in", "1400")),
     (

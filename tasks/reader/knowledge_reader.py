@@ -187,7 +187,7 @@ def _nearest(
 ) -> list[tuple[str, Part]]:
     """Return the facts that share most words with a question."""
     cut = question.is_chinese
-    asked = words_of(question.text, cut_chinese=cut)
-    shared = [len(asked & words_of(words, cut_chinese=cut)) for words, _ in facts]
+    question_words = words_of(question.text, cut_chinese=cut)
+    shared = [len(question_words & words_of(words, cut_chinese=cut)) for words, _ in facts]
     order = sorted(range(len(facts)), key=lambda place: -shared[place])[:most]
     return [facts[place] for place in order]

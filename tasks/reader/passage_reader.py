@@ -132,10 +132,10 @@ class PassageReader:
         if not self._linked:
             return {}
         cut = question.is_chinese
-        asked = words_of(question.text, cut_chinese=cut)
+        question_words = words_of(question.text, cut_chinese=cut)
 
         def shared(stated: Stated) -> int:
-            return len(asked & words_of(stated.words, cut_chinese=cut))
+            return len(question_words & words_of(stated.words, cut_chinese=cut))
 
         nearest: dict[str, list[tuple[str, Part]]] = {}
         for stated in sorted(statements_in(self._con, passages), key=lambda s: -shared(s)):

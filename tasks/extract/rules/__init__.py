@@ -88,13 +88,13 @@ def sources(*, ontology: bool = True) -> list[Path]:
     """Return the source files that decide a result; some do only where there is an ontology."""
     extract = Path(__file__).parent.parent
     text = extract.parent / "text"
-    asked = [
+    for_ontology = [
         extract / "ontology_facts.py",
         *_files(extract.parent / "models" / "span_reader"),
         *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "read")),
     ]
     return [
-        *(asked if ontology else []),
+        *(for_ontology if ontology else []),
         *_files(extract / "rules"),
         *_files(extract / "typed" / "model"),
         *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "model")),

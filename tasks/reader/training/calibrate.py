@@ -58,8 +58,8 @@ class Contexts:
 
     def near(self, question: Asked) -> list[Text]:
         """Return the passages most like a question."""
-        asked = words_of(question.text, cut_chinese=self._cut)
-        alike = np.array([sum(map(self.rarity, asked & words)) for words in self._words])
+        question_words = words_of(question.text, cut_chinese=self._cut)
+        alike = np.array([sum(map(self.rarity, question_words & words)) for words in self._words])
         if self._encoder is not None:
             alike = (
                 alike / max(alike.max(), 1.0)
@@ -117,8 +117,8 @@ def judged(rows: list[Question], reader: TrainedReader, language: str, most: int
     for number, row in enumerate(random.Random(5).sample(rows, min(most, len(rows)))):
         answerable = number % 5 > 0
         source.put_first, source.left_out = (row.context, "") if answerable else ("", row.context)
-        asked = analyse(row.question)
-        answers = read(asked, source.near(asked), source, reader).answers
+        question = analyse(row.question)
+        answers = read(question, source.near(question), source, reader).answers
         if answers:
             best = answers[0]
             golds = [row.context[start:end] for start, end in row.answers] if answerable else []

@@ -27,24 +27,27 @@ class Layer(MiniLMLayer):
 class ReaderNetwork(nn.Module):
     """All layers of MiniLM, of which those above `LOWER` are tuned, characters and two places."""
 
-    def __init__(self, packaged: dict[str, np.ndarray], characters: np.ndarray) -> None:
-        """Start from the packaged weights, and (characters, width) for those beside them."""
+    def __init__(self, weights: dict[str, np.ndarray]) -> None:
+        """Start from MiniLM's weights, the characters' (n, width) and, if there, the places'."""
         super().__init__()
-        self.characters = nn.Parameter(torch.tensor(characters))
+        self.characters = nn.Parameter(torch.tensor(weights[OWN_WORDS]))
         self.words, self.places, self.kinds = (
-            nn.Parameter(torch.tensor(packaged[f"embeddings.{name}_embeddings.weight"]), False)
+            nn.Parameter(torch.tensor(weights[f"embeddings.{name}_embeddings.weight"]), False)
             for name in ("word", "position", "token_type")
         )
         self.first_norm = nn.LayerNorm(WIDTH, EPSILON)
         for part in ("weight", "bias"):
             getattr(self.first_norm, part).data = torch.tensor(
-                packaged[f"embeddings.LayerNorm.{part}"]
+                weights[f"embeddings.LayerNorm.{part}"]
             )
         layers = [Layer() for _ in range(LAYERS)]
         for number, layer in enumerate(layers):
-            layer.load(packaged, number)
+            layer.load(weights, number)
         self.layers = nn.ModuleList(layers)
         self.ends = nn.Linear(WIDTH, 2)
+        if "ends.weight" in weights:
+            self.ends.weight.data = torch.tensor(weights["ends.weight"])
+            self.ends.bias.data = torch.tensor(weights["ends.bias"])
         for frozen in (self.first_norm, *self.layers[:LOWER]):
             frozen.requires_grad_(False)
 

@@ -31,7 +31,7 @@ ONTOLOGIES = ("1_movie", "2_music", "3_sport", "4_book", "5_military", "6_comput
 UNSTATED = 0.6  # questions without an answer for each that has one
 
 
-def relation_questions(data: Path, ontologies: Path | None) -> list[Question]:
+def relation_questions(data: Path, ontologies: Path | None, most: int = MOST) -> list[Question]:
     """Return the questions of all sets; `ontologies` is a set of Text2KGBench, if at hand."""
     drawn = random.Random(11)
     known = meanings(data)
@@ -48,7 +48,7 @@ def relation_questions(data: Path, ontologies: Path | None) -> list[Question]:
         assert ontologies
         rows += _questions(_ontology(ontologies, name, known), known, drawn)
     rows = [row for row in rows if row.question[0].isupper() or row.question[0].isdigit()]
-    return drawn.sample(rows, min(MOST, len(rows)))
+    return drawn.sample(rows, min(most, len(rows)))
 
 
 def _questions(
@@ -83,8 +83,8 @@ def _question(
 ) -> Question:
     start, end = max(row.entities[head], key=lambda span: span[1] - span[0])
     meaning = relation[1] if drawn.random() < 0.5 else ""
-    asked = relation_question(row.text[start:end], relation[0], meaning)
-    return Question(row.universe, row.id, row.text, asked, tuple(spans))
+    question = relation_question(row.text[start:end], relation[0], meaning)
+    return Question(row.universe, row.id, row.text, question, tuple(spans))
 
 
 def _sentences(row: Example) -> Iterator[Example]:

@@ -18,12 +18,16 @@ import numpy as np
 
 from tasks.models.span_reader.reader import TrainedReader
 from tasks.reader.training.examples import Question, all_questions, part_of
+from tasks.text.languages import HAN_CLASS
 
 
 def words_of(text: str) -> list[str]:
-    """Return words as SQuAD's scorer compares them: without articles and punctuation."""
+    """Return words as SQuAD's scorer compares them: without articles and punctuation.
+
+    A Chinese character is a word, as in the scorers of CMRC 2018 and MLQA.
+    """
     text = re.sub(r"\b(?:a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower()))
-    return text.split()
+    return re.sub(f"[{HAN_CLASS}]", r" \g<0> ", text).split()
 
 
 def f1(predicted: str, answers: list[str]) -> float:

@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import tempfile
 import time
 from collections import defaultdict
@@ -48,14 +49,13 @@ from tasks.reader.training.examples import (
     part_of,
 )
 from tasks.reader.training.network import ReaderNetwork
-from tasks.reader.training.relations import relation_questions
+from tasks.reader.training.relations import MOST, relation_questions
 from tasks.reader.training.score import measure
 from tasks.text.languages import is_chinese
 
 BATCH = 8  # in each process
-RATE = 1.5e-4
 CHARACTERS_FASTER = 5.0  # times the rate, as their vectors start from little
-FIRST_VECTORS = "first_vectors.safetensors"
+FIRST_WEIGHTS = "first_weights.safetensors"
 
 Range = tuple[int, int]
 
@@ -180,7 +180,16 @@ def prepare(folder: Path, rows: list[Question]) -> None:
     (folder / CHARACTERS).write_text("\n".join(characters) + "\n", "utf-8")
     lines = [tokens.ids for tokens in tokens_of(texts, folder)]
     vectors = first_vectors(lines, packaged, len(characters))
-    save_file({OWN_WORDS: vectors}, str(folder.parent / FIRST_VECTORS))
+    save_file({OWN_WORDS: vectors}, str(folder.parent / FIRST_WEIGHTS))
+
+
+def go_on_from(start: Path, folder: Path) -> None:
+    """Write the characters and the weights of an earlier reader as those to start from."""
+    folder.mkdir(exist_ok=True)
+    shutil.copy(start / CHARACTERS, folder)
+    weights = load_file(str(start / "model.safetensors"))
+    weights = {name: rows.astype(np.float32) for name, rows in weights.items()}
+    save_file(weights, str(folder.parent / FIRST_WEIGHTS))
 
 
 def main() -> None:
@@ -190,12 +199,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--squad", type=Path, help="train-v2.0.json of SQuAD, if at hand")
     parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
+    parser.add_argument("--relations", type=int, default=MOST, help="questions of relations")
+    parser.add_argument("--start", type=Path, help="folder of an earlier reader to go on from")
+    parser.add_argument("--rate", type=float, default=1.5e-4, help="learning rate at first")
+    parser.add_argument("--seed", type=int, default=7, help="of the order of the questions")
     parser.add_argument("--minutes", type=float, default=90.0)
     parser.add_argument("--workers", type=int, default=2, help="processes, which share each step")
     parser.add_argument("--each", type=int, default=40, help="questions of a set when measuring")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    if not (options.out / FIRST_VECTORS).exists():
+    if options.start and not (options.out / FIRST_WEIGHTS).exists():
+        go_on_from(options.start, options.out / "model")
+    elif not (options.out / FIRST_WEIGHTS).exists():
         rows = all_questions(options.data, options.squad)
         prepare(options.out / "model", [row for row in rows if part_of(row.title) == "train"])
     with tempfile.TemporaryDirectory() as folder:
@@ -211,21 +226,19 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
         "gloo", f"file://{meeting}", timedelta(hours=1), options.workers, rank
     )
     rows = all_questions(options.data, options.squad)
-    rows += relation_questions(options.data, options.ontologies)
+    rows += relation_questions(options.data, options.ontologies, options.relations)
     model = options.out / "model"
     train = Corpus([row for row in rows if part_of(row.title) == "train"], model)
     choose = [row for row in rows if part_of(row.title) == "choose"]
-    network = ReaderNetwork(
-        load_file(str(minilm_folder() / "model.safetensors")),
-        load_file(str(options.out / FIRST_VECTORS))[OWN_WORDS],
-    )
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))
+    network = ReaderNetwork(packaged | load_file(str(options.out / FIRST_WEIGHTS)))
     weights = {name: w for name, w in network.named_parameters() if w.requires_grad}
     tuned = list(weights.values())
     groups = [
         {"params": [weights["characters"]], "share": CHARACTERS_FASTER},
         {"params": [w for name, w in weights.items() if name != "characters"], "share": 1.0},
     ]
-    optimizer = torch.optim.AdamW(groups, RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
+    optimizer = torch.optim.AdamW(groups, options.rate, (0.9, 0.98), weight_decay=0.01, fused=True)
     progress = load_checkpoint(options.out, weights, optimizer) or Progress()
     seconds, step = progress.seconds, progress.steps
 
@@ -249,11 +262,11 @@ def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
     budget, losses, saved, measured = options.minutes * 60, [], seconds, seconds
     before = time.monotonic()
     parent = os.getppid()
-    for items in batches(train, random.Random(7 + step * options.workers + rank)):
+    for items in batches(train, random.Random(options.seed + step * options.workers + rank)):
         # Whoever started this may have been killed; nobody would wait for the end.
         if seconds >= budget or os.getppid() != parent:
             break
-        rate = RATE * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
+        rate = options.rate * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
         for group in optimizer.param_groups:
             group["lr"] = rate * group["share"]
         loss = loss_of(network, items)
