@@ -6,8 +6,9 @@ relations, domains and ranges, in mode `strict`, and nothing else: no wordings. 
 are refreshed as one document each, and the published triples are compared with the gold ones as
 there: in lower case and without white space; a year equals its first of January, as gold writes
 years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without right triples has 0. `--typed` adds the model of typed relations. Writes
-benchmarks/results/ontology.json, or ontology-typed.json.
+a sentence without right triples has 0. `--typed` adds the model of typed relations. `--part
+train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
+Writes benchmarks/results/ontology.json, or ontology-typed.json; a part of it prints alone.
 """
 
 import argparse
@@ -129,11 +130,29 @@ def measure(
     }
 
 
+def gold_of(folder: Path, name: str, part: str) -> list[dict[str, Any]]:
+    """Return the sentences of a part of an ontology with their gold triples, each sentence once."""
+    if part == "test":
+        return _lines(folder / "ground_truth" / f"ont_{name}_ground_truth.jsonl")
+    rows: dict[str, dict[str, Any]] = {}
+    for line in _lines(folder / part / f"ont_{name}_{part}.jsonl"):
+        row = rows.setdefault(line["sent"], {"id": line["id"], "sent": line["sent"], "triples": []})
+        ends = {"sub": line["sub_label"], "rel": line["rel_label"], "obj": line["obj_label"]}
+        row["triples"].append(ends)
+    return list(rows.values())
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def main() -> None:
     """Measure each ontology, and write the means."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("--sentences", type=int, default=10**9, help="Of each ontology.")
+    options.add_argument("--part", choices=("test", "train", "validation"), default="test")
+    options.add_argument("--only", nargs="+", metavar="NAME", help="Ontologies, such as 7_space.")
     options.add_argument("--typed", action="store_true", help="With the model of typed relations.")
     least = PublishSettings().min_confidence
     options.add_argument("--min-confidence", type=float, default=least, help="Of published facts.")
@@ -145,15 +164,18 @@ def main() -> None:
     report: dict[str, Any] = {}
     for path in sorted(chosen.folder.glob("ontologies/*_ontology.json")):
         name = path.stem.removesuffix("_ontology")
+        if chosen.only and name not in chosen.only:
+            continue
         described = json.loads(path.read_text(encoding="utf-8"))
-        truth = chosen.folder / "ground_truth" / f"ont_{name}_ground_truth.jsonl"
-        gold = [json.loads(line) for line in truth.read_text(encoding="utf-8").splitlines()]
+        gold = gold_of(chosen.folder, name, chosen.part)
         drawn = random.Random(SEED).sample(gold, min(len(gold), chosen.sentences))
         report[name] = measure(described, drawn, settings)
         print(name, report[name], flush=True)
     for figure in ("precision", "recall", "f1"):
         report[figure] = round(mean(row[figure] for row in report.values() if type(row) is dict), 3)
     print({figure: report[figure] for figure in ("precision", "recall", "f1")})
+    if chosen.only or chosen.part != "test":
+        return
     form = ("-typed", " --typed") if chosen.typed else ("", "")
     command = f"python -m benchmarks.ontology FOLDER{form[1]} --sentences {chosen.sentences}"
     write_results(f"ontology{form[0]}", command, report)

@@ -31,9 +31,32 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
         ("The Kubernetes dashboard shows it.", {"Kubernetes"}),
         ("This Linux-only tool runs Nagios-style checks in Debian.", {"Debian"}),
         ("The Internal Revenue Service pays.", {"Internal Revenue Service"}),
+        (
+            "Anna Winter works at Moore-Lindt Observatory.",
+            {"Anna Winter", "Moore-Lindt Observatory"},
+        ),
+        ("He met Anna Winter of the Harbour Board.", {"Anna Winter", "Harbour Board"}),
+        ("Harbour and Fen Review was founded there.", {"Harbour and Fen Review"}),
+        ("Berlin and Paris were founded there.", {"Berlin", "Paris"}),
     ],
 )
 def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("4711 Lindtia was discovered in March.", {"4711 Lindtia"}),
+        ("QXC 48213 is a galaxy.", {"QXC 48213"}),
+        ("In 1960 Lindtia was discovered.", {"Lindtia"}),
+        ("20 Swedes were killed.", {"Swedes"}),
+        ("On 5 May 1990 Germany won.", {"Germany"}),
+    ],
+)
+def test_a_number_belongs_to_the_name_that_it_is_the_first_or_last_word_of(
+    text: str, found: set[str]
+) -> None:
     assert {name["name"] for name in names(text)} == found
 
 

@@ -1,6 +1,7 @@
 """Names in a passage: what the pipeline recognises, runs of capitalised words, and the title."""
 
 import re
+from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
@@ -22,6 +23,9 @@ JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
 QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 VERSION = re.compile(r"\d{1,3}(?:\.\d+)*")
+NUMBER = re.compile(r"\d{1,6}(?:\.\d+)*")
+JOINING = LINKS | word_set("and for &")
+SINGULAR = word_set("is was has")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 # What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
 CODE = re.compile(
@@ -48,6 +52,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     titles = _title_spans(tree, title)
     spans += [(first, last, "unknown") for first, last in titles]
     spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
+    spans += [(first, last, "unknown") for first, last in _joined_subjects(tree)]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
@@ -56,6 +61,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans = [(first, last, "unknown") for first, last in tree.units] + _merge(tree, spans)
     for first, last, kind in sorted(spans, key=lambda s: (s[0] - s[1], s[0])):
         first, last = _whole_words(tree, *_trim(tree, first, last))
+        first -= _is_numbered(tree, first, last)
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
         taken[first:last] = [True] * (last - first)
@@ -131,6 +137,9 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         if _continues(tree, last):
             last += 1
             continue
+        if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
+            last += 2  # "Winter-Moore Observatory"
+            continue
         ahead = last
         joins = LINKS | {"and"} if _is_office(tree, token, last) else LINKS
         if tree.lower[last - 1] in PRIZES:  # "Nobel Prize in Chemistry"
@@ -141,8 +150,45 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break
         if tree.lower[last] == "of" and tree.words[last - 1].isupper():
             break  # the API of Kubernetes
+        if tree.lower[last : last + 2] == ["of", "the"] and _ends_person(tree, last):
+            break  # Ann Lee of the Harbour Board
         last = ahead + 1
     return last
+
+
+def _ends_person(tree: Tree, last: int) -> bool:
+    """Whether the full name of a person ends before a token."""
+    return any(b == last and b - a > 1 and label == "PERSON" for a, b, label in tree.names)
+
+
+def _joined_subjects(tree: Tree) -> Iterator[tuple[int, int]]:
+    """Yield the names with "and" that open a sentence: "Bone and Joint Surgery was founded".
+
+    The verb is singular, so that they are one thing.
+    """
+    for start, end in tree.sentences:
+        verb = start
+        while verb < end and (tree.words[verb][:1].isupper() or tree.lower[verb] in JOINING):
+            verb += 1
+        named = tree.pos[start] in ("NOUN", "PROPN", "ADJ") and "and" in tree.lower[start:verb]
+        if named and verb < end and tree.lower[verb] in SINGULAR:
+            yield start, verb
+
+
+def _is_numbered(tree: Tree, first: int, last: int) -> bool:
+    """Whether a number before a name is its first word: "433 Eros was discovered".
+
+    It opens the sentence, and what follows is a subject, and singular: not "5 Swedes were".
+    """
+    number = first - 1
+    return (
+        number >= 0
+        and NUMBER.fullmatch(tree.words[number]) is not None
+        and any(number == start for start, _ in tree.sentences)
+        and tree.tag[last - 1] in ("NNP", "NN")
+        and any(tree.dep[token] in SUBJECTS for token in range(first, last))
+        and tree.lower[first] not in CALENDAR
+    )
 
 
 def _is_office(tree: Tree, first: int, last: int) -> bool:
@@ -192,9 +238,11 @@ def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
     if word[:1].isupper():
         return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
-    # "Redis 7.2", but not "Apple 3.5 %".
+    # "Redis 7.2", but not "Apple 3.5 %"; "HD 20782", where the number hangs on the name.
     counted = tree.pos[token + 1 : token + 2] in (["NOUN"], ["SYM"], ["NUM"])
-    return tree.pos[token] == "NUM" and VERSION.fullmatch(word) is not None and not counted
+    hangs = tree.dep[token] == "flat" and tree.lower[token - 1].strip(".") not in CALENDAR
+    number = NUMBER if hangs else VERSION
+    return tree.pos[token] == "NUM" and number.fullmatch(word) is not None and not counted
 
 
 def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
@@ -241,15 +289,17 @@ def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
     """Widen a name to the words that hyphens and the like join to it."""
     if first >= last:
         return first, last
-    while first > 1 and tree.words[first - 1] in JOINTS and _touch(tree, first - 2, first):
+    while first > 1 and _joins_words(tree, first - 1):
         first -= 2
-    while (
-        last + 1 < len(tree.words)
-        and tree.words[last] in JOINTS
-        and _touch(tree, last - 1, last + 1)
-    ):
+    while last + 1 < len(tree.words) and _joins_words(tree, last):
         last += 2
     return first, last
+
+
+def _joins_words(tree: Tree, token: int) -> bool:
+    """Whether a hyphen or the like joins the words beside it."""
+    inside = 0 < token < len(tree.words) - 1
+    return inside and tree.words[token] in JOINTS and _touch(tree, token - 1, token + 1)
 
 
 def _touch(tree: Tree, first: int, last: int) -> bool:
