@@ -263,8 +263,8 @@ def _office(clause: Clause, rest: list[Token]) -> int:
 
 def _tells_when(preposition: Preposition) -> bool:
     """Whether a phrase is 30日内 or 5.0版本中; 自…起 says so with its preposition."""
-    when = preposition.word in WHEN and is_when(preposition.phrase)
-    return bool(preposition.phrase) and (when or not preposition.word)
+    phrase, word = preposition.phrase, preposition.word
+    return bool(phrase) and (not word or (word in WHEN and is_when(phrase)))
 
 
 def _own_object(rest: list[Token]) -> list[Token]:
