@@ -13,7 +13,7 @@ import gzip
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack, lil_matrix, vstack
 
 from benchmarks.calibrate import DATA
 from benchmarks.results_file import write_results
@@ -31,7 +31,6 @@ from tasks.extract.rules.confidence import centred
 from tasks.extract.rules.find_names import find_names
 from tasks.extract.rules.guessed_kinds import (
     GUESSED,
-    STATES,
     WEIGHTS,
     mention_features,
     mention_states,
@@ -43,7 +42,7 @@ from tasks.extract.typed.training.examples import redocred
 from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.split import split
-from tasks.publish.resolve.kinds import pooled_kinds
+from tasks.publish.resolve.kinds import likely_kinds
 
 JUDGED = Path(__file__).parent / "judged" / "kinds.json"
 KINDS_AT_ENDS = {
@@ -208,26 +207,25 @@ class Design:
         self.features = sorted(often)
         self._place = {feature: place for place, feature in enumerate(self.features)}
         states = np.concatenate([m.states[m.states.any(-1)] for m in mentions])
-        self.mean = states.astype(np.float32).mean(0)
+        self.mean = states.astype(np.float32).mean(0) if len(states) else np.zeros(0)
 
-    def columns(self, mentions: list[Mention]) -> np.ndarray:
+    def columns(self, mentions: list[Mention]) -> csr_matrix:
         """Return float32 (mentions, features + states + 1)."""
-        x = np.zeros((len(mentions), len(self.features) + STATES[0] * STATES[1] + 1), np.float32)
-        x[:, -1] = 1
-        for row, mention in zip(x, mentions, strict=True):
+        named = lil_matrix((len(mentions), len(self.features)), dtype=np.float32)
+        for row, mention in enumerate(mentions):
             for feature, value in mention.features.items():
                 if (place := self._place.get(feature)) is not None:
-                    row[place] = value
-            states = centred(mention.states.astype(np.float32), self.mean)
-            row[len(self.features) : -1] = states.ravel() * STATE_SCALE
-        return x
+                    named[row, place] = value
+        states = np.stack([mention.states for mention in mentions]).astype(np.float32)
+        states = centred(states, self.mean).reshape(len(mentions), states[0].size) * STATE_SCALE
+        return hstack([named, states, np.ones((len(mentions), 1), np.float32)], "csr")
 
 
-def weights_of(mentions: list[Mention]) -> np.ndarray:
+def weights_of(mentions: list[Mention], judged: float = JUDGED_WEIGHT) -> np.ndarray:
     """Return how much each mention counts: names by the root of their mentions, kinds alike."""
     times = Counter((m.source, m.name) for m in mentions)
     weights = np.array(
-        [times[m.source, m.name] ** -0.5 * (1 if m.document else JUDGED_WEIGHT) for m in mentions]
+        [times[m.source, m.name] ** -0.5 * (1 if m.document else judged) for m in mentions]
     )
     kinds = np.array([GUESSED.index(m.kind) for m in mentions])
     totals = np.bincount(kinds, weights, len(GUESSED))
@@ -235,23 +233,28 @@ def weights_of(mentions: list[Mention]) -> np.ndarray:
     return weights / weights.sum()
 
 
-def fit(x: np.ndarray, mentions: list[Mention], start: np.ndarray | None = None) -> np.ndarray:
+def fit(
+    x: csr_matrix,
+    mentions: list[Mention],
+    start: np.ndarray | None = None,
+    ridge: float = RIDGE,
+    judged: float = JUDGED_WEIGHT,
+) -> np.ndarray:
     """Return ridge softmax weights (columns, kinds); the constant is not shrunk."""
-    rows = csr_matrix(x)
     kinds = np.array([GUESSED.index(m.kind) for m in mentions])
     gold = np.eye(len(GUESSED))[kinds]
-    counted = weights_of(mentions)[:, None]
+    counted = weights_of(mentions, judged)[:, None]
     shape = (x.shape[1], len(GUESSED))
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights = flat.reshape(shape)
-        scores = rows @ weights
+        scores = x @ weights
         scores -= scores.max(1, keepdims=True)
         logs = scores - np.log(np.exp(scores).sum(1, keepdims=True))
         shrunk = weights.copy()
         shrunk[-1] = 0
-        gradient = rows.T @ (counted * (np.exp(logs) - gold)) + 2 * RIDGE * shrunk
-        value = -(counted * gold * logs).sum() + RIDGE * (shrunk**2).sum()
+        gradient = x.T @ (counted * (np.exp(logs) - gold)) + 2 * ridge * shrunk
+        value = -(counted * gold * logs).sum() + ridge * (shrunk**2).sum()
         return float(value), np.asarray(gradient).ravel()
 
     first = np.zeros(shape) if start is None else start
@@ -261,7 +264,7 @@ def fit(x: np.ndarray, mentions: list[Mention], start: np.ndarray | None = None)
     )
 
 
-def pooled(x: np.ndarray, mentions: list[Mention], weights: np.ndarray) -> dict[str, np.ndarray]:
+def pooled(x: csr_matrix, mentions: list[Mention], weights: np.ndarray) -> dict[str, np.ndarray]:
     """Return the probabilities of kinds by name, as resolution pools and fits them."""
     scores = x @ weights
     scores -= scores.max(1, keepdims=True)
@@ -269,13 +272,10 @@ def pooled(x: np.ndarray, mentions: list[Mention], weights: np.ndarray) -> dict[
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(len(GUESSED)))
     for mention, score in zip(mentions, scores, strict=True):
         sums[mention.name] += score
-    times = Counter(mention.name for mention in mentions)
-    names = list(sums)
-    likely = pooled_kinds(np.array([sums[n] for n in names]), np.array([times[n] for n in names]))
-    return dict(zip(names, likely, strict=True))
+    return likely_kinds(sums, Counter(mention.name for mention in mentions))
 
 
-def _shares(judged: list[tuple[np.ndarray, str]]) -> dict[str, Any]:
+def shares(judged: list[tuple[np.ndarray, str]]) -> dict[str, Any]:
     """Return how many names get a kind from each least probability, and how many rightly."""
     best = np.array([likely.max() for likely, _ in judged])
     right = np.array([GUESSED[likely.argmax()] == kind for likely, kind in judged])
@@ -294,54 +294,68 @@ def _shares(judged: list[tuple[np.ndarray, str]]) -> dict[str, Any]:
 
 def main() -> None:
     """Train, measure, and write the weights."""
-    found, judged = open_mentions(DATA), judged_mentions(DATA)
+    design, weights, report = train(open_mentions(DATA), judged_mentions(DATA))
+    write_weights(design, weights, WEIGHTS)
+    write_results("guessed-kinds", "python -m benchmarks.guessed_kinds", report)
+    print(json.dumps(report, indent=1))
+
+
+def train(
+    found: list[Mention],
+    judged: list[Mention],
+    ridge: float = RIDGE,
+    judged_weight: float = JUDGED_WEIGHT,
+) -> tuple[Design, np.ndarray, dict[str, Any]]:
+    """Return columns, weights and figures from mentions of the open data and of judged corpora."""
     training = [mention for mention in found if not is_measured(mention)]
     measured = [mention for mention in found if is_measured(mention)]
     labelled = [mention for mention in judged if mention.kind]
     design = Design(training + labelled)
     x_training, x_labelled = design.columns(training), design.columns(labelled)
-    base = fit(x_training, training)
+    base = fit(x_training, training, None, ridge)
     corpora = np.array([mention.source for mention in labelled])
     others: dict[str, list[tuple[np.ndarray, str]]] = {}
     for corpus in np.unique(corpora):
         rest = corpora != corpus
         seen = training + [m for m, kept in zip(labelled, rest, strict=True) if kept]
-        weights = fit(np.vstack([x_training, x_labelled[rest]]), seen, base)
+        weights = fit(
+            vstack([x_training, x_labelled[rest]], "csr"), seen, base, ridge, judged_weight
+        )
         own = [mention for mention in judged if mention.source == corpus]
-        kinds = {mention.name: mention.kind for mention in own if mention.kind}
-        likely = pooled(design.columns(own), own, weights)
-        others[str(corpus)] = [(likely[name], kind) for name, kind in kinds.items()]
-    weights = fit(np.vstack([x_training, x_labelled]), training + labelled, base)
+        others[str(corpus)] = judged_pairs(design, weights, own)
+    x = vstack([x_training, x_labelled], "csr")
+    weights = fit(x, training + labelled, base, ridge, judged_weight)
     best = (design.columns(measured) @ weights).argmax(1)
     alike = np.array([GUESSED[n] == m.kind for n, m in zip(best, measured, strict=True)])
     report = {
         "mentions": {"open": len(training), "judged": len(labelled)},
-        "names of other corpora": _shares([pair for pairs in others.values() for pair in pairs]),
-        "by corpus": {name: _shares(pairs)["right"] for name, pairs in others.items()},
+        "names of other corpora": shares([pair for pairs in others.values() for pair in pairs]),
+        "by corpus": {name: shares(pairs)["right"] for name, pairs in others.items()},
         "single mentions of documents kept aside": {
             "mentions": len(measured),
             "right": round(float(alike.mean()), 3),
         },
     }
-    _write(design, weights)
-    write_results("guessed-kinds", "python -m benchmarks.guessed_kinds", report)
-    print(json.dumps(report, indent=1))
+    return design, weights, report
 
 
-def _write(design: Design, weights: np.ndarray) -> None:
+def judged_pairs(
+    design: Design, weights: np.ndarray, mentions: list[Mention]
+) -> list[tuple[np.ndarray, str]]:
+    """Return the pooled probabilities and the kind of each judged name of a corpus."""
+    kinds = {mention.name: mention.kind for mention in mentions if mention.kind}
+    likely = pooled(design.columns(mentions), mentions, weights)
+    return [(likely[name], kind) for name, kind in kinds.items()]
+
+
+def write_weights(design: Design, weights: np.ndarray, path: Path) -> None:
+    """Write what `tasks.extract.rules.guessed_kinds` reads."""
     named = len(design.features)
-    parts = {
-        "features": weights[:named],
-        "states": weights[named:-1] * STATE_SCALE,
-        "constant": weights[-1],
-        "mean": design.mean,
-    }
-    halves: Iterable[tuple[str, np.ndarray]] = parts.items()
-    save_file(
-        {part: np.ascontiguousarray(values, np.float16) for part, values in halves},
-        str(WEIGHTS),
-        {"features": json.dumps(design.features)},
-    )
+    parts = {"features": weights[:named], "constant": weights[-1]}
+    if len(design.mean):
+        parts |= {"states": weights[named:-1] * STATE_SCALE, "mean": design.mean}
+    halves = {part: np.ascontiguousarray(v, np.float16) for part, v in parts.items()}
+    save_file(halves, str(path), {"features": json.dumps(design.features, ensure_ascii=False)})
 
 
 if __name__ == "__main__":

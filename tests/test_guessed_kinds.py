@@ -8,7 +8,7 @@ import pytest
 
 from tasks.extract.rules.guessed_kinds import GUESSED
 from tasks.publish.resolve.kinds import Believed, pooled_kinds
-from tests.test_find_names import names
+from tests.test_find_names import extract_chinese, names
 
 
 def scores_in(text: str) -> dict[str, dict[str, float]]:
@@ -32,6 +32,28 @@ def test_each_english_mention_has_a_probability_for_every_kind() -> None:
 def test_words_around_a_name_tell_its_kind(text: str, name: str, kind: str) -> None:
     scores = scores_in(text)[name]
     assert max(scores, key=scores.__getitem__) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("她嫁给了李文昭。", "李文昭", "person"),
+        ("他们一家在1843年迁居广州。", "广州", "place"),
+        ("他收购了中国银行的股份。", "中国银行", "organisation"),
+        ("你可以用YAML文件配置它。", "YAML", "thing"),
+    ],
+)
+def test_words_around_a_chinese_name_tell_its_kind(text: str, name: str, kind: str) -> None:
+    rows = {row["name"]: row["kind_scores"] for row in extract_chinese(text, "配置").names}
+    scores = dict(zip(GUESSED, rows[name], strict=True))
+    assert max(scores, key=scores.__getitem__) == kind
+    assert sum(map(math.exp, scores.values())) == pytest.approx(1, abs=0.05)
+
+
+def test_shares_of_kinds_are_fitted_to_chinese_names_and_others_apart() -> None:
+    rows = [scored(f"Plumbd{number}", 9, thing=-0.1) for number in range(60)]
+    place = scored("广州", 2, place=-1.0, thing=-1.5)
+    assert Believed([*rows, place]).kind(place) == "place"
 
 
 def scored(name: str, mentions: int = 1, kind: str = "unknown", **logs: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
 from tasks.extract.rules.find_names import find_names, is_written_as_title
-from tasks.extract.rules.guessed_kinds import kind_scores
+from tasks.extract.rules.guessed_kinds import scores_in_tree
 from tasks.extract.rules.kinds import learn_kinds
 from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
@@ -138,7 +138,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
             "name": n.name,
             "kind": passage.kind(n.name),
             "kind_stated": n.name in passage.stated_kinds,
-            "kind_scores": kind_scores(tree, n),
+            "kind_scores": scores_in_tree(tree, n),
             "capital_tells": n.capital_tells,
             "span_start": n.start,
             "span_end": n.end,

@@ -1,9 +1,10 @@
 """What kind of thing a name means, guessed by trained weights where the text does not state it.
 
 A mention gets a score for each kind from how the name is written, from its words, from the words
-that govern it, and from the states of the parser's encoder at the name and beside it. Scores of
-all mentions of a name are pooled later: one mention rarely tells, many do.
-`python -m benchmarks.guessed_kinds` trains the weights.
+that govern it, and from the states of the parser's encoder at the name and beside it; a Chinese one
+from its characters and the words around it (`chinese/kind_features.py`). Scores of all mentions of
+a name are pooled later: one mention rarely tells, many do.
+`python -m benchmarks.guessed_kinds` and `python -m benchmarks.chinese_kinds` train the weights.
 """
 
 import json
@@ -23,7 +24,6 @@ GUESSED = ("person", "place", "organisation", "work", "event", "thing")
 
 WEIGHTS = Path(__file__).with_name("kind_weights.safetensors")
 STATES = (6, 96)
-PARTS = ("features", "states", "constant", "mean")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGN = re.compile(r"[^\w\s]")
 _RAREST = 6.0  # about the middle of the logarithms of ranks
@@ -53,12 +53,7 @@ def mention_features(tree: Tree, name: NameSpan) -> dict[str, float]:
         f"first word {first.lower()}": float(len(words) > 1),
         f"word before {before}": 1.0,
         f"word after {after}": 1.0,
-        "upper case": float(name.name.isupper()),
-        "upper case, long": float(name.name.isupper() and len(name.name) > 4),
         "no upper case at the start": float(not name.name[0].isupper()),
-        "capitals within a word": float(bool(_INNER_CAPITAL.search(name.name))),
-        "a digit": float(any(map(str.isdigit, name.name))),
-        "a sign": float(bool(_SIGN.search(name.name))),
         "last word is plain": float(is_word(last.lower())),
         "last word is plain, of several": float(len(words) > 1 and is_word(last.lower())),
         "no word is plain": float(not any(is_word(word.lower()) for word in words)),
@@ -70,6 +65,7 @@ def mention_features(tree: Tree, name: NameSpan) -> dict[str, float]:
             governor not in own and tree.pos[governor] == "PROPN" and governor != head
         ),
     }
+    values |= writing(name.name)
     values |= {f"recognised as {label}": 1.0 for label in labels or {"nothing"}}
     values |= {f"after the preposition {case}": 1.0 for case in cases}
     return {feature: value for feature, value in values.items() if value}
@@ -100,34 +96,55 @@ def mention_states(tree: Tree, name: NameSpan) -> np.ndarray:
     return rows
 
 
-def kind_scores(tree: Tree, name: NameSpan) -> list[float] | None:
-    """Return the logarithms of the probabilities of `GUESSED` for one mention.
+def scores_in_tree(tree: Tree, name: NameSpan) -> list[float] | None:
+    """Return the scores of one English mention.
 
     None if the tree has no states, which is so of a pipeline that the weights do not know.
     """
     if not len(tree.states):
         return None
-    shipped, places = _weights()
-    known = [(places[f], v) for f, v in mention_features(tree, name).items() if f in places]
+    return kind_scores(mention_features(tree, name), WEIGHTS, mention_states(tree, name))
+
+
+def kind_scores(
+    features: dict[str, float], path: Path, states: np.ndarray | None = None
+) -> list[float]:
+    """Return the logarithms of the probabilities of `GUESSED` for one mention.
+
+    `path` is the file of the weights, `states` float32 STATES where they weigh states.
+    """
+    shipped, places = _weights(path)
+    known = [(places[f], v) for f, v in features.items() if f in places]
     rows, values = [row for row, _ in known], np.array([value for _, value in known], np.float32)
-    states = centred(mention_states(tree, name), shipped["mean"])
     total = shipped["constant"] + values @ shipped["features"][rows]
-    total += states.ravel() @ shipped["states"]
+    if states is not None:
+        total += centred(states, shipped["mean"]).ravel() @ shipped["states"]
     total -= total.max()
     total -= np.log(np.exp(total).sum())
     return [round(float(score), 2) for score in total]
 
 
-@lru_cache(maxsize=1)
-def _weights() -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def writing(name: str) -> dict[str, float]:
+    """Return what the capitals, digits and signs of a name show."""
+    return {
+        "upper case": float(name.isupper()),
+        "upper case, long": float(name.isupper() and len(name) > 4),
+        "capitals within a word": float(bool(_INNER_CAPITAL.search(name))),
+        "a digit": float(any(map(str.isdigit, name))),
+        "a sign": float(bool(_SIGN.search(name))),
+    }
+
+
+@lru_cache(maxsize=2)
+def _weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Return the weights by part, and the row of each named feature.
 
     `features` is (names, kinds), `states` (all of STATES, kinds), `constant` (kinds,), `mean` the
-    mean state.
+    mean state; Chinese ones have no states.
     """
     from safetensors import safe_open
 
-    with safe_open(str(WEIGHTS), "np") as file:
-        weights = {part: file.get_tensor(part).astype(np.float32) for part in PARTS}
+    with safe_open(str(path), "np") as file:
+        weights = {part: file.get_tensor(part).astype(np.float32) for part in file.keys()}  # noqa: SIM118
         names = json.loads(file.metadata()["features"])
     return weights, {name: row for row, name in enumerate(names)}

@@ -8,7 +8,7 @@ the same name it guesses another kind, or none.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -87,15 +87,28 @@ def _likely(rows: Iterable[Row]) -> dict[str, str]:
             norm = normalise_name(row["name"])
             sums[norm] += row["kind_scores"]
             scored[norm] += row["scored"]
-    if not sums:
-        return {}
-    counts = np.array([scored[norm] for norm in sums])
-    likely = pooled_kinds(np.array(list(sums.values())), counts)
-    best = likely.argmax(1)
     return {
-        norm: GUESSED[kind] if row[kind] >= LEAST_PROBABILITY else "unknown"
-        for norm, kind, row in zip(sums, best, likely, strict=True)
+        norm: GUESSED[row.argmax()] if row.max() >= LEAST_PROBABILITY else "unknown"
+        for norm, row in likely_kinds(sums, scored).items()
     }
+
+
+def likely_kinds(
+    sums: Mapping[str, np.ndarray], scored: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Return the probabilities of kinds of each name from its sum and number of scores.
+
+    The shares are fitted to Chinese names and to others apart: what a Chinese manual writes in
+    Latin letters are products, whatever else it is about.
+    """
+    likely: dict[str, np.ndarray] = {}
+    for chinese in (False, True):
+        names = [name for name in sums if is_chinese(name) == chinese]
+        if names:
+            counts = np.array([scored[name] for name in names])
+            rows = pooled_kinds(np.array([sums[name] for name in names]), counts)
+            likely |= dict(zip(names, rows, strict=True))
+    return likely
 
 
 def pooled_kinds(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

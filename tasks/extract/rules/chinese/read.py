@@ -7,6 +7,7 @@ from typing import Any
 
 from tasks.extract.extracted import Extracted, or_failed
 from tasks.extract.rules.attributes import Attribute, find_attributes
+from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features
 from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
@@ -26,6 +27,7 @@ from tasks.extract.rules.chinese.passage import (
 )
 from tasks.extract.rules.chinese.script import as_written
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
+from tasks.extract.rules.guessed_kinds import kind_scores
 from tasks.extract.rules.layout import lay_out
 from tasks.text.chinese_words import simplified, tag_of
 
@@ -127,7 +129,8 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
     """Add every name in the passage, whether or not a fact was found about it."""
     kinds = {triple["head"]: triple["head_kind"] for triple in passage.extracted.triples}
     for sentence in sentences:
-        for tokens in name_runs(sentence.tokens):
+        for first, last in name_runs(sentence.tokens):
+            tokens = sentence.tokens[first:last]
             name = passage.name_phrase(tokens)
             if not usable(name.text, LONGEST_NAME) or not _reads_as_name(name.text, tokens):
                 continue
@@ -136,7 +139,8 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
                 name == passage.title or kind_by_ending(name.text) == kind or kind == "work"
             )
             row = {"name": name.text, "kind": kind, "kind_stated": stated}
-            row |= {"kind_scores": None, "capital_tells": None}
+            features = mention_features(sentence.tokens, first, last)
+            row |= {"kind_scores": kind_scores(features, WEIGHTS), "capital_tells": None}
             span = {"span_start": tokens[0].start, "span_end": tokens[-1].end}
             passage.extracted.names.append(row | span)
 
@@ -154,8 +158,8 @@ PERSON_TAGS = ("nr", "nrt", "nrfg")
 NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
 
 
-def name_runs(tokens: list[Token]) -> Iterator[list[Token]]:
-    """Neighbouring tokens that make one name: 剑桥大学|国王|学院."""
+def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    """Where neighbouring tokens that make one name start and end: 剑桥大学|国王|学院."""
     position = 0
     while position < len(tokens):
         if tokens[position].tag not in NAME_TAGS:
@@ -169,5 +173,5 @@ def name_runs(tokens: list[Token]) -> Iterator[list[Token]]:
             end += 1
             if is_name(tokens[position:end]):
                 best = end
-        yield tokens[position:best]
+        yield position, best
         position = best
