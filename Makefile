@@ -19,7 +19,9 @@ demo: $(STAMP)
 	$(BIN)/almanac demo --prefect --home $(HOME_OF_DEMO)
 
 # xdist would leave files with few, long tests to the end, when one of the workers is idle.
+# Tests start many processes; compiled modules save each half a second where none may write them.
 test: lint
+	@$(BIN)/python -m compileall -q schemas warehouse tasks flows almanac
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)
