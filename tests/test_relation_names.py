@@ -11,8 +11,9 @@ import pytest
 from schemas.observations import Override, RelationName
 from schemas.ontology import Ontology
 from tasks.publish.relation_names import name_relations, new_names
+from tasks.text.common_relations import common_relations
 from tasks.text.relations.forms import form_of
-from tasks.text.relations.vocabulary import meaning_of
+from tasks.text.relations.vocabulary import NO_NOUNS, meaning_of
 
 STATED = pa.schema(
     [
@@ -133,6 +134,12 @@ def test_the_vocabulary_knows_common_relations_by_many_wordings() -> None:
     # The ends tell who directs what.
     assert meaning_of("director of", "thing", "person", "organisation") is None
     assert meaning_of("director of", "thing", "person", "work") == meaning_of("directed")
+
+
+def test_properties_that_read_as_verbs_are_listed() -> None:
+    single = {relation.name for relation in common_relations().values() if relation.single}
+    assert single >= NO_NOUNS
+    assert not any(form_of(name).kind == "noun" for name in NO_NOUNS)
 
 
 def test_a_relation_is_called_by_its_commonest_wording() -> None:

@@ -18,6 +18,15 @@ from tasks.text.relations.forms import Form, bare_words, form_of
 
 End = Literal["thing", "time", "measure"]
 ENDS: tuple[End, ...] = ("thing", "time", "measure")
+# Properties with one value whose names are no nouns: as a verb, "follows" is said of much else than
+# a property is. Listed, as an edition is often built where no forms of words are loaded.
+NO_NOUNS = frozenset(
+    {
+        "cause of death", "dissolved", "flows into", "followed by", "follows",
+        "headquarters location", "killed by", "location of formation", "orbits", "replaced by",
+        "replaces",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ def meaning_of(
         flipped = listed.forms.get(_key(form, end))
     if flipped is None:
         return None
-    symmetric = listed.relations[flipped.name].symmetric
+    symmetric = known_relations()[flipped.name].symmetric
     return Meaning(flipped.name, not symmetric and flipped.turned != form.turned)
 
 
@@ -74,9 +83,21 @@ def meanings_alone(wording: str) -> list[Meaning]:
     return sorted(meanings, key=lambda meaning: (meaning.name, meaning.turned))
 
 
+@cache
 def known_relations() -> dict[str, KnownRelation]:
     """Return the relations of the vocabulary by their names."""
-    return _listed().relations
+    return {
+        name: KnownRelation(
+            name,
+            name if entry.get("symmetric") else entry.get("inverse"),
+            next(filter(is_chinese, entry.get("says", ())), None),
+            next(filter(is_chinese, entry.get("turned", ())), None),
+            entry.get("tail", "thing"),
+            entry.get("single", False),
+            entry.get("symmetric", False),
+        )
+        for name, entry in _entries().items()
+    }
 
 
 def depends_on_kinds(wording: str) -> bool:
@@ -119,7 +140,6 @@ def vocabulary_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    relations: dict[str, KnownRelation]
     # By form and end, and by form and kinds: the relation, and whether an unturned form means it
     # from the tail.
     forms: dict[tuple[Any, ...], Meaning]
@@ -156,8 +176,7 @@ def _entries() -> dict[str, dict[str, Any]]:
             relation.name,
             {
                 "tail": "time" if relation.tail_kinds == {"date"} else "thing",
-                # As a verb, "follows" is said of much else than a property is.
-                "single": relation.single and form_of(relation.name).kind == "noun",
+                "single": relation.single and relation.name not in NO_NOUNS,
                 "symmetric": relation.symmetric,
             },
         )
@@ -182,25 +201,13 @@ def _key(form: Form, end: End) -> tuple[Any, ...]:
 
 @cache
 def _listed() -> _Listed:
-    entries = _entries()
-    relations = {
-        name: KnownRelation(
-            name,
-            name if entry.get("symmetric") else entry.get("inverse"),
-            next(filter(is_chinese, entry.get("says", ())), None),
-            next(filter(is_chinese, entry.get("turned", ())), None),
-            entry.get("tail", "thing"),
-            entry.get("single", False),
-            entry.get("symmetric", False),
-        )
-        for name, entry in entries.items()
-    }
+    relations = known_relations()
     forms: dict[tuple[Any, ...], Meaning] = {}
     for name, wording, turned in _wordings():
         form = form_of(wording)
         forms.setdefault(_key(form, relations[name].end), Meaning(name, form.turned != turned))
     between = {}
-    for name, entry in entries.items():
+    for name, entry in _entries().items():
         for side in ("between", "turned_between"):
             for line in entry.get(side, ()):
                 wording, _, kinds = line.partition(":")
@@ -208,4 +215,4 @@ def _listed() -> _Listed:
                 form = form_of(wording)
                 turned = form.turned != (side == "turned_between")
                 between[form.kind, form.words, form.marks, head, tail] = Meaning(name, turned)
-    return _Listed(relations, forms, between, frozenset(key[:3] for key in between))
+    return _Listed(forms, between, frozenset(key[:3] for key in between))
