@@ -199,6 +199,17 @@ def test_a_strict_ontology_leaves_out_what_does_not_fit_and_says_so(own_home: Pa
     assert before <= relations(refreshed(own_home, "mode: open\n"))
 
 
+def test_a_stated_kind_leaves_out_facts_and_a_guessed_one_does_not(own_home: Path) -> None:
+    edition = refreshed(
+        own_home,
+        "mode: strict\nkinds: [town]\n"
+        "relations: {born in: {range: town}, worked with: {range: town}}\n",
+    )
+    kept = {(row["relation"], row["tail"]) for row in edition.table(schemas.Triple).to_pylist()}
+    assert ("born in", "Bergen") in kept  # no text says what Bergen is
+    assert ("worked with", "Charles Babbage") not in kept  # "an English inventor"
+
+
 def test_a_lenient_one_keeps_and_lists_it(own_home: Path) -> None:
     edition = refreshed(own_home, "mode: warn\nrelations: [born in]\n")
     rows = edition.table(Misfit).to_pylist()

@@ -7,7 +7,10 @@ import pytest
 from schemas.ontology import Ontology
 from schemas.settings import EngineSettings
 from tasks.extract.batches import identity
+from tasks.extract.ontology_facts import stated_kinds
 from tasks.extract.rules import RulesEngine
+from tasks.extract.rules.english import parsed, understand
+from tasks.extract.rules.tree import tree_of
 from tests.test_rules_english import passage
 
 FILMS = Ontology.model_validate(
@@ -54,6 +57,38 @@ def test_an_end_of_another_kind_is_no_fact(tail: str) -> None:
     other = Ontology.model_validate({"relations": {"director": {"range": tail}}})
     facts = of_ontology("Winter Harbour was directed by the woman Hanna Virtanen.", other)
     assert ("Winter Harbour", "director", "Hanna Virtanen") not in facts
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Winter Harbour is a 1987 Norwegian film.", "film"),
+        ("He saw the film Winter Harbour in Oslo.", "film"),
+        ("Winter Harbour, a silent film, was shown in Oslo.", "film"),
+        ("He saw Winter Film in Oslo.", "film"),
+        ("Winter Harbour is in a film.", None),
+        ("The studio of the Winter Harbour made a film.", None),
+        ("Hanna Virtanen was a painter.", "person"),
+    ],
+)
+def test_a_passage_states_kinds_of_the_ontology_and_common_ones(
+    text: str, kind: str | None
+) -> None:
+    row, _, prose, doc = next(parsed([passage(text)], None))
+    kinds = stated_kinds(understand(row, tree_of(doc, prose)), FILMS)
+    assert next((kinds[n] for n in kinds if n.startswith(("Winter", "Hanna"))), None) == kind
+
+
+def test_a_guessed_kind_excludes_nothing() -> None:
+    found = {
+        "domain": "asteroid",
+        "range": "place",
+        "description": "observatory that discovered it",
+    }
+    sites = Ontology.model_validate({"kinds": ["asteroid"], "relations": {"found at": found}})
+    facts = of_ontology("4711 Lindtia was discovered in 1931 at Moore Observatory.", sites)
+    assert facts == {("4711 Lindtia", "found at", "Moore Observatory")}
+    assert not of_ontology("The poet Lindtia was discovered at Moore Observatory.", sites)
 
 
 @pytest.mark.parametrize("words", ["was not directed", "would have been directed"])

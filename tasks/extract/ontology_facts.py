@@ -1,7 +1,8 @@
 """Facts of an ontology's relations: each is put to the sentences as a question (Levy et al. 2017).
 
-The span reader finds the other end of a relation of a name; kinds and values must fit. It reads
-what no wording of a clause says, and relations that it never saw, by their names and descriptions.
+The span reader finds the other end of a relation of a name. It reads what no wording of a clause
+says, and relations that it never saw, by their names and descriptions. Values must fit, and kinds
+that the passage states; a guessed kind excludes nothing, as guesses err most on rare names.
 """
 
 import re
@@ -12,15 +13,18 @@ from dataclasses import dataclass
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import Clause
-from tasks.extract.rules.passage import ParsedPassage
+from tasks.extract.rules.kinds import class_noun_before, class_nouns
+from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.typed.facts import Entity, entities_of, is_asserted
 from tasks.models.span_reader.reader import Span, trained_reader
 from tasks.models.span_reader.relation_question import relation_question
 from tasks.ontology.fit import misfit, tail_kind
+from tasks.ontology.kinds import KindNouns
 from tasks.text.names import normalise_name
 from tasks.text.values import Value, find_values
 
 LEAST_MARGIN = 0.0
+LONGEST_CLASS = 5  # words
 ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 
 
@@ -43,12 +47,36 @@ def ontology_triples(
 ) -> list[Mention]:
     """Return the facts of a passage for an ontology's relations as rows of TripleMention."""
     entities = entities_of(passage)
+    kinds = stated_kinds(passage, ontology)
     return [
         _row(fact)
         for first, last in passage.tree.sentences
-        for fact in _of_sentence(passage, entities, ontology, (first, last))
+        for fact in _of_sentence(passage, entities, kinds, ontology, (first, last))
         if _is_asserted(passage, clauses, fact)
     ]
+
+
+def stated_kinds(passage: ParsedPassage, ontology: Ontology) -> dict[str, str]:
+    """Return the kinds that a passage states of its names: the ontology's, else common ones."""
+    nouns = KindNouns(ontology)
+    kinds = {name: passage.kind(name) for name in passage.stated_kinds}
+    own: dict[str, str] = {}
+    for name in passage.names:
+        phrases = [nouns.of_phrase(phrase) for phrase in _class_phrases(passage, name)]
+        if kind := next(filter(None, [*phrases, nouns.of_name(name.name)]), None):
+            own.setdefault(name.name, kind)
+    return kinds | own
+
+
+def _class_phrases(passage: ParsedPassage, name: NameSpan) -> Iterator[str]:
+    """Yield the phrases that say what a name is, up to their nouns: "a 2010 silent film"."""
+    tree = passage.tree
+    before = class_noun_before(passage, name)
+    classes = [n for token in range(name.first, name.last) for n in class_nouns(tree, token)]
+    for noun in [*classes, *([before] if before is not None else [])]:
+        if noun not in passage.entities:
+            below = [t for t in tree.subtree(noun) if t <= noun and tree.pos[t] != "PUNCT"]
+            yield tree.phrase(below[-LONGEST_CLASS:])
 
 
 def _is_asserted(passage: ParsedPassage, clauses: list[Clause], fact: Related) -> bool:
@@ -60,7 +88,11 @@ def _is_asserted(passage: ParsedPassage, clauses: list[Clause], fact: Related) -
 
 
 def _of_sentence(
-    passage: ParsedPassage, entities: list[Entity], ontology: Ontology, sentence: tuple[int, int]
+    passage: ParsedPassage,
+    entities: list[Entity],
+    kinds: dict[str, str],
+    ontology: Ontology,
+    sentence: tuple[int, int],
 ) -> Iterator[Related]:
     tree = passage.tree
     start, end = tree.start[sentence[0]], tree.end[sentence[1] - 1]
@@ -71,11 +103,13 @@ def _of_sentence(
         if head.value is not None:
             continue
         for name, relation in ontology.relations.items():
-            if ontology.fits(head.kind, relation.domain):
+            if ontology.fits(kinds.get(head.name, "unknown"), relation.domain):
                 question = relation_question(head.name, name, relation.description)
                 for span in _apart(trained_reader().read(question, [text])):
                     if span.margin >= LEAST_MARGIN:
-                        facts.append(_related(text, start, span, inside, head, name, ontology))
+                        facts.append(
+                            _related(text, start, span, inside, kinds, head, name, ontology)
+                        )
     yield from _best(fact for fact in facts if fact)
 
 
@@ -104,11 +138,12 @@ def _related(
     start: int,
     span: Span,
     entities: list[Entity],
+    kinds: dict[str, str],
     head: Entity,
     relation: str,
     ontology: Ontology,
 ) -> Related | None:
-    """Return the fact that a span makes; None if its ends do not fit."""
+    """Return the fact that a span makes; None if its tail does not fit."""
     begin, stop = start + span.start, start + span.end
     tail, kind, value = text[span.start : span.end].strip(" .,;:'\""), "", Value("text")
     entity = next((e for e in entities if any(a < stop and begin < b for a, b in e.mentions)), None)
@@ -120,8 +155,8 @@ def _related(
     named = entity is not None and entity.value is None
     if not tail or normalise_name(tail) == normalise_name(head.name):
         return None
-    what = tail_kind("entity" if named else value.value_type, kind)
-    if misfit(ontology, relation, head.kind, what, value.unit):
+    what = tail_kind("entity" if named else value.value_type, kinds.get(tail))
+    if misfit(ontology, relation, "unknown", what, value.unit):
         return None
     if named and set(ontology.relations[relation].range) & set(VALUE_KINDS):
         return None

@@ -26,6 +26,11 @@ class KindNouns:
         """Index the kinds by their nouns, which are their names and synonyms."""
         self._kinds: dict[tuple[str, ...], str] = {}
         self._chinese: dict[str, str] = {}
+        self._names = {
+            noun.casefold(): kind
+            for kind, entry in ontology.kinds.items()
+            for noun in (kind, *entry.synonyms)
+        }
         for kind, entry in ontology.kinds.items():
             for noun in (kind, *entry.synonyms):
                 if is_chinese(noun):
@@ -44,6 +49,12 @@ class KindNouns:
             if kind := self._kinds.get(stems[-length:]):
                 return kind
         return None
+
+    def of_name(self, name: str) -> str | None:
+        """Return the kind that a name of several words ends in ("Harbour Film"), none for more."""
+        words = name.casefold().split()
+        ends = (" ".join(words[at:]) for at in range(1, len(words)))
+        return next((self._names[end] for end in ends if end in self._names), None)
 
     def of_description(self, text: str) -> str | None:
         """Return the kind that a description states ("X is a 2010 American film by …")."""

@@ -40,13 +40,15 @@ def with_stated_kinds(
     derivation: Derivation, entities: pa.Table, ontology: Ontology | None
 ) -> pa.Table:
     """Return the resolved entities with the ontology's kinds where texts state them."""
-    if ontology is None or not ontology.kinds:
-        return entities
-    stated = kinds_stated(
-        ontology,
-        _pairs(derivation.query(_CLASSES)),
-        _pairs(derivation.query(_DESCRIPTIONS)),
-    )
+    stated: dict[str, str] = {}
+    if ontology is not None and ontology.kinds:
+        stated = kinds_stated(
+            ontology,
+            _pairs(derivation.query(_CLASSES)),
+            _pairs(derivation.query(_DESCRIPTIONS)),
+        )
+    ids = pa.array(sorted(stated), pa.string())
+    derivation.hand_over("of_stated_kinds", pa.table({"entity_id": ids}))
     kinds = [
         stated.get(entity_id, kind)
         for entity_id, kind in _pairs(entities.select(["entity_id", "kind"]))

@@ -74,12 +74,26 @@ join resolved_entities h on h.entity_id = r.head_id
 left join resolved_entities t on t.entity_id = r.tail_id
 where r.triple_id not in (select fact_id from rejected);
 
+-- A kind that the embedded engine guessed, and no text states, tells nothing of what fits.
 create table kinds_at_ends as
+with guessed as (
+    select e.entity_id
+    from name_places n
+    join assignment a on a.document_id = n.document_id and a.name = n.name
+    join resolved_entities e using (entity_id)
+    where entity_id not in (select entity_id from of_stated_kinds)
+    group by all
+    having count(n.kind_scores) > 0 and not coalesce(bool_or(n.kind_stated and n.kind = e.kind), false)
+),
+known as (
+    select entity_id, if(entity_id in (select entity_id from guessed), 'unknown', kind) as kind
+    from resolved_entities
+)
 select t.triple_id, h.kind as head_kind, t.value_type, e.kind as entity_kind,
        t.value_type || '/' || coalesce(e.kind, '') as tail_kind
 from triple_facts t
-join resolved_entities h on h.entity_id = t.head_id
-left join resolved_entities e on e.entity_id = t.tail_id;
+join known h on h.entity_id = t.head_id
+left join known e on e.entity_id = t.tail_id;
 
 create table statement_facts as
 with each as (

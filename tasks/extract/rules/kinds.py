@@ -81,31 +81,35 @@ def _may_be_person(tree: Tree, name: NameSpan) -> bool:
 def _kind_stated(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str, str]) -> str:
     tree = passage.tree
     for token in range(name.first, name.last):
-        nouns = [c for c in tree.children[token] if tree.dep[c] == "appos" and c > token]
-        head = tree.head[token]
-        if tree.dep[token] in SUBJECTS and tree.child(head, "cop") is not None:
-            nouns.insert(0, head)
-        for noun in nouns:
+        for noun in class_nouns(tree, token):
             kind = kind_of_noun(tree.lemma[noun].lower())
             if kind != "unknown" and noun not in passage.entities:
                 return kind
-        if tree.dep[token] == "obj" and tree.lemma[head] in HANDLING:
+        if tree.dep[token] == "obj" and tree.lemma[tree.head[token]] in HANDLING:
             return "thing"
-    before = _kind_before(passage, name, stated_kinds)
+    noun_before = class_noun_before(passage, name)
+    before = "unknown" if noun_before is None else kind_of_noun(tree.lower[noun_before])
     prefix, _, rest = name.name.partition(" ")
     ship = before == "unknown" and rest and prefix in SHIP_PREFIXES
     return "thing" if ship else before
 
 
-def _kind_before(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str, str]) -> str:
-    """Return the kind of the class noun that stands right before a name."""
+def class_nouns(tree: Tree, token: int) -> list[int]:
+    """Return the nouns that say what a token is: "X is a river", "X, a river", not "X is in it"."""
+    nouns = [c for c in tree.children[token] if tree.dep[c] == "appos" and c > token]
+    head = tree.head[token]
+    is_class = tree.child(head, "cop") is not None and tree.child(head, "case") is None
+    return [head, *nouns] if tree.dep[token] in SUBJECTS and is_class else nouns
+
+
+def class_noun_before(passage: ParsedPassage, name: NameSpan) -> int | None:
+    """Return the class noun that stands right before a name: "the river X"."""
     tree, noun = passage.tree, name.first - 1
     if noun < 0 or noun in passage.entities or not tree.words[noun].islower():
-        return "unknown"
+        return None
     if tree.pos[noun] not in ("NOUN", "PROPN"):
-        return "unknown"  # a single Prometheus
+        return None  # a single Prometheus
     own = range(name.first, name.last)
     if tree.head[noun] not in own and all(tree.head[token] != noun for token in own):
-        return "unknown"  # After the war Turing left.
-    word = tree.lower[noun]
-    return kind_of_noun(word)
+        return None  # After the war Turing left.
+    return noun
