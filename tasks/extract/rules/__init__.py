@@ -91,7 +91,8 @@ def sources(*, ontology: bool = True) -> list[Path]:
     for_ontology = [
         extract / "ontology_facts.py",
         *_files(extract.parent / "models" / "span_reader"),
-        *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "read")),
+        *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "kinds", "read")),
+        text / "stems.py",
     ]
     return [
         *(for_ontology if ontology else []),
