@@ -268,12 +268,37 @@ def command(*arguments: str, **environment: str) -> dict[str, Any]:
     }
 
 
-def test_command_refreshes_with_a_server_of_its_own(tiny_corpus: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    done = subprocess.run(
-        **command(str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect"),
-        capture_output=True,
-    )
+@pytest.fixture(scope="module")
+def refreshed(
+    small_home: Path, tiny_corpus: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A home with the database of a server of its own, and what its refresh printed.
+
+    The home knows the texts of the corpus from elsewhere, so that no model is loaded.
+    """
+    home = Path(shutil.copytree(small_home, tmp_path_factory.mktemp("served") / "home"))
+    arguments = (str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect")
+    return home, subprocess.run(**command(*arguments), capture_output=True)
+
+
+@pytest.fixture
+def served_home(refreshed: tuple[Path, Any], tmp_path: Path) -> Path:
+    """A copy of that home, whose server starts quickly: its database is there."""
+    return Path(shutil.copytree(refreshed[0], tmp_path / "served"))
+
+
+@pytest.fixture
+def grown_corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
+    """The corpus with another document, so that there is something to publish."""
+    corpus = Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
+    (corpus / "oslo.md").write_text("# Oslo\n\nOslo is the capital of Norway.\n")
+    return corpus
+
+
+def test_command_refreshes_with_a_server_of_its_own(
+    refreshed: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    home, done = refreshed
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["published"]
@@ -283,34 +308,33 @@ def test_command_refreshes_with_a_server_of_its_own(tiny_corpus: Path, tmp_path:
     assert not list(servers_of(home))
 
 
-def test_killed_refresh_takes_its_server_along(tiny_corpus: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_killed_refresh_takes_its_server_along(tiny_corpus: Path, served_home: Path) -> None:
     refresh = subprocess.Popen(
-        **command(str(tiny_corpus), "--home", str(home), "--prefect"), stderr=subprocess.DEVNULL
+        **command(str(tiny_corpus), "--home", str(served_home), "--prefect"),
+        stderr=subprocess.DEVNULL,
     )
-    wait_for(lambda: list(servers_of(home)))
+    wait_for(lambda: list(servers_of(served_home)))
     refresh.send_signal(signal.SIGKILL)
     refresh.wait()
-    wait_for(lambda: not list(servers_of(home)))
+    wait_for(lambda: not list(servers_of(served_home)))
 
 
 def test_server_that_dies_is_a_warning_and_the_edition_is_published(
-    tiny_corpus: Path, tmp_path: Path
+    grown_corpus: Path, served_home: Path
 ) -> None:
-    home = tmp_path / "home"
-    refresh = subprocess.Popen(
-        **command(str(tiny_corpus), "--home", str(home), "--no-vectors", "--json", "--prefect"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    arguments = (str(grown_corpus), "--home", str(served_home), "--no-vectors", "--json")
+    # Prefect's requests to a server that is gone wait for it, which is no part of this.
+    started = command(*arguments, "--prefect", PREFECT_CLIENT_MAX_RETRIES="0")
+    refresh = subprocess.Popen(**started, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert refresh.stderr
     for line in refresh.stderr:
         if line.startswith("read:"):
             break
-    for server in servers_of(home):
+    servers = list(servers_of(served_home))
+    for server in servers:
         server.kill()
     out, err = refresh.communicate()
-    assert refresh.returncode == 0, err
+    assert servers and refresh.returncode == 0, err
     assert json.loads(out)["published"]
     assert "Warning: Prefect failed" in err
     assert "Traceback" not in err
@@ -318,9 +342,9 @@ def test_server_that_dies_is_a_warning_and_the_edition_is_published(
 
 @pytest.mark.parametrize("missing", ["start", "server"])
 def test_work_is_done_plainly_where_no_server_can_be_had(
-    tiny_corpus: Path, tmp_path: Path, missing: str
+    tiny_corpus: Path, own_home: Path, missing: str
 ) -> None:
-    home, options, environment = tmp_path / "home", [], {}
+    home, options, environment = own_home, [], {}
     if missing == "start":
         options, environment = ["--prefect"], {orchestration.START_TIMEOUT: "1"}
     else:

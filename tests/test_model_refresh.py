@@ -79,6 +79,29 @@ def watched(tmp_path: Path, corpus: Path, endpoint: Running) -> Watched:
     return Watched(tmp_path / "home", corpus, endpoint)
 
 
+@pytest.fixture(scope="module")
+def first(
+    tiny_corpus: Path, endpoint: Running, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Watched, RunReport]:
+    """A home after its first refresh, to be copied, and that refresh's report."""
+    folder = tmp_path_factory.mktemp("first")
+    corpus = Path(shutil.copytree(tiny_corpus, folder / "corpus"))
+    watched = Watched(folder / "home", corpus, endpoint)
+    return watched, watched.refresh()[0]
+
+
+@pytest.fixture
+def refreshed(
+    first: tuple[Watched, RunReport], tiny_corpus: Path, tmp_path: Path
+) -> Iterator[Watched]:
+    """A copy of that home; its corpus is put back after the test."""
+    whole = first[0]
+    home = Path(shutil.copytree(whole.path, tmp_path / "home"))
+    yield Watched(home, whole.source, whole.endpoint)
+    shutil.rmtree(whole.source)
+    shutil.copytree(tiny_corpus, whole.source)
+
+
 # --- paid once ---------------------------------------------------------------------------
 
 
@@ -94,9 +117,8 @@ def test_one_call_a_document_yields_all_forms(watched: Watched) -> None:
     assert run.cost is not None and run.cost > 0
 
 
-def test_every_fact_stands_where_it_says(watched: Watched) -> None:
-    watched.refresh()
-    edition = watched.home.editions.current()
+def test_every_fact_stands_where_it_says(refreshed: Watched) -> None:
+    edition = refreshed.home.editions.current()
     assert edition is not None
     texts = {d["document_id"]: d["text"] for d in edition.table(schemas.Document).to_pylist()}
     triples = edition.table(schemas.Triple).to_pylist()
@@ -108,69 +130,63 @@ def test_every_fact_stands_where_it_says(watched: Watched) -> None:
 
 
 def test_facts_from_another_endpoint_do_not_count_as_this_ones(
-    watched: Watched, tmp_path: Path
+    refreshed: Watched, tmp_path: Path
 ) -> None:
-    _, here = watched.refresh()
+    here = len(refreshed.calls())
     with running(tmp_path / "other.jsonl") as other:
-        _, there = Watched(watched.path, watched.source, other).refresh()
+        _, there = Watched(refreshed.path, refreshed.source, other).refresh()
     assert there == here > 0
 
 
-def test_an_unchanged_corpus_is_not_asked_about_again(watched: Watched) -> None:
-    watched.refresh()
-    run, calls = watched.refresh()
+def test_an_unchanged_corpus_is_not_asked_about_again(refreshed: Watched) -> None:
+    run, calls = refreshed.refresh()
     assert (run.outcome, calls) == ("unchanged", 0)
 
 
-def test_a_changed_document_is_the_only_one_asked_about(watched: Watched) -> None:
-    watched.refresh()
-    (watched.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
-    _, calls = watched.refresh()
+def test_a_changed_document_is_the_only_one_asked_about(refreshed: Watched) -> None:
+    (refreshed.source / "london.md").write_text("# London\n\nLondon lies on the River Thames.\n")
+    _, calls = refreshed.refresh()
     assert calls == 1
 
 
-def test_a_deleted_document_costs_nothing(watched: Watched) -> None:
-    watched.refresh()
-    (watched.source / "london.md").unlink()
-    run, calls = watched.refresh()
+def test_a_deleted_document_costs_nothing(refreshed: Watched) -> None:
+    (refreshed.source / "london.md").unlink()
+    run, calls = refreshed.refresh()
     assert (run.published, calls) == (True, 0)
 
 
-def test_the_same_passage_elsewhere_costs_nothing(watched: Watched) -> None:
-    watched.refresh()
-    text = (watched.source / "london.md").read_text()
-    (watched.source / "again.md").write_text(text + "\n")
-    _, calls = watched.refresh()
+def test_the_same_passage_elsewhere_costs_nothing(refreshed: Watched) -> None:
+    text = (refreshed.source / "london.md").read_text()
+    (refreshed.source / "again.md").write_text(text + "\n")
+    _, calls = refreshed.refresh()
     assert calls == 0
 
 
 def test_replies_are_grounded_anew_without_a_call_when_the_rules_change(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
+    refreshed: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tasks.extract.by_model import grounding
 
-    watched.refresh()
-    before = watched.triples()
+    before = refreshed.triples()
     monkeypatch.setattr(grounding, "VERSION", "other rules")
-    run, calls = watched.refresh()
+    run, calls = refreshed.refresh()
     assert (run.counts["extraction"]["failed"], calls) == (0, 0)
-    assert watched.triples() == before
-    versions = watched.home.journal.table(Extraction)["prompt_sha"].to_pylist()
+    assert refreshed.triples() == before
+    versions = refreshed.home.journal.table(Extraction)["prompt_sha"].to_pylist()
     assert len(set(versions)) == 2
 
 
-def test_another_model_is_asked_about_everything(watched: Watched) -> None:
-    _, first = watched.refresh()
-    _, second = watched.refresh(name="gpt-4.1-nano")
-    assert first == second > 0
+def test_another_model_is_asked_about_everything(refreshed: Watched) -> None:
+    one = len(refreshed.calls())
+    _, other = refreshed.refresh(name="gpt-4.1-nano")
+    assert one == other > 0
 
 
-def test_what_a_died_run_was_told_is_not_asked_again(watched: Watched) -> None:
+def test_what_a_died_run_was_told_is_not_asked_again(refreshed: Watched) -> None:
     """The replies are in the ledger, nothing of them in the journal: as after a kill."""
-    watched.refresh()
-    again = Home(watched.path.parent / "again")
-    again.journal.append({ModelReply: watched.home.journal.table(ModelReply)})
-    run = refresh(again, [str(watched.source)], settings(watched.endpoint))
+    again = Home(refreshed.path.parent / "again")
+    again.journal.append({ModelReply: refreshed.home.journal.table(ModelReply)})
+    run = refresh(again, [str(refreshed.source)], settings(refreshed.endpoint))
     assert run.counts["calls"].get("calls", 0) == 0
     assert run.counts["extraction"]["triple_mentions"] > 0
 
@@ -187,7 +203,7 @@ def test_passages_of_one_document_share_a_call_up_to_the_budget(watched: Watched
 
 
 def test_a_second_look_asks_only_about_what_is_left_uncovered(
-    watched: Watched, tmp_path: Path, corpus: Path
+    refreshed: Watched, first: tuple[Watched, RunReport], tmp_path: Path, corpus: Path
 ) -> None:
     nothing = {"entities": [], "triples": [], "aspects": []}
     with scripted(tmp_path, nothing) as up:
@@ -200,10 +216,9 @@ def test_a_second_look_asks_only_about_what_is_left_uncovered(
     assert run.counts["calls"]["calls no_facts"] == 2 * run.counts["inputs"]["ingested"]
     reasons = silent.home.journal.table(Extraction)["reason"].to_pylist()
     assert set(reasons) == {"empty_reply"}
-    plain, _ = watched.refresh()
-    looked, _ = watched.refresh(second_look=True)
-    more = looked.counts["extraction"]
-    assert more["triple_mentions"] >= plain.counts["extraction"]["triple_mentions"]
+    looked, _ = refreshed.refresh(second_look=True)
+    plain, more = first[1].counts["extraction"], looked.counts["extraction"]
+    assert more["triple_mentions"] >= plain["triple_mentions"]
 
 
 # --- grounded ----------------------------------------------------------------------------
@@ -266,9 +281,8 @@ def test_an_endpoint_that_is_allowed_sees_sensitive_texts(watched: Watched) -> N
     assert calls == run.counts["inputs"]["ingested"]
 
 
-def test_the_key_is_nowhere(watched: Watched) -> None:
-    watched.refresh()
-    for path in watched.path.rglob("*"):
+def test_the_key_is_nowhere(refreshed: Watched) -> None:
+    for path in refreshed.path.rglob("*"):
         if path.is_file():
             assert b"sk-test-0123456789" not in path.read_bytes(), path
 
@@ -304,16 +318,15 @@ def test_an_estimate_needs_a_model(watched: Watched) -> None:
         estimate(watched.home, [], Settings())
 
 
-def test_a_sample_tells_what_another_model_would_change(watched: Watched) -> None:
-    watched.refresh()
-    other = settings(watched.endpoint, name="gpt-4.1-nano")
-    before = len(watched.endpoint.calls)
-    trial = try_on_sample(watched.home, other, 5, "sample")
-    assert len(watched.endpoint.calls) - before == trial.calls > 0
+def test_a_sample_tells_what_another_model_would_change(refreshed: Watched) -> None:
+    other = settings(refreshed.endpoint, name="gpt-4.1-nano")
+    before = len(refreshed.endpoint.calls)
+    trial = try_on_sample(refreshed.home, other, 5, "sample")
+    assert len(refreshed.endpoint.calls) - before == trial.calls > 0
     assert sum(trial.same.values()) > 0
     assert sum(trial.added.values()) == sum(trial.gone.values()) == 0  # the mock knows no better
     assert trial.cost is not None and trial.cost_in_all is not None
     assert trial.cost_in_all > trial.cost
-    _, calls = watched.refresh(name="gpt-4.1-nano")
-    of_one_model = [c for c in watched.calls() if c["model"] == "gpt-4.1-mini"]
+    _, calls = refreshed.refresh(name="gpt-4.1-nano")
+    of_one_model = [c for c in refreshed.calls() if c["model"] == "gpt-4.1-mini"]
     assert calls + trial.calls == len(of_one_model)  # what the sample paid for is not paid again
