@@ -1,6 +1,8 @@
 """Forms of verbs: tables of forms with their tag, and every verb among the common words."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -92,3 +94,17 @@ def test_no_form_of_a_common_verb_is_malformed():
 )
 def test_past_forms_are_known(word: str, past: bool):
     assert is_past_form(word) is past
+
+
+def test_words_need_no_spacy_and_parsing_needs_no_pytorch() -> None:
+    program = (
+        "import importlib.util, sys\n"
+        "from tasks.extract.english_pipeline.load import load_english\n"
+        "from tasks.text.english_words import is_word, verb_lemma\n"
+        "assert verb_lemma('went', 'VBD') == 'go' and is_word('the') and not is_word('ada')\n"
+        "assert 'spacy' not in sys.modules\n"
+        "assert load_english()('Ada went home.')[1].lemma_ == 'go'\n"
+        "assert 'torch' not in sys.modules and importlib.util.find_spec('torch')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,12 @@ Relations are named after verbs, so "wrote", "written" and "writes" must all bec
 that the dictionary lacks stays as the text has it: a guessed one ("permited") is worse than none.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from tasks.text.importing import without
 
 _CONTRACTED = {"'s": "be", "'re": "be", "'m": "be", "'ve": "have", "'d": "have"}
 _FINITE_BASES = frozenset(["am", "are", "is", "has"])
@@ -13,27 +18,19 @@ _FINITE_BASES = frozenset(["am", "are", "is", "has"])
 @lru_cache(maxsize=1 << 16)
 def is_word(word: str) -> bool:
     """Whether a word in lower case stands in the dictionary, in any form; no mere name does."""
-    # Slow to import: they import spaCy.
-    from lemminflect import getAllLemmas
-    from spacy.lang.en.stop_words import STOP_WORDS
-
-    return word in STOP_WORDS or bool(getAllLemmas(word).keys() - {"PROPN"})
+    return word in _stop_words() or bool(_dictionary().getAllLemmas(word).keys() - {"PROPN"})
 
 
 @lru_cache(maxsize=1 << 14)
 def is_base_verb(word: str) -> bool:
     """Whether a word in lower case is a verb's base form, by which an instruction begins."""
-    from lemminflect import getAllLemmas
-
-    return word in getAllLemmas(word, "VERB").get("VERB", ())
+    return word in _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
 
 
 @lru_cache(maxsize=1 << 14)
 def is_never_noun(word: str) -> bool:
     """Whether a word in lower case is a verb's form and nothing else (apply, not visit)."""
-    from lemminflect import getAllLemmas
-
-    return getAllLemmas(word).keys() == {"VERB"}
+    return _dictionary().getAllLemmas(word).keys() == {"VERB"}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -51,9 +48,7 @@ def verb_lemma(form: str, tag: str) -> str:
 @lru_cache(maxsize=1 << 14)
 def verb_forms(lemma: str, tag: str) -> tuple[str, ...]:
     """Return the forms of a verb for a Penn tag, the commonest first; none of an unknown verb."""
-    from lemminflect import getAllInflections
-
-    forms = getAllInflections(lemma, "VERB")
+    forms = _dictionary().getAllInflections(lemma, "VERB")
     fitting = forms.get(tag) or (forms.get("VBD", ()) if tag == "VBN" else ())
     return tuple(form for form in fitting if form.isalpha())
 
@@ -68,13 +63,29 @@ def is_past_form(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def noun_lemma(word: str, *, known: bool = False) -> str:
     """Return a noun in lower case in the singular; an unknown one as it is, or empty if `known`."""
-    from lemminflect import getAllLemmas
-
-    return (*getAllLemmas(word, "NOUN").get("NOUN", ()), "" if known else word)[0]
+    return (*_dictionary().getAllLemmas(word, "NOUN").get("NOUN", ()), "" if known else word)[0]
 
 
 def _lemmas(form: str) -> tuple[str, ...]:
-    # Slow to import: it imports spaCy.
-    from lemminflect import getAllLemmas
+    return _dictionary().getAllLemmas(form, "VERB").get("VERB", ())
 
-    return getAllLemmas(form, "VERB").get("VERB", ())
+
+@cache
+def _dictionary() -> Any:
+    """Return LemmInflect without what it adds to spaCy, which takes three seconds to load."""
+    with without("spacy"):
+        import lemminflect
+    return lemminflect
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """Return the stop words of spaCy by their file alone: the package takes seconds to load."""
+    package = find_spec("spacy")
+    assert package is not None and package.origin is not None
+    path = Path(package.origin).parent / "lang" / "en" / "stop_words.py"
+    spec = spec_from_file_location("stop_words", path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return frozenset(module.STOP_WORDS)

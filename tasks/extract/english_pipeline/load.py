@@ -1,11 +1,13 @@
 """Load the English pipeline: the shipped one, or another that the settings name."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from tasks.text.importing import without
 
 if TYPE_CHECKING:
     from spacy import Language
@@ -28,7 +30,9 @@ def load_english(name: str | None = None, disable: Iterable[str] = ()) -> "Langu
 
 @lru_cache(maxsize=4)
 def _load(name: str, disable: tuple[str, ...]) -> "Language":
-    import spacy
+    # Other pipelines may need PyTorch, which takes two seconds to load.
+    with without("torch") if name == str(SHIPPED_MODEL) else nullcontext():
+        import spacy
 
     try:
         nlp = spacy.load(name, exclude=list(disable))

@@ -111,6 +111,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
                 "common_relations",
                 "english_words",
                 "excerpt",
+                "importing",
                 "languages",
                 "names",
                 "plain_yaml",
