@@ -100,7 +100,9 @@ def _answers(passage: ParsedPassage) -> Iterator[_Note]:
     if len(title.split()) <= LONGEST_TITLE and not _ASKS.match(f"{title}?"):
         names.add(title)
     headed = [
-        name for name in names if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)
+        name
+        for name in sorted(names)
+        if re.search(rf"\b{re.escape(name)}\b", heading, re.IGNORECASE)
     ]
     sentences = []
     for start, end in passage.tree.sentences[:MOST_SENTENCES]:

@@ -19,6 +19,10 @@ PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
 )
 ORDERING = word_set("please always never only just simply then also do not n't")
+ROLES = {
+    "obj": "object", "iobj": "indirect", "ccomp": "clause", "xcomp": "clause",
+    "advcl": "adverbial", "advmod": "adverb",
+}  # fmt: skip
 OBLIQUES = word_set("obl obl:agent obl:unmarked nmod:unmarked")
 
 
@@ -47,22 +51,20 @@ class Clause:
 
 def find_clauses(tree: Tree) -> list[Clause]:
     """Return the clauses of all sentences in the order of their predicates."""
-    finder = _Finder(tree)
-    predicates = filter(finder.is_predicate, _predicates(tree))
-    return [clause for clause in map(finder.clause, predicates) if clause is not None]
+    clauses = (_clause(tree, t) for t in _predicates(tree) if _is_predicate(tree, t))
+    return [clause for clause in clauses if clause is not None]
 
 
 def find_instructions(tree: Tree) -> list[Clause]:
     """Return the clauses by which a text tells its reader what to do: "Never use tabs"."""
-    finder = _Finder(tree)
     return [
         Clause(
             kind="verb",
             predicate=token,
             subject=token,
             subject_from="implied",
-            verb=finder.verb_group(token),
-            complements=finder.complements(token, -1),
+            verb=_verb_group(tree, token),
+            complements=_complements(tree, token, -1),
             passive=False,
             negated=any(tree.lower[c] in NEGATIONS for c in tree.children[token]),
         )
@@ -105,220 +107,205 @@ def _predicates(tree: Tree) -> list[int]:
     return [t for t, label in enumerate(tree.dep) if label in PREDICATE_LABELS or t in linked]
 
 
-class _Finder:
-    """Looks clauses up in one tree."""
+def _is_predicate(tree: Tree, token: int) -> bool:
+    if _is_chained(tree, token):
+        return False
+    if tree.child(token, "cop") is not None:
+        return True
+    if tree.pos[token] in ("VERB", "AUX"):
+        activity = tree.dep[token] == "conj" and tree.tag[token] == "VBG"
+        if activity and tree.pos[tree.head[token]] == "NOUN":
+            return False  # "a system for storing, querying"
+        return tree.dep[token] != "appos"
+    # A mistagged verb still has a verb's dependents.
+    return tree.child(token, *SUBJECTS) is not None and (
+        tree.child(token, "obj", "obl", "aux", "aux:pass", "xcomp", "ccomp") is not None
+    )
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
 
-    def is_predicate(self, token: int) -> bool:
-        tree = self.tree
-        if self._is_chained(token):
-            return False
-        if tree.child(token, "cop") is not None:
-            return True
-        if tree.pos[token] in ("VERB", "AUX"):
-            activity = tree.dep[token] == "conj" and tree.tag[token] == "VBG"
-            if activity and tree.pos[tree.head[token]] == "NOUN":
-                return False  # "a system for storing, querying"
-            return tree.dep[token] != "appos"
-        # A mistagged verb still has a verb's dependents.
-        return tree.child(token, *SUBJECTS) is not None and (
-            tree.child(token, "obj", "obl", "aux", "aux:pass", "xcomp", "ccomp") is not None
-        )
+def _is_chained(tree: Tree, token: int) -> bool:
+    """Whether a verb only continues the one above it ("want to go")."""
+    if tree.dep[token] != "xcomp" or tree.child(token, *SUBJECTS) is not None:
+        return False
+    return tree.child(tree.head[token], "obj", "iobj") is None
 
-    def _is_chained(self, token: int) -> bool:
-        """Whether a verb only continues the one above it ("want to go")."""
-        tree = self.tree
-        if tree.dep[token] != "xcomp" or tree.child(token, *SUBJECTS) is not None:
-            return False
-        return tree.child(tree.head[token], "obj", "iobj") is None
 
-    def clause(self, token: int) -> Clause | None:
-        tree = self.tree
-        subject_and_origin = self.subject(token, 0)
-        if subject_and_origin is None:
-            return None
-        subject, subject_from = subject_and_origin
-        copular = tree.child(token, "cop") is not None
-        existential = tree.child(token, "expl") is not None and tree.lemma[token] in ("be", "exist")
-        verb = self.verb_group(token)
-        alone = all(tree.dep[v] not in ("aux", "aux:pass") for v in verb)
-        passive = (
-            tree.child(token, "aux:pass") is not None
-            or (subject_from == "participle" and tree.tag[token] in ("VBN", "VBD"))
-            or (tree.tag[token] == "VBN" and alone and not copular)
-        )
-        return Clause(
-            kind="copula" if copular else "existential" if existential else "verb",
-            predicate=token,
-            subject=subject,
-            subject_from=subject_from,
-            verb=verb,
-            complements=self.complements(token, subject),
-            passive=passive,
-            negated=any(tree.lower[v] in NEGATIONS for v in verb),
-        )
-
-    def subject(self, token: int, depth: int) -> tuple[int, str] | None:
-        """Return the subject's head and how it was found: own, relative, shared, controlled, …"""
-        tree = self.tree
-        if depth > 8:
-            return None
-        label, above = tree.dep[token], tree.head[token]
-        own = tree.child(token, *SUBJECTS)
-        if own is not None:
-            if tree.lower[own] in RELATIVES and label != "ROOT":
-                return self._antecedent(token, own)
-            return own, "own"
-        if label == "conj":
-            shared = self.subject(above, depth + 1)
-            return shared and (shared[0], "shared" if shared[1] == "own" else shared[1])
-        if label == "acl":
-            return above, "participle"
-        if label == "acl:relcl":
-            return above, "relative"
-        if label == "xcomp":
-            controlled = tree.child(above, "obj", "iobj")
-            if controlled is not None:
-                return controlled, "controlled"
-        if label in ("xcomp", "advcl", "ccomp"):
-            shared = self.subject(above, depth + 1)
-            return shared and (shared[0], "controlled")
+def _clause(tree: Tree, token: int) -> Clause | None:
+    subject_and_origin = _subject(tree, token, 0)
+    if subject_and_origin is None:
         return None
+    subject, subject_from = subject_and_origin
+    copular = tree.child(token, "cop") is not None
+    existential = tree.child(token, "expl") is not None and tree.lemma[token] in ("be", "exist")
+    verb = _verb_group(tree, token)
+    alone = all(tree.dep[v] not in ("aux", "aux:pass") for v in verb)
+    passive = (
+        tree.child(token, "aux:pass") is not None
+        or (subject_from == "participle" and tree.tag[token] in ("VBN", "VBD"))
+        or (tree.tag[token] == "VBN" and alone and not copular)
+    )
+    return Clause(
+        kind="copula" if copular else "existential" if existential else "verb",
+        predicate=token,
+        subject=subject,
+        subject_from=subject_from,
+        verb=verb,
+        complements=_complements(tree, token, subject),
+        passive=passive,
+        negated=any(tree.lower[v] in NEGATIONS for v in verb),
+    )
 
-    def _antecedent(self, token: int, pronoun: int) -> tuple[int, str] | None:
-        """Return what a relative pronoun stands for."""
-        tree = self.tree
-        if tree.dep[token] in ("acl:relcl", "acl"):
-            return tree.head[token], "relative"
-        if tree.dep[token] == "conj":
-            shared = self.subject(tree.head[token], 1)
-            return shared and (shared[0], "relative")
-        # Parsers often hang "X, who ..." on the verb before: take the nearest noun to the left.
-        for candidate in range(pronoun - 1, max(pronoun - 4, -1), -1):
-            if tree.pos[candidate] in ("NOUN", "PROPN"):
-                while (
-                    tree.dep[candidate] in ("compound", "flat", "nmod:desc")
-                    and tree.head[candidate] < pronoun
-                ):
-                    candidate = tree.head[candidate]
-                return candidate, "relative"
+
+def _subject(tree: Tree, token: int, depth: int) -> tuple[int, str] | None:
+    """Return the subject's head and how it was found: own, relative, shared, controlled, …"""
+    if depth > 8:
         return None
+    label, above = tree.dep[token], tree.head[token]
+    own = tree.child(token, *SUBJECTS)
+    if own is not None:
+        if tree.lower[own] in RELATIVES and label != "ROOT":
+            return _antecedent(tree, token, own)
+        return own, "own"
+    if label == "conj":
+        shared = _subject(tree, above, depth + 1)
+        return shared and (shared[0], "shared" if shared[1] == "own" else shared[1])
+    if label == "acl":
+        return above, "participle"
+    if label == "acl:relcl":
+        return above, "relative"
+    if label == "xcomp":
+        controlled = tree.child(above, "obj", "iobj")
+        if controlled is not None:
+            return controlled, "controlled"
+    if label in ("xcomp", "advcl", "ccomp"):
+        shared = _subject(tree, above, depth + 1)
+        return shared and (shared[0], "controlled")
+    return None
 
-    def verb_group(self, token: int) -> list[int]:
-        """Return auxiliaries, negation, particles and the verb (or the copula), in order."""
-        tree = self.tree
-        copular = tree.child(token, "cop") is not None
-        group = [] if copular else [token]
-        for child in tree.children[token]:
-            label = tree.dep[child]
-            if (
-                label in ("aux", "aux:pass", "cop", "compound:prt")
-                or label == "advmod"
-                and tree.lower[child] in NEGATIONS
+
+def _antecedent(tree: Tree, token: int, pronoun: int) -> tuple[int, str] | None:
+    """Return what a relative pronoun stands for."""
+    if tree.dep[token] in ("acl:relcl", "acl"):
+        return tree.head[token], "relative"
+    if tree.dep[token] == "conj":
+        shared = _subject(tree, tree.head[token], 1)
+        return shared and (shared[0], "relative")
+    # Parsers often hang "X, who ..." on the verb before: take the nearest noun to the left.
+    for candidate in range(pronoun - 1, max(pronoun - 4, -1), -1):
+        if tree.pos[candidate] in ("NOUN", "PROPN"):
+            while (
+                tree.dep[candidate] in ("compound", "flat", "nmod:desc")
+                and tree.head[candidate] < pronoun
             ):
-                group.append(child)
-        if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
-            group.extend(self._shared_auxiliaries(token))
-        for child in tree.children[token]:
-            if tree.dep[child] == "xcomp" and self._is_chained(child) and self._is_verbal(child):
-                group.extend(c for c in tree.children[child] if tree.dep[c] == "mark")
-                group.extend(self.verb_group(child))
-        return sorted(set(group))
+                candidate = tree.head[candidate]
+            return candidate, "relative"
+    return None
 
-    def _is_verbal(self, token: int) -> bool:
-        return self.tree.pos[token] == "VERB" or self.tree.child(token, "cop") is not None
 
-    def _shared_auxiliaries(self, token: int) -> list[int]:
-        """Return the first verb's auxiliaries and "not" for "was born and raised"."""
-        tree = self.tree
-        above = tree.head[token]
-        if tree.dep[token] != "conj" or tree.child(token, *SUBJECTS, "cop") is not None:
-            return []
-        if tree.tag[token] not in ("VBN", "VBG", "VB") or tree.tag[above] != tree.tag[token]:
-            return []
-        return [
-            c
-            for c in tree.children[above]
-            if c < token and (tree.dep[c] in ("aux", "aux:pass") or tree.lower[c] in NEGATIONS)
-        ]
-
-    def complements(self, token: int, subject: int) -> list[Complement]:
-        """Return objects, obliques and clauses of a predicate and of the verbs chained to it."""
-        tree = self.tree
-        complements: list[Complement] = []
-        if tree.child(token, "cop") is not None:
-            complements.append(Complement("predicative", token, self._marks(token)))
-        for child in tree.children[token]:
-            if child == subject:
-                continue
-            self._add_complement(token, child, complements)
-        if all(c.role in ("adverb", "adverbial", "time", "oblique") for c in complements):
-            complements.extend(self._shared(token))
-        return complements
-
-    def _add_complement(self, token: int, child: int, complements: list[Complement]) -> None:
-        tree = self.tree
+def _verb_group(tree: Tree, token: int) -> list[int]:
+    """Return auxiliaries, negation, particles and the verb (or the copula), in order."""
+    copular = tree.child(token, "cop") is not None
+    group = [] if copular else [token]
+    for child in tree.children[token]:
         label = tree.dep[child]
-        if label == "obj":
-            complements.append(Complement("object", child))
-        elif label == "iobj":
-            complements.append(Complement("indirect", child))
-        elif label in OBLIQUES:
-            marks = self._marks(child)
-            role = "agent" if label == "obl:agent" else "oblique" if marks else "time"
-            complements.append(Complement(role, child, marks))
-        elif label == "xcomp":
-            if not self._is_chained(child):
-                complements.append(Complement("clause", child))
-            elif not self._is_verbal(child):
-                complements.append(Complement("predicative", child, self._marks(child)))
-            else:
-                complements.extend(self.complements(child, -1))
-        elif label == "ccomp":
-            complements.append(Complement("clause", child))
-        elif label == "advcl":
-            complements.append(Complement("adverbial", child, self._marks(child)))
-        elif label == "advmod" and tree.lower[child] not in NEGATIONS:
-            complements.append(Complement("adverb", child))
+        if (
+            label in ("aux", "aux:pass", "cop", "compound:prt")
+            or label == "advmod"
+            and tree.lower[child] in NEGATIONS
+        ):
+            group.append(child)
+    if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
+        group.extend(_shared_auxiliaries(tree, token))
+    for child in tree.children[token]:
+        if tree.dep[child] == "xcomp" and _is_chained(tree, child) and _is_verbal(tree, child):
+            group.extend(c for c in tree.children[child] if tree.dep[c] == "mark")
+            group.extend(_verb_group(tree, child))
+    return sorted(set(group))
 
-    def _marks(self, token: int) -> list[int]:
-        """Return the prepositions or conjunctions before a dependent, with their fixed parts."""
-        tree = self.tree
-        marks: list[int] = []
-        for child in tree.children[token]:
-            if tree.dep[child] == "cc" and child < token and marks:
-                break  # "created by and for X"
-            if tree.dep[child] in ("case", "mark") and child < token and tree.lower[child] != "'s":
-                marks.append(child)
-                marks.extend(c for c in tree.children[child] if tree.dep[c] == "fixed")
-        return sorted(marks)
 
-    def _shared(self, token: int) -> list[Complement]:
-        """Return what verbs share after the last: "founded and led X", "written and led by X"."""
-        tree = self.tree
-        first = tree.head[token] if tree.dep[token] == "conj" else token
-        verbs = [first, *(c for c in tree.children[first] if self._is_coordinate(c))]
-        last = verbs[-1]
-        between = set(range(verbs[0], last)).difference(*map(self._inside, verbs))
-        if token not in verbs or any(tree.dep[t] not in ("cc", "punct") for t in between):
-            return []
-        for child in (c for verb in verbs for c in tree.children[verb] if c > last):
-            if tree.dep[child] == "obj":
-                return [Complement("object", child)]
-            passive = all(tree.tag[verb] in ("VBN", "VBD") for verb in verbs)
-            if tree.dep[child] == "obl:agent" and passive:
-                return [Complement("agent", child, self._marks(child))]
+def _is_verbal(tree: Tree, token: int) -> bool:
+    return tree.pos[token] == "VERB" or tree.child(token, "cop") is not None
+
+
+def _shared_auxiliaries(tree: Tree, token: int) -> list[int]:
+    """Return the first verb's auxiliaries and "not" for "was born and raised"."""
+    above = tree.head[token]
+    if tree.dep[token] != "conj" or tree.child(token, *SUBJECTS, "cop") is not None:
         return []
+    if tree.tag[token] not in ("VBN", "VBG", "VB") or tree.tag[above] != tree.tag[token]:
+        return []
+    return [
+        c
+        for c in tree.children[above]
+        if c < token and (tree.dep[c] in ("aux", "aux:pass") or tree.lower[c] in NEGATIONS)
+    ]
 
-    def _is_coordinate(self, token: int) -> bool:
-        """Whether a verb is only joined to the one before, without a subject of its own."""
-        tree = self.tree
-        verbal = tree.dep[token] == "conj" and tree.pos[token] == "VERB"
-        return verbal and tree.child(token, *SUBJECTS) is None
 
-    def _inside(self, verb: int) -> set[int]:
-        """Return a verb with its adverbs and auxiliaries."""
-        own = ("advmod", "compound", "aux", "aux:pass")
-        return {verb, *(c for c in self.tree.children[verb] if self.tree.dep[c] in own)}
+def _complements(tree: Tree, token: int, subject: int) -> list[Complement]:
+    """Return objects, obliques and clauses of a predicate and of the verbs chained to it."""
+    complements: list[Complement] = []
+    if tree.child(token, "cop") is not None:
+        complements.append(Complement("predicative", token, _marks(tree, token)))
+    for child in tree.children[token]:
+        if child != subject:
+            complements += _of_dependent(tree, child)
+    if all(c.role in ("adverb", "adverbial", "time", "oblique") for c in complements):
+        complements.extend(_shared(tree, token))
+    return complements
+
+
+def _of_dependent(tree: Tree, child: int) -> list[Complement]:
+    """Return the complement that a dependent is, or those of a verb that only goes on with it."""
+    label, marks = tree.dep[child], _marks(tree, child)
+    if label == "xcomp" and _is_chained(tree, child):
+        verbal = _is_verbal(tree, child)
+        return (
+            _complements(tree, child, -1) if verbal else [Complement("predicative", child, marks)]
+        )
+    if label in OBLIQUES:
+        role = "agent" if label == "obl:agent" else "oblique" if marks else "time"
+        return [Complement(role, child, marks)]
+    if label not in ROLES or (label == "advmod" and tree.lower[child] in NEGATIONS):
+        return []
+    return [Complement(ROLES[label], child, marks if label == "advcl" else [])]
+
+
+def _marks(tree: Tree, token: int) -> list[int]:
+    """Return the prepositions or conjunctions before a dependent, with their fixed parts."""
+    marks: list[int] = []
+    for child in tree.children[token]:
+        if tree.dep[child] == "cc" and child < token and marks:
+            break  # "created by and for X"
+        if tree.dep[child] in ("case", "mark") and child < token and tree.lower[child] != "'s":
+            marks.append(child)
+            marks.extend(c for c in tree.children[child] if tree.dep[c] == "fixed")
+    return sorted(marks)
+
+
+def _shared(tree: Tree, token: int) -> list[Complement]:
+    """Return what verbs share after the last: "founded and led X", "written and led by X"."""
+    first = tree.head[token] if tree.dep[token] == "conj" else token
+    verbs = [first, *(c for c in tree.children[first] if _is_coordinate(tree, c))]
+    last = verbs[-1]
+    between = set(range(verbs[0], last)).difference(*(_inside(tree, verb) for verb in verbs))
+    if token not in verbs or any(tree.dep[t] not in ("cc", "punct") for t in between):
+        return []
+    for child in (c for verb in verbs for c in tree.children[verb] if c > last):
+        if tree.dep[child] == "obj":
+            return [Complement("object", child)]
+        passive = all(tree.tag[verb] in ("VBN", "VBD") for verb in verbs)
+        if tree.dep[child] == "obl:agent" and passive:
+            return [Complement("agent", child, _marks(tree, child))]
+    return []
+
+
+def _is_coordinate(tree: Tree, token: int) -> bool:
+    """Whether a verb is only joined to the one before, without a subject of its own."""
+    verbal = tree.dep[token] == "conj" and tree.pos[token] == "VERB"
+    return verbal and tree.child(token, *SUBJECTS) is None
+
+
+def _inside(tree: Tree, verb: int) -> set[int]:
+    """Return a verb with its adverbs and auxiliaries."""
+    own = ("advmod", "compound", "aux", "aux:pass")
+    return {verb, *(c for c in tree.children[verb] if tree.dep[c] in own)}

@@ -38,7 +38,7 @@ def learn_kinds(passage: ParsedPassage) -> None:
     """Learn kinds from definitions, appositions and class nouns before names."""
     stated_kinds: dict[str, str] = {}
     for name in passage.names:
-        kind = _kind_stated(passage, name, stated_kinds)
+        kind = _kind_stated(passage, name)
         if kind != "unknown":
             stated_kinds.setdefault(name.name, kind)
     for name in passage.names:
@@ -78,7 +78,7 @@ def _may_be_person(tree: Tree, name: NameSpan) -> bool:
     )
 
 
-def _kind_stated(passage: ParsedPassage, name: NameSpan, stated_kinds: dict[str, str]) -> str:
+def _kind_stated(passage: ParsedPassage, name: NameSpan) -> str:
     tree = passage.tree
     for token in range(name.first, name.last):
         for noun in class_nouns(tree, token):

@@ -5,7 +5,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import FINITE
-from tasks.extract.rules.lexicon import OPENERS
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import verb_lemma
 from tasks.text.languages import word_set
@@ -40,9 +39,7 @@ def repair(tree: Tree) -> None:
     for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
     changed = _raise_from_parts(tree)
-    changed |= _loosen_openers(tree)
     changed |= _free_verbs(tree)
-    changed |= _lead_in_time(tree)
     changed |= _part_from_opening(tree)
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
@@ -79,22 +76,6 @@ def _raise_from_parts(tree: Tree) -> bool:
                 tree.head[child] = noun
         changed = True
         tree.index()
-    return changed
-
-
-def _lead_in_time(tree: Tree) -> bool:
-    """Make a time of the first of two subjects: "After the war Turing joined"."""
-    changed = False
-    for verb, tag in enumerate(tree.tag):
-        children = tree.children[verb]
-        first, second = ([c for c in children if tree.dep[c] == "nsubj"] + [-1, -1])[:2]
-        marks = [
-            c for c in children if tree.dep[c] == "mark" and tree.pos[c] == "ADP" and c < first
-        ]
-        if tag in ("VBD", "VBZ", "VBP") and first < second < verb and marks:
-            tree.dep[first], tree.dep[marks[-1]] = "obl", "case"
-            tree.head[marks[-1]] = first
-            changed = True
     return changed
 
 
@@ -277,26 +258,6 @@ def _hang_limits(tree: Tree) -> bool:
         if tree.lower[after] in ("after", "before") and step > noun:
             _hang(tree, step, noun, "nmod")
         changed = True
-        tree.index()
-    return changed
-
-
-def _loosen_openers(tree: Tree) -> bool:
-    """Make "Afterwards" an adverb where the parser took it for the first part of a name."""
-    changed = False
-    for opener, _ in tree.sentences:
-        parts = [c for c in tree.children[opener] if tree.dep[c] in ("flat", "compound")]
-        if tree.lower[opener] not in OPENERS or tree.pos[opener] != "PROPN" or not parts:
-            continue
-        first = parts[0]
-        tree.dep[first] = tree.dep[opener]
-        tree.head[first] = first if tree.head[opener] == opener else tree.head[opener]
-        for child in tree.children[opener]:
-            if child != first:
-                tree.head[child] = first
-        tree.head[opener], tree.dep[opener], tree.pos[opener] = tree.head[first], "advmod", "ADV"
-        changed = True
-    if changed:
         tree.index()
     return changed
 

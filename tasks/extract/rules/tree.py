@@ -106,15 +106,14 @@ class Tree:
                 return child
         return None
 
-    def subtree(self, token: int, without: frozenset[int] = frozenset()) -> list[int]:
-        """Return a token and all below it in order, leaving out the subtrees of `without`."""
+    def subtree(self, token: int) -> list[int]:
+        """Return a token and all below it in order."""
         tokens, waiting = [], [token]
         while waiting:
             node = waiting.pop()
             tokens.append(node)
-            waiting.extend(c for c in self.children[node] if c not in without)
-        tokens.sort()
-        return tokens
+            waiting.extend(self.children[node])
+        return sorted(tokens)
 
     def span(self, tokens: list[int]) -> tuple[int, int]:
         """Return the characters from the first to the last of tokens in order."""

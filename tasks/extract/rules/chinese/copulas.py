@@ -71,7 +71,7 @@ def _defines(statement: Statement) -> bool:
         or rest[0].tag in ("b", "number")
     ):
         return False
-    return is_whole(rest, defines=True) and (rest[-1].tag[0] in "nl" or rest[-1].text == "之一")
+    return is_whole(rest) and (rest[-1].tag[0] in "nl" or rest[-1].text == "之一")
 
 
 def state_definition(statement: Statement) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.acting import is_verb
 from tasks.extract.rules.chinese.clauses import Clause
-from tasks.extract.rules.chinese.lexicon import AND, COPULAS, INDEFINITE
+from tasks.extract.rules.chinese.lexicon import AND, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token
@@ -144,6 +144,6 @@ class Statement:
             return picked
         if part[-1].tag == "number" and part[-1].text.endswith(("个", "种", "次")):
             return ""
-        if not is_whole(part, defines=self.clause.verb in COPULAS):
+        if not is_whole(part):
             return ""
         return passage.name_phrase(part) if is_name(part) else text

@@ -200,42 +200,41 @@ def read_offices(passage: PassageReading, tokens: list[Token]) -> None:
 def _office(tokens: list[Token], end: int) -> list[Token]:
     """What says who the person, or what the work, at a place is; nothing if that is not sure."""
     token, start = tokens[end], end
-    while start and (
-        tokens[start - 1].text in ("的", "驻", "前", "原")
-        or (tokens[start - 1].nominal and tokens[start - 1].tag not in ("time", "number", "f"))
-    ):
-        if tokens[start - 1].text in AND:
-            break
+    while start and tokens[start - 1].text not in AND and _says_who(tokens[start - 1]):
         start -= 1
     if start and tokens[start - 1].tag[0] in "vp":  # 出席|峰会的|老挝副主席
         start += max((i + 1 for i, t in enumerate(tokens[start:end]) if t.text == "的"), default=0)
     while start < end and (tokens[start].text in ("的", "前") or tokens[start].tag == "t"):
         start += 1
     before, last = tokens[start:end], tokens[start - 1 : start] if start else []
-    if not before or sum(t.text == "的" for t in before) > 1:
-        return []
-    if not is_whole([t for t in before if t.text != "驻"]):
+    whole = is_whole([t for t in before if t.text != "驻"])
+    if not whole or sum(t.text == "的" for t in before) > 1:
         return []
     if last and last[0].text in AND and last[0].text != "、":
         if tokens[start - 2].tag not in PERSONS and before[0].tag not in ("ns", "name"):
             return []  # 发展与|新闻部部长
-    elif last and last[0].tag[0] not in "xpcvdu" and last[0].tag != "time":
+    elif last and not (last[0].text in AND or last[0].tag[0] in "xpcvdu" or last[0].tag == "time"):
         return []
     role = before[-1]
     if token.tag == "work":
         known = role.tag == "n" and tag_of(role.text) and role.text not in ROLES
         # 第三次会议《…的决定》: the meeting made the decision.
         known = known and KIND_BY_ENDING.get(role.text, "work") in ("work", "thing")
-        owned = any(t.text == "的" for t in before) and before[0].tag != "ns"
-        return before if known and not owned else []
-    after = tokens[end + 1 : end + 2]
-    unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
-    cut = unknown or (bool(after) and after[0].tag in (*PERSONS, "zg", "g", "ng"))
+        return before if known else []
     office = role.text.endswith(PERSON_ENDINGS[:-1]) and role.text not in KIN | {"国家"}
     says_more = sum(t.nominal and t.tag not in "abmq" for t in before) > 1
     office = office and (says_more or role.text.endswith(("学家", "作家", "诗人")))
+    after = tokens[end + 1 : end + 2]
+    unknown = bool(after) and HAN_OR_ZERO.match(after[0].text) and not tag_of(after[0].text)
+    cut = unknown or (bool(after) and after[0].tag in (*PERSONS, "zg", "g", "ng"))
     person = token.tag in PERSONS and looks_like_person(token.text)
     return before if office and person and not cut else []
+
+
+def _says_who(token: Token) -> bool:
+    """Whether a word may stand in what says who somebody is."""
+    noun = token.nominal and token.tag not in ("time", "number", "f")
+    return noun or token.text in ("的", "驻", "前", "原")
 
 
 def _meant(passage: PassageReading, owner: list[Token]) -> TypedName | None:

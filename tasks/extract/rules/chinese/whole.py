@@ -12,7 +12,6 @@ from tasks.extract.rules.chinese.lexicon import (
     COPULAS,
     HEDGES,
     PERSON_ENDINGS,
-    PREPOSITIONS,
     PRONOUNS,
     RELATIVE_WORDS,
     SHORT_VERBS,
@@ -60,11 +59,8 @@ def has_word(tokens: list[Token], listed: Collection[str]) -> bool:
     return any(token.text in listed and before[i] not in named for i, token in enumerate(tokens))
 
 
-def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
-    """Whether a phrase is a name, a value or a noun phrase from its first word to its last.
-
-    `defines`: after 是, where a noun phrase may begin with a verb (开发工具).
-    """
+def is_whole(phrase: list[Token]) -> bool:
+    """Whether a phrase is a name, a value or a noun phrase from its first word to its last."""
     if not phrase or sum(len(token.text) for token in phrase) > LONGEST_OBJECT:
         return False
     first, last = phrase[0], phrase[-1]
@@ -73,40 +69,22 @@ def is_whole(phrase: list[Token], *, defines: bool = False) -> bool:
     counts = first.tag in ("m", "number") and last.tag in ("m", "q")
     if not (counts or last.tag in MARKED or last.tag[0] in ENDS or last.tag in ("vn", "an")):
         return last.text == "之一"
-    if (
-        first.tag == "f"
-        or first.text == "的"
-        or (first.tag == "vn" and len(phrase) > 2 and not defines)
-    ):
-        return False
-    return all(_fits(phrase, position, defines=defines) for position in range(len(phrase)))
+    marked = max((i for i, token in enumerate(phrase) if token.text == "的"), default=0)
+    return all(_fits(token, modifies=i < marked) for i, token in enumerate(phrase))
 
 
-def _fits(phrase: list[Token], position: int, *, defines: bool) -> bool:
-    token = phrase[position]
+def _fits(token: Token, *, modifies: bool) -> bool:
+    """Whether a word has a place in a noun phrase; verbs and adverbs have one before 的."""
     if token.tag in MARKED or token.text in AND or token.text in ("的", "之", "之一"):
         return True
-    if (
-        token.tag[0] == "r"
-        or token.text in COPULAS
-        or token.tag in ("zg", "x", "y", "e", "o", "c", "un")
-    ):
+    if token.tag[0] in "rxyeo" or token.text in COPULAS or token.tag in ("zg", "c", "un"):
         return False
-    modifies = any(later.text == "的" for later in phrase[position + 1 :])
-    if token.tag[0] in "dp" or token.tag in ("ul", "uz", "ug"):
-        return modifies
-    if token.tag == "v":
-        compound = len(token.text) == 2 and position == len(phrase) - 2
-        between = position > 0 and phrase[position - 1].tag[0] in "ne"
-        return modifies or (compound and defines and (between or position == 0))
-    return True
+    return modifies or not (token.tag[0] in "dp" or token.tag in ("v", "ul", "uz", "ug"))
 
 
 def is_term(phrase: list[Token], title: TypedName) -> bool:
     """Whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
-    if text.endswith("时") and len(phrase) > 1:
-        return False
     if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
         return False
     if text == title.text or phrase[0].text in PRONOUNS:
@@ -139,42 +117,17 @@ def is_known(name: TypedName) -> bool:
     return name.kind in NAMED_KINDS or is_person(name)
 
 
-def _has_purpose(tokens: list[Token]) -> bool:
-    """Whether a clause says what something is done for: 为了回应…, 为保证…."""
-    tokens = [token for token in tokens if token.tag != "d"]
-    pairs = zip(tokens, tokens[1:], strict=False)
-    return any(
-        word.text == "为了" or (word.text == "为" and after.tag == "v" and word.tag == "p")
-        for word, after in pairs
-    )
-
-
-def _is_simple(rest: list[Token], *, defines: bool) -> bool:
+def _is_simple(rest: list[Token]) -> bool:
     """Whether what follows the verb has no verb or preposition that belongs elsewhere.
 
     In 英国国教设立的学校构成…, the first verb is part of the subject.
     """
-    if (
-        not defines
-        and len(rest) > 1
-        and rest[0].tag == "v"
-        and rest[0].text not in PREPOSITIONS
-        and any(token.text == "的" for token in rest)
-    ):
-        return False  # 首次独立执导的《少林足球》
-    modified = 0  # where the last 的 ends what stands before its noun
-    for position, token in enumerate(rest):
-        if token.text == "的":
-            modified = position
-    relative = next((i for i, token in enumerate(rest) if token.text == "的"), len(rest))
-    for position, token in enumerate(rest):
-        if position > relative + 1 and position > modified and token.tag == "v":
-            return False
-        if token.text in HANDLING:
-            return False
-        if position > modified and token.tag == "p" and token.text not in AND:
-            return False
-    return True
+    marks = [i for i, token in enumerate(rest) if token.text == "的"] or [len(rest)]
+    behind = rest[marks[-1] + 1 :] if marks[-1] < len(rest) else rest
+    if any(token.tag == "v" for token in behind[marks[-1] == marks[0] :]) and behind is not rest:
+        return False
+    prepositions = (token.tag == "p" and token.text not in AND for token in behind)
+    return not has_word(rest, HANDLING) and not any(prepositions)
 
 
 def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> bool:
@@ -182,9 +135,9 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
 
     In a document about somebody, a place or the like, known names do whatever it says they do.
     """
-    if clause.unread or (clause.verb != "为" and _has_purpose(clause.tokens)):
+    if clause.unread:
         return False
-    if not _is_simple(clause.rest, defines=clause.verb in COPULAS):
+    if not _is_simple(clause.rest):
         return False
     verb = clause.verb
     if not verb or verb in STATING or verb.removesuffix("于") in STATING:
