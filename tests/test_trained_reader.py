@@ -1,16 +1,23 @@
 """The trained reader finds answers, refuses where there is none, and shows what comes nearest."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
-from tasks.models.span_reader.reader import Span, TrainedReader, trained_reader
+from tasks.models.span_reader.reader import Span, TrainedReader, Unit, trained_reader
 from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
-from tasks.reader.answers import asks_for_several, find_answers, fits, items_around
+from tasks.reader.answers import (
+    FoundAnswer,
+    asks_for_several,
+    find_answers,
+    find_sentences,
+    fits,
+    items_around,
+    with_probabilities,
+)
 from tasks.reader.passage_reader import PassageReader
+from tasks.reader.reading import answer_from
 from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
@@ -31,6 +38,12 @@ def reader() -> TrainedReader:
     return trained_reader()
 
 
+def answers_of(reader: TrainedReader, question: str, texts: list[str]) -> list[FoundAnswer]:
+    spans = [(span, span.margin) for span in reader.read(question, texts)]
+    answers = find_answers(analyse(question), texts, spans, lambda name: ())
+    return with_probabilities(answers, reader, "en", "words")
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -40,52 +53,45 @@ def reader() -> TrainedReader:
     ],
 )
 def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer: str) -> None:
-    best = find_answers(analyse(question), [KITCHEN, HARBOUR], reader, lambda name: ())[0]
+    best = answers_of(reader, question, [KITCHEN, HARBOUR])[0]
     assert answer in best.text and best.span.text == 1
     assert HARBOUR[best.span.start : best.span.end].strip(" .") == best.text
 
 
 def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
-    known = find_answers(
-        analyse("Who built the harbour of Brenholm?"), [HARBOUR], reader, lambda name: ()
-    )
-    unknown = find_answers(
-        analyse("Who wrote the anthem of Brenholm?"), [KITCHEN], reader, lambda name: ()
-    )
+    known = answers_of(reader, "Who built the harbour of Brenholm?", [HARBOUR])
+    unknown = answers_of(reader, "Who wrote the anthem of Brenholm?", [KITCHEN])
     assert known[0].probability > max((a.probability for a in unknown), default=0.0) + 0.2
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
     texts = [HARBOUR, "The harbour was built because the old quay of Brenholm silted up."]
-    answers = find_answers(analyse("Why was the harbour built?"), texts, reader, lambda name: ())
+    answers = answers_of(reader, "Why was the harbour built?", texts)
     assert answers and all(len(answer.text.split()) >= 3 for answer in answers)
-
-
-class OneSpan:
-    """Stands for a reader that likes one span best."""
-
-    def __init__(self, start: int, end: int) -> None:
-        self.spans = [Span(0, start, end, 5.0)]
-
-    def read(self, question: str, texts: list[str]) -> list[Span]:
-        return self.spans
-
-    def probability(self, margin: float, gap: float, language: str) -> float:
-        return 0.9
 
 
 def test_no_word_of_an_answer_is_cut() -> None:
     start = HARBOUR.index("ve Lindqv")
-    one: Any = OneSpan(start, start + 9)
-    [answer] = find_answers(analyse("Who built it?"), [HARBOUR], one, lambda name: ())
+    cut = Span(0, start, start + 9, 5.0, 5.0)
+    [answer] = find_answers(analyse("Who built it?"), [HARBOUR], [(cut, 5.0)], lambda name: ())
     assert answer.text == "Tove Lindqvist"
 
 
 def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
-    answers = find_answers(
-        analyse("Which island do ferries from Brenholm go to?"), [HARBOUR], reader, lambda name: ()
-    )
+    answers = answers_of(reader, "Which island do ferries from Brenholm go to?", [HARBOUR])
     assert answers and all(a.text.lower() not in ("brenholm", "island") for a in answers)
+
+
+def test_a_sentence_is_worth_all_its_spans_together(reader: TrainedReader) -> None:
+    for span in reader.read("When was the harbour of Brenholm built?", [KITCHEN, HARBOUR]):
+        assert span.sentence_margin >= span.margin
+
+
+def test_a_sentence_that_answers_has_the_form_asked_for() -> None:
+    span = Span(0, 0, 4, 1.0, 1.0)
+    rows = [(KITCHEN, span, 2.0), (HARBOUR, span, 1.0), ("How much is a ticket?", span, 3.0)]
+    [sentence] = find_sentences(analyse("How much is a ticket?"), rows)
+    assert sentence.text == HARBOUR
 
 
 @pytest.mark.parametrize(
@@ -168,6 +174,13 @@ def test_overlap_is_counted_as_for_squad() -> None:
     assert f1("Tove Lindqvist", ["Lindqvist"]) == pytest.approx(2 / 3)
 
 
+class Unsure(TrainedReader):
+    """A reader that is surer of sentences than of their words."""
+
+    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
+        return 0.8 if unit == "sentence" else 0.2
+
+
 @pytest.fixture(scope="module")
 def passages(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
     folder = tmp_path_factory.mktemp("edition")
@@ -188,6 +201,15 @@ def test_passages_answer_with_their_sentence(passages: PassageReader) -> None:
 def test_nothing_is_answered_below_the_least_probability(passages: PassageReader) -> None:
     answer = passages.answer(analyse("In which year was the harbour of Brenholm built?"), 1.0)
     assert answer.answers == [] and answer.evidence[0].text == HARBOUR
+
+
+def test_where_words_are_not_sure_a_sentence_that_is_answers(passages: PassageReader) -> None:
+    question = analyse("In which year was the harbour of Brenholm built?")
+    reader = Unsure()
+    answer = answer_from(question, passages, reader, 0.5)
+    assert answer.answers == [HARBOUR.split(". ")[0] + "."] and answer.probability == 0.8
+    assert answer.evidence[0].text == answer.answers[0]
+    assert answer_from(question, passages, reader, 0.9).answers == []
 
 
 def test_plain_output_says_how_sure_it_is(capsys: pytest.CaptureFixture[str]) -> None:

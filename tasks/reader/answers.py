@@ -4,12 +4,11 @@ An answer has the form that the question asks for and says more than the questio
 likely as answers with such margins were right on questions kept back (`training/calibrate.py`).
 """
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.models.span_reader.reader import Span, TrainedReader
+from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
 from tasks.text.languages import HAN
@@ -42,13 +41,13 @@ Kinds = Callable[[str], Sequence[str]]
 class FoundAnswer:
     """An answer, where it stands, and how likely it is right.
 
-    `margin` is the span's with the caller's bonus, `gap` by how much it is above that of the best
-    answer that says something else.
+    `worth` is its margin with what is added for the words around it, `gap` by how much it is above
+    that of the best answer that says something else.
     """
 
     text: str
     span: Span
-    margin: float
+    worth: float
     gap: float = 0.0
     probability: float = 0.0
 
@@ -56,16 +55,14 @@ class FoundAnswer:
 def find_answers(
     question: Question,
     texts: list[str],
-    reader: TrainedReader,
+    spans: Sequence[tuple[Span, float]],
     kinds_of: Kinds,
-    bonus: Callable[[Span], float] = lambda span: 0.0,
     options: Sequence[str] = (),
 ) -> list[FoundAnswer]:
-    """Return the answers that the texts give, the likeliest first.
+    """Return the answers that spans of texts give, those of most worth first.
 
-    `kinds_of` says what a name may be. `texts` are the most alike first. The caller adds a `bonus`
-    to a span's margin, minus infinity where it is no answer. An answer says more than the question,
-    or is one of the `options` that the question names.
+    `kinds_of` says what a name may be; each span comes with its worth. An answer says more than the
+    question, or is one of the `options` that the question names.
     """
     chinese = question.is_chinese
     question_words = words_of(question.text, cut_chinese=chinese)
@@ -73,10 +70,7 @@ def find_answers(
     word = asking_word(question.text)
     fewest = FEWEST_OF_REASON if word and word[1].lower() == "why" else 1
     best: dict[str, FoundAnswer] = {}
-    worth = [(span, span.margin + bonus(span)) for span in reader.read(question.text, texts)]
-    for span, margin in sorted(worth, key=lambda pair: -pair[1]):
-        if margin == -math.inf:
-            break
+    for span, worth in sorted(spans, key=lambda pair: -pair[1]):
         span = _whole_words(texts[span.text], span)
         text = without_markup(texts[span.text][span.start : span.end]).strip(_EDGES)
         text = without_article(text)
@@ -90,10 +84,30 @@ def find_answers(
         elif words <= question_words or not fits(text, question.expected_answer, kinds_of):
             continue
         if text:
-            best[key] = FoundAnswer(text, span, margin)
+            best[key] = FoundAnswer(text, span, worth)
         if len(best) == MOST_ANSWERS:
             break
-    return _with_probabilities(list(best.values()), reader, question.language)
+    return list(best.values())
+
+
+def find_sentences(
+    question: Question, sentences: Iterable[tuple[str, Span, float]]
+) -> list[FoundAnswer]:
+    """Return the sentences that say the answer somewhere, those of most worth first.
+
+    Each sentence comes with a span of it and its worth.
+    """
+    cut = question.is_chinese
+    question_words = words_of(question.text, cut_chinese=cut)
+    form = ExpectedAnswer(question.expected_answer.form)
+    best: dict[str, FoundAnswer] = {}
+    for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
+        words = words_of(text, cut_chinese=cut)
+        if not words <= question_words and text not in best and fits(text, form, lambda _: ()):
+            best[text] = FoundAnswer(text, span, worth)
+        if len(best) == MOST_ANSWERS:
+            break
+    return list(best.values())
 
 
 def without_article(text: str) -> str:
@@ -133,15 +147,15 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     return True
 
 
-def _with_probabilities(
-    answers: list[FoundAnswer], reader: TrainedReader, language: str
+def with_probabilities(
+    answers: list[FoundAnswer], reader: TrainedReader, language: str, unit: Unit
 ) -> list[FoundAnswer]:
-    """Return answers, the likeliest first: by their margins and those of the best others."""
+    """Return answers, the likeliest first: by their worth and that of the best others."""
     rows = []
     for answer in answers:
-        others = [other.margin for other in answers if not alike(other, answer)]
-        gap = answer.margin - max(others) if others else LONE_GAP
-        probability = reader.probability(answer.margin, gap, language)
+        others = [other.worth for other in answers if not alike(other, answer)]
+        gap = answer.worth - max(others) if others else LONE_GAP
+        probability = reader.probability(answer.worth, gap, language, unit)
         rows.append(replace(answer, gap=gap, probability=probability))
     return sorted(rows, key=lambda answer: -answer.probability)
 

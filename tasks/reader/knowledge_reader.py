@@ -18,8 +18,15 @@ from tasks.programs.program_run import ProgramRun, run_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.reader.definition import name_to_define
 from tasks.reader.reading import answer_from
-from tasks.reader.texts import Part, ReaderAnswer, Text, evidence_from, one_text, pieces
-from tasks.retrieval.linked_names import LinkedName
+from tasks.reader.texts import (
+    NamedThings,
+    Part,
+    ReaderAnswer,
+    Text,
+    evidence_from,
+    one_text,
+    pieces,
+)
 from tasks.retrieval.search import Searcher
 from tasks.text.languages import language_of
 from tasks.text.names import normalise_name
@@ -72,7 +79,7 @@ class KnowledgeReader:
         return ReaderAnswer(read.answers, evidence, facts.programs, facts.runs, read.probability)
 
 
-class _Facts:
+class _Facts(NamedThings):
     """The facts for one question, as a source of texts; each look-up is a program."""
 
     def __init__(
@@ -98,20 +105,6 @@ class _Facts:
 
     def about(self, name: str, asked: str) -> list[Text]:
         return self._texts(self.look_up([name]), analyse(asked))
-
-    def names_in(self, text: str) -> Sequence[LinkedName]:
-        return self._searcher.names_in(text)
-
-    def kinds_of(self, name: str) -> list[str]:
-        bearers = self._searcher.names.bearers(normalise_name(name))
-        return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
-
-    def description_of(self, name: str) -> str:
-        bearers = self._searcher.names.bearers(normalise_name(name))
-        return " ".join(self._searcher.description_of(bearer.entity) for bearer in bearers)
-
-    def rarity(self, word: str) -> float:
-        return self._searcher.rarity(word)
 
     def values_beside(self, part: Part, answer: str) -> list[str]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False

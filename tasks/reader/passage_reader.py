@@ -1,7 +1,5 @@
 """Answers questions from the passages of an edition and from what they state, with the sources."""
 
-from collections.abc import Sequence
-
 import duckdb
 
 from schemas.answers import MIN_SCORE, Evidence
@@ -13,11 +11,17 @@ from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_in
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.reading import answer_from
-from tasks.reader.texts import Part, ReaderAnswer, Text, evidence_from, one_text, pieces
-from tasks.retrieval.linked_names import LinkedName
+from tasks.reader.texts import (
+    NamedThings,
+    Part,
+    ReaderAnswer,
+    Text,
+    evidence_from,
+    one_text,
+    pieces,
+)
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.languages import language_of
-from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
@@ -45,7 +49,7 @@ order by all
 _WORDS = "select text[$start + 1 : $end] from documents where document_id = $document"
 
 
-class PassageReader:
+class PassageReader(NamedThings):
     """Answers questions from the passages of one edition; a source of texts for the reader."""
 
     def __init__(self, edition: Edition, settings: EngineSettings | None = None) -> None:
@@ -94,24 +98,6 @@ class PassageReader:
         titled = self._searcher.about(name)
         hits += [titled] if titled else []
         return list({hit.row: _passage(hit) for hit in hits}.values())
-
-    def names_in(self, text: str) -> Sequence[LinkedName]:
-        """Return the known names in a text."""
-        return self._searcher.names_in(text)
-
-    def kinds_of(self, name: str) -> list[str]:
-        """Return the kinds of the entities that bear a name."""
-        bearers = self._searcher.names.bearers(normalise_name(name))
-        return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
-
-    def description_of(self, name: str) -> str:
-        """Return the descriptions of the entities that bear a name."""
-        bearers = self._searcher.names.bearers(normalise_name(name))
-        return " ".join(self._searcher.description_of(bearer.entity) for bearer in bearers)
-
-    def rarity(self, word: str) -> float:
-        """Return a word's inverse document frequency over passages."""
-        return self._searcher.rarity(word)
 
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return all values of a relation for which a sentence states an answer."""

@@ -4,18 +4,19 @@ If no text answers surely, the sentences nearest to the question lead on: texts 
 are read after them, so that one window holds both (compare Xiong et al. 2021).
 """
 
-import math
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from tasks.models.span_reader.reader import Span, TrainedReader
+from tasks.models.span_reader.reader import Covered, Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
     FoundAnswer,
     alike,
     asks_for_several,
     find_answers,
+    find_sentences,
     items_around,
+    with_probabilities,
     without_article,
 )
 from tasks.reader.comparison import Comparison, find_comparison, winner
@@ -27,19 +28,18 @@ from tasks.text.stems import stems_of, words_of
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
-# Added to margins, which are about -5 to 10, for the shares of a question that are covered: by the
-# sentence, by the text around it, and by its title.
-NEAR, AROUND, TITLE, UNCOVERED = 8.0, 2.0, 2.0, 7.0
-OTHER_KIND = 3.0
+SURE_OF_WORDS = 0.7  # probability; words that are less sure give way to a sure sentence
+OTHER_KIND = 3.0  # taken from the margin of what is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Texts, and the answers found in them."""
+    """Texts, the answers found in them, and the sentences that say one somewhere."""
 
     texts: list[Text]
     answers: list[FoundAnswer]
+    sentences: list[FoundAnswer]
 
     def part(self, answer: FoundAnswer) -> Part:
         """Return the sentence or fact in which an answer stands."""
@@ -59,13 +59,49 @@ def answer_from(
             return compared
     options = comparison.options if comparison else ()
     first = read(question, source.near(question), source, reader, options)
-    best = first
-    if not _is_sure(first, least) and question.expected_answer.form != "yes":
-        best = read(question, _beyond(question, first.texts, source), source, reader, options)
-    if not _is_sure(best, least):
-        nearest = [text.whole for text in first.texts if text.whole][:NEAREST]
-        return ReaderAnswer([], nearest)
-    return _given(question, best, source, least)
+    if question.expected_answer.form == "yes":  # nothing was trained to say yes or no
+        if _is_sure(first.sentences, least):
+            return _sentence(first)
+        return _nothing(first)
+    sure_of_words = max(SURE_OF_WORDS, least)
+    if _is_sure(first.answers, sure_of_words):
+        return _given(question, first, source, least)
+    second = read(question, _beyond(question, first.texts, source), source, reader, options)
+    if _is_sure(second.answers, sure_of_words):
+        return _given(question, second, source, least)
+    if not options and _is_sure(first.sentences, least):
+        return _sentence(first)
+    for reading in (first, second):
+        if _is_sure(reading.answers, least):
+            return _given(question, reading, source, least)
+    return _nothing(first)
+
+
+def _nothing(read: Read) -> ReaderAnswer:
+    return ReaderAnswer([], [text.whole for text in read.texts if text.whole][:NEAREST])
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A span that may answer, the part of a text in which it stands, and what is said around it."""
+
+    span: Span
+    part: Part
+    covered: Covered
+
+
+def candidates(
+    question: Question, texts: list[Text], source: Source, reader: TrainedReader
+) -> list[Candidate]:
+    """Return the spans of texts that may answer a question."""
+    coverage = _Coverage(question, source)
+    spans = reader.read(question.text, [text.words for text in texts])
+    placed = ((span, texts[span.text].part_at(span.start)) for span in spans)
+    return [
+        Candidate(span, part, coverage.of(texts[span.text], part))
+        for span, part in placed
+        if part and coverage.adds(texts[span.text].led, part)
+    ]
 
 
 def read(
@@ -76,20 +112,46 @@ def read(
     options: tuple[str, ...] = (),
 ) -> Read:
     """Return the answers of texts, the likeliest first."""
-    worth = _Worth(question, source)
+    rows = candidates(question, texts, source, reader)
+    language, noun = question.language, question.expected_answer.noun
 
-    def bonus(span: Span) -> float:
-        text = texts[span.text]
-        part = text.part_at(span.start)
-        return worth.of(text, part, text.words[span.start : span.end]) if part else -math.inf
+    def words_worth(row: Candidate) -> float:
+        answer = texts[row.span.text].words[row.span.start : row.span.end]
+        other_kind = OTHER_KIND if noun and _is_other(answer, noun, source) else 0.0
+        return reader.worth(row.span.margin, row.covered, language, "words") - other_kind
+
+    def sentence_worth(row: Candidate) -> float:
+        return reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
 
     words = [text.words for text in texts]
-    answers = find_answers(question, words, reader, source.kinds_of, bonus, options)
-    return Read(texts, answers)
+    spans = [(row.span, words_worth(row)) for row in rows]
+    answers = find_answers(question, words, spans, source.kinds_of, options)
+    stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
+    sentences = find_sentences(question, stated)
+    return Read(
+        texts,
+        with_probabilities(answers, reader, language, "words"),
+        with_probabilities(sentences, reader, language, "sentence"),
+    )
 
 
-def _is_sure(read: Read, least: float) -> bool:
-    return bool(read.answers) and read.answers[0].probability >= least
+def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
+    return bool(answers) and answers[0].probability >= least
+
+
+def _is_other(answer: str, noun: str, source: Source) -> bool:
+    """Return whether a thing is described as something else than is asked for."""
+    described = source.description_of(answer.strip())
+    return bool(described) and noun not in words_of(described)
+
+
+def _sentence(read: Read) -> ReaderAnswer:
+    """Return the sentence that says the answer, where its words are not sure."""
+    best = read.sentences[0]
+    text, part = read.texts[best.span.text], read.part(best)
+    evidence = [part.scored(best.probability)]
+    evidence += [text.led.scored(best.probability)] if text.led else []
+    return ReaderAnswer([without_markup(best.text)], evidence, probability=best.probability)
 
 
 def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
@@ -101,13 +163,10 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     evidence += [text.led.scored(best.probability)] if text.led else []
     others = (answer for answer in read.answers if answer.probability >= least)
     sure = [best, *(answer for answer in others if not alike(answer, best))]
-    if question.expected_answer.form == "yes":
-        given = [without_markup(part.evidence.text)]  # nothing was trained to say yes or no
-    else:
-        given = [_whole(question, answer, read, source) for answer in sure]
-        given = and_others(given, source.values_beside(part, given[0]), question)
-        if asks_for_several(question.text):
-            given = items_around(words, best.span.start) or apart(given)
+    given = [_whole(question, answer, read, source) for answer in sure]
+    given = and_others(given, source.values_beside(part, given[0]), question)
+    if asks_for_several(question.text):
+        given = items_around(words, best.span.start) or apart(given)
     return ReaderAnswer(list(dict.fromkeys(given)), evidence, probability=best.probability)
 
 
@@ -122,57 +181,46 @@ def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) 
     return without_article(without_markup(sentence[slice(*span)]))
 
 
-class _Worth:
-    """What it adds to an answer that the text around it says what is asked about.
-
-    The words of a question weigh by their rarity.
-    """
+class _Coverage:
+    """Which share of a question the words around an answer say; its words weigh by rarity."""
 
     def __init__(self, question: Question, source: Source) -> None:
-        self._source, self._cut = source, question.is_chinese
-        self._noun = question.expected_answer.noun
-        asked = question.text if question.is_chinese else question.content_words
+        self._cut = question.is_chinese
+        content = question.text if question.is_chinese else question.content_words
         left_out = _DATE_WORDS if question.expected_answer.form == "date" else frozenset()
-        rows = [row for row in stems_of(asked) if row[2] not in left_out]
-        rarity = {word: source.rarity(asked[start:end]) for start, end, word in rows}
+        rows = [row for row in stems_of(content) if row[2] not in left_out]
+        rarity = {word: source.rarity(content[start:end]) for start, end, word in rows}
         total = sum(rarity.values()) or 1.0
-        self.weights = {word: value / total for word, value in rarity.items()}
+        self._weights = {word: value / total for word, value in rarity.items()}
 
-    def of(self, text: Text, part: Part, answer: str) -> float:
-        """Return what is added to the margin of an answer in a part of a text."""
-        about = text.words[: text.parts[0].start]
+    def of(self, text: Text, part: Part) -> Covered:
+        """Return what is covered around an answer in a part of a text."""
+        title = text.words[: text.parts[0].start]
         here = text.words[part.start : part.end]
-        if text.led and not self._adds(text.led, here):
-            return -math.inf
-        near = self.covered(f"{about} {here}")
-        worth = NEAR * near + AROUND * self.covered(text.words) + TITLE * self.covered(about)
-        return worth + self._typed(answer) - UNCOVERED
+        return Covered(self.share(f"{title} {here}"), self.share(text.words), self.share(title))
 
-    def covered(self, words: str) -> float:
-        """Return the share of a question that the words of a text cover."""
+    def share(self, words: str) -> float:
+        """Return the share of a question that the words of a text cover, 0 to 1."""
         stems = words_of(words, cut_chinese=self._cut)
-        return sum(weight for word, weight in self.weights.items() if word in stems)
+        return sum(weight for word, weight in self._weights.items() if word in stems)
 
-    def _adds(self, led: Part, here: str) -> bool:
+    def adds(self, led: Part | None, part: Part) -> bool:
         """Return whether a part covers words that the sentence which led to it does not cover."""
+        if led is None:
+            return True
         known = words_of(led.evidence.text, cut_chinese=self._cut)
-        open_ = self.weights.keys() - known
-        return not open_ or bool(open_ & words_of(here, cut_chinese=self._cut))
-
-    def _typed(self, answer: str) -> float:
-        """Return less than 0 for a thing that is described as something else than is asked for."""
-        described = self._source.description_of(answer.strip()) if self._noun else ""
-        return 0.0 if not described or self._noun in words_of(described) else -OTHER_KIND
+        open_ = self._weights.keys() - known
+        return not open_ or bool(open_ & words_of(part.evidence.text, cut_chinese=self._cut))
 
 
 def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]:
     """Return texts about what the sentences nearest to a question name, each after its sentence."""
     asked = question.text if question.is_chinese else question.content_words
-    worth = _Worth(question, source)
+    coverage = _Coverage(question, source)
     known = words_of(question.text)
 
     def nearness(part: Part) -> float:
-        return worth.covered(part.evidence.text)
+        return coverage.share(part.evidence.text)
 
     parts = [part for text in texts for part in text.parts]
     leading = sorted(parts, key=lambda part: -nearness(part))[:LEADING]
@@ -200,7 +248,7 @@ def _compare(
     values, evidence, probability = [], [], 1.0
     for part in comparison.parts:
         reading = read(part, source.near(part), source, reader)
-        if not _is_sure(reading, least):
+        if not _is_sure(reading.answers, least):
             return None
         best = reading.answers[0]
         values.append(_whole(part, best, reading, source))

@@ -8,6 +8,8 @@ from schemas.answers import Evidence
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.program_run import ProgramRun
 from tasks.retrieval.linked_names import LinkedName
+from tasks.retrieval.search import Searcher
+from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
 PIECE = 400  # characters of a text that are read together with a sentence that led to it
@@ -80,6 +82,30 @@ class Source(Protocol):
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return all values of the relation by which a part states an answer."""
         ...
+
+
+class NamedThings:
+    """What a source of texts knows of names and words by the search index of an edition."""
+
+    _searcher: Searcher
+
+    def names_in(self, text: str) -> Sequence[LinkedName]:
+        """Return the known names in a text."""
+        return self._searcher.names_in(text)
+
+    def kinds_of(self, name: str) -> list[str]:
+        """Return the kinds of the entities that bear a name."""
+        bearers = self._searcher.names.bearers(normalise_name(name))
+        return [self._searcher.kind_of(bearer.entity) for bearer in bearers]
+
+    def description_of(self, name: str) -> str:
+        """Return the descriptions of the entities that bear a name."""
+        bearers = self._searcher.names.bearers(normalise_name(name))
+        return " ".join(self._searcher.description_of(bearer.entity) for bearer in bearers)
+
+    def rarity(self, word: str) -> float:
+        """Return a word's inverse document frequency over passages."""
+        return self._searcher.rarity(word)
 
 
 @dataclass(frozen=True, slots=True)

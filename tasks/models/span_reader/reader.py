@@ -9,10 +9,10 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -28,7 +28,6 @@ from tasks.models.span_reader.windows import (
     windows,
 )
 
-LONGEST = 30  # tokens of an answer
 EACH = 3  # spans of a window that are kept
 WORDS, OWN_WORDS = "embeddings.word_embeddings.weight", "characters.weight"
 
@@ -38,13 +37,30 @@ class Span:
     """A part of a text that may be the answer, as characters.
 
     It stays within a sentence. `margin` is by how much its logits are above those of no answer in
-    its window.
+    its window, `sentence_margin` that of all spans of its sentence together.
     """
 
     text: int
     start: int
     end: int
     margin: float
+    sentence_margin: float
+
+
+Unit = Literal["words", "sentence"]
+"""What answers: some words of a sentence, or the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The shares, 0 to 1, of a question that are said near an answer.
+
+    By the sentence with its title and headings, by the whole text, by title and headings alone.
+    """
+
+    near: float
+    around: float
+    title: float
 
 
 class TrainedReader:
@@ -67,7 +83,7 @@ class TrainedReader:
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
         known = json.loads(card.read_text("utf-8")) if card.exists() else {}
-        self._probability: dict[str, dict[str, float]] = known
+        self._weights: dict[str, Any] = known
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
@@ -85,18 +101,23 @@ class TrainedReader:
                     best[key] = span
         return sorted(best.values(), key=lambda span: -span.margin)
 
-    def probability(self, margin: float, gap: float, language: str) -> float:
-        """Return how likely a span is right, by its margin and the next different one's distance.
+    def worth(self, margin: float, covered: Covered, language: str, unit: Unit) -> float:
+        """Return the margin of an answer with what is added for the words around it."""
+        weights = self._weights[language][unit]
+        return margin + sum(weights[name] * value for name, value in asdict(covered).items())
+
+    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
+        """Return how likely an answer is right, by its worth and the next different one's distance.
 
         The weights are fitted to questions in that language that were kept back.
         """
-        weights = self._probability[language]
-        value = weights["margin"] * margin + weights["gap"] * min(gap, 8.0) + weights["intercept"]
+        weights = self._weights[language][unit]
+        value = weights["worth"] * worth + weights["gap"] * min(gap, 8.0) + weights["intercept"]
         return _logistic(value)
 
     def relation_probability(self, margin: float) -> float:
         """Return how likely a span is the other end of the relation that a question asks for."""
-        weights = self._probability["relation"]
+        weights = self._weights["relation"]
         return _logistic(weights["margin"] * margin + weights["intercept"])
 
     def _read(
@@ -109,17 +130,21 @@ class TrainedReader:
         start, end = logits[first:-1, 0], logits[first:-1, 1]
         pairs = start[:, None] + end[None, :] - logits[0].sum()
         pairs[np.tril_indices(len(pairs), -1)] = -math.inf
-        pairs[np.triu_indices(len(pairs), LONGEST)] = -math.inf
         sentence = np.searchsorted(tokens.starts, np.arange(*window), side="right")
         pairs[sentence[:, None] != sentence[None, :]] = -math.inf
         best = np.argsort(-pairs, axis=None)[:EACH]
         offsets = tokens.offsets
+        together = {
+            number: float(np.logaddexp.reduce(pairs[sentence == number], axis=None))
+            for number in set(sentence[best // len(pairs)].tolist())
+        }
         return [
             Span(
                 number,
                 offsets[window[0] + int(row)][0],
                 offsets[window[0] + int(column)][1],
                 float(pairs[row, column]),
+                together[int(sentence[row])],
             )
             for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
             if pairs[row, column] > -math.inf

@@ -2,9 +2,11 @@
 
 Questions of the documents kept to choose with are asked of eight passages, as retrieval gives them:
 their own among those most like the question, or, for every fifth question, without it, so that
-nothing there answers it. They are read as `almanac ask` reads. Whether the best answer was right is
-fitted to its margins in each language (Platt 1999), and so is the other end of a relation, each
-with the sentence of its data set.
+nothing there answers it. They are read as `almanac ask` reads. What the words around an answer are
+worth is fitted by a conditional logit over the spans of each question (McFadden 1973); whether the
+best answer was right, by a logistic regression on its worth and its gap to the next (Platt 1999).
+Both are fitted in each language to words that answer and to sentences that say the answer
+somewhere, and the second to the other end of a relation, each with the sentence of its data set.
 """
 
 import argparse
@@ -14,38 +16,86 @@ import os
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from schemas.answers import Evidence
 from tasks.models.encoders.minilm import MiniLM
-from tasks.models.span_reader.reader import TrainedReader
-from tasks.reader.reading import read
+from tasks.models.span_reader.reader import Span, TrainedReader, Unit
+from tasks.reader.reading import candidates, read
 from tasks.reader.texts import Part, Text, pieces
-from tasks.reader.training.examples import Question, all_questions, part_of
+from tasks.reader.training.examples import Question as DataQuestion
+from tasks.reader.training.examples import all_questions, part_of
 from tasks.reader.training.relations import relation_questions
 from tasks.reader.training.score import f1
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.languages import language_of
-from tasks.text.question import Question as Asked
-from tasks.text.question import analyse
+from tasks.text.question import Question, analyse
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
 PASSAGES = 8
 RIGHT = 0.5  # least word overlap (F1) with an answer that counts as right
 LANGUAGES = ("en", "zh")
-# Of the best answer: margin, gap, whether it is right, and whether there was an answer.
-Judged = tuple[float, float, bool, bool]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+PLAIN = {"near": 8.0, "around": 2.0, "title": 2.0, "worth": 1.0, "gap": 0.0, "intercept": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the texts to read, its right answers (none if they are left out), its passage."""
+
+    question: Question
+    texts: list[Text]
+    golds: list[str]
+    passage: str
+
+    def is_right(self, unit: Unit, words: str, sentence: str) -> bool:
+        """Return whether words, or the sentence in which they stand, give the answer."""
+        if unit == "words":
+            return bool(self.golds) and f1(words, self.golds) >= RIGHT
+        return sentence in self.passage and any(gold in sentence for gold in self.golds)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The best answer to a question, and whether there was one."""
+
+    worth: float
+    gap: float
+    right: bool
+    answerable: bool
+
+
+class ReadOnce(TrainedReader):
+    """A reader that reads the same texts once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load the weights."""
+        super().__init__(folder)
+        self._spans: dict[tuple[str, tuple[str, ...]], list[Span]] = {}
+
+    def read(self, question: str, texts: list[str]) -> list[Span]:
+        """Return the likeliest spans of each text's windows, the best first."""
+        key = question, tuple(texts)
+        if key not in self._spans:
+            self._spans[key] = super().read(question, texts)
+        return self._spans[key]
+
+    def weigh(self, weights: dict[str, Any]) -> None:
+        """Take other weights for worth and probability."""
+        self._weights = weights
 
 
 class Contexts:
     """The passages of the data in a language as a source of texts, where nothing is known."""
 
-    def __init__(self, rows: Sequence[Question], language: str) -> None:
+    def __init__(self, rows: Sequence[DataQuestion], language: str) -> None:
         """Index the passages by their words, and in English by meaning, too."""
         self.titles = {row.context: row.title for row in rows}
         self.texts = sorted(self.titles)
@@ -56,7 +106,7 @@ class Contexts:
         self._vectors = self._encoder.encode(self.texts) if self._encoder else None
         self.left_out = self.put_first = ""
 
-    def near(self, question: Asked) -> list[Text]:
+    def near(self, question: Question) -> list[Text]:
         """Return the passages most like a question."""
         question_words = words_of(question.text, cut_chinese=self._cut)
         alike = np.array([sum(map(self.rarity, question_words & words)) for words in self._words])
@@ -109,26 +159,60 @@ def _text(words: str) -> Text:
     )
 
 
-def judged(rows: list[Question], reader: TrainedReader, language: str, most: int) -> list[Judged]:
-    """Return how the best answers of questions in a language did."""
-    rows = [row for row in rows if row.answers and language_of(row.context) == language]
-    source = Contexts(rows, language)
-    results = []
+def ask(rows: list[DataQuestion], source: Contexts, most: int) -> list[Asked]:
+    """Return questions with the texts that a source gives for them."""
+    questions = []
     for number, row in enumerate(random.Random(5).sample(rows, min(most, len(rows)))):
         answerable = number % 5 > 0
         source.put_first, source.left_out = (row.context, "") if answerable else ("", row.context)
         question = analyse(row.question)
-        answers = read(question, source.near(question), source, reader).answers
+        golds = [row.context[start:end] for start, end in row.answers] if answerable else []
+        questions.append(Asked(question, source.near(question), golds, row.context))
+    return questions
+
+
+def judged(questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Unit) -> list[Judged]:
+    """Return how the best answers to questions did."""
+    results = []
+    for row in questions:
+        reading = read(row.question, row.texts, source, reader)
+        answers = reading.answers if unit == "words" else reading.sentences
         if answers:
             best = answers[0]
-            golds = [row.context[start:end] for start, end in row.answers] if answerable else []
-            right = bool(golds) and f1(best.text, golds) >= RIGHT
-            results.append((best.margin, best.gap, right, answerable))
+            right = row.is_right(unit, best.text, reading.part(best).evidence.text)
+            results.append(Judged(best.worth, best.gap, right, bool(row.golds)))
     return results
 
 
+def fitted_worth(
+    questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Unit
+) -> dict[str, float]:
+    """Return what the shares of a question are worth that are said around an answer."""
+    choices = []
+    for row in questions:
+        spans = candidates(row.question, row.texts, source, reader)
+        features, right = [], []
+        for candidate in spans:
+            span = candidate.span
+            words = row.texts[span.text].words[span.start : span.end]
+            margin = span.margin if unit == "words" else span.sentence_margin
+            features.append((margin, *astuple(candidate.covered)))
+            right.append(row.is_right(unit, words, candidate.part.evidence.text))
+        if any(right) and not all(right):
+            choices.append((np.array(features), np.array(right)))
+
+    def loss(weights: np.ndarray) -> float:
+        values = [(features @ weights, right) for features, right in choices]
+        chance = [logsumexp(value[right]) - logsumexp(value) for value, right in values]
+        return -float(np.mean(chance)) + 1e-3 * float(weights @ weights)
+
+    margin, *rest = minimize(loss, np.array([1.0, 0.0, 0.0, 0.0])).x
+    shares = [round(float(weight / margin), 3) for weight in rest]
+    return dict(zip(("near", "around", "title"), shares, strict=True))
+
+
 def judged_relations(
-    rows: list[Question], reader: TrainedReader, most: int
+    rows: list[DataQuestion], reader: TrainedReader, most: int
 ) -> list[tuple[float, bool]]:
     """Return the margin of the best span, and whether it is right, for questions of relations."""
     results = []
@@ -152,11 +236,11 @@ def fit(rows: np.ndarray, right: np.ndarray) -> list[float]:
     return weights
 
 
-def fitted(results: list[Judged]) -> dict[str, float]:
-    """Return the weights of answers' margins and gaps."""
-    rows = np.array([(margin, min(gap, 8.0), 1.0) for margin, gap, _, _ in results])
-    weights = fit(rows, np.array([float(row[2]) for row in results]))
-    return dict(zip(("margin", "gap", "intercept"), weights, strict=True))
+def fitted_chance(results: list[Judged]) -> dict[str, float]:
+    """Return the weights of answers' worth and gaps."""
+    rows = np.array([(row.worth, min(row.gap, 8.0), 1.0) for row in results])
+    weights = fit(rows, np.array([float(row.right) for row in results]))
+    return dict(zip(("worth", "gap", "intercept"), weights, strict=True))
 
 
 def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
@@ -166,11 +250,11 @@ def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
     return dict(zip(("margin", "intercept"), weights, strict=True))
 
 
-def calibration(results: list[Judged], reader: TrainedReader, language: str) -> Any:
+def calibration(results: list[Judged], reader: TrainedReader, language: str, unit: Unit) -> Any:
     """Return the calibration error, and what answers above each probability are like."""
-    chances = np.array([reader.probability(*row[:2], language) for row in results])
-    right = np.array([row[2] for row in results])
-    answerable = np.array([row[3] for row in results])
+    chances = np.array([reader.probability(r.worth, r.gap, language, unit) for r in results])
+    right = np.array([row.right for row in results])
+    answerable = np.array([row.answerable for row in results])
     bins = np.minimum((chances * 10).astype(int), 9)
     error = sum(
         abs(chances[bins == n].mean() - right[bins == n].mean()) * np.mean(bins == n)
@@ -197,24 +281,31 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="measure on the report part, too")
     options = parser.parse_args()
     card = options.folder / "reader.json"
-    start = {"margin": 1.0, "gap": 0.0, "intercept": 0.0}
-    card.write_text(json.dumps(dict.fromkeys((*LANGUAGES, "relation"), start)) + "\n")
-    reader = TrainedReader(options.folder)
+    reader = ReadOnce(options.folder)
     rows = all_questions(options.data)
-    choose = [row for row in rows if part_of(row.title) == "choose"]
-    results = {name: judged(choose, reader, name, options.most) for name in LANGUAGES}
     related = relation_questions(options.data, None)
     related = [row for row in related if part_of(row.title) == "choose"]
-    weights = {language: fitted(results[language]) for language in LANGUAGES}
-    weights["relation"] = fitted_relations(judged_relations(related, reader, options.most))
-    card.write_text(json.dumps(weights) + "\n")
-    reader = TrainedReader(options.folder)
+    relation = fitted_relations(judged_relations(related, reader, options.most))
+    weights: dict[str, Any] = {"relation": relation}
+    parts = ("choose", "report") if options.report else ("choose",)
     for language in LANGUAGES:
-        print(json.dumps({"choose": language, **calibration(results[language], reader, language)}))
-        if options.report:
-            report = [row for row in rows if part_of(row.title) == "report"]
-            kept = judged(report, reader, language, options.most)
-            print(json.dumps({"report": language, **calibration(kept, reader, language)}))
+        weights[language] = {unit: dict(PLAIN) for unit in UNITS}
+        reader.weigh(weights)
+        for part in parts:
+            kept = [row for row in rows if row.answers and part_of(row.title) == part]
+            kept = [row for row in kept if language_of(row.context) == language]
+            source = Contexts(kept, language)
+            questions = ask(kept, source, options.most)
+            if part == "choose":
+                for unit in UNITS:
+                    weights[language][unit] |= fitted_worth(questions, source, reader, unit)
+            for unit in UNITS:
+                results = judged(questions, source, reader, unit)
+                if part == "choose":
+                    weights[language][unit] |= fitted_chance(results)
+                figures = calibration(results, reader, language, unit)
+                print(json.dumps({"part": part, "language": language, "unit": unit, **figures}))
+    card.write_text(json.dumps(weights, indent=1) + "\n")
 
 
 if __name__ == "__main__":
