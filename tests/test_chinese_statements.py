@@ -111,3 +111,10 @@ def test_a_pronoun_means_the_only_person_of_the_sentence_before(text: str, name:
 )
 def test_a_pronoun_may_stand_before_a_measure(text: str) -> None:
     assert extract(text, "白水河").failed is None
+
+
+def test_a_preposition_that_leads_to_nothing_leaves_its_sentence_readable() -> None:
+    rows = extract(
+        "到现在为止差不多 1 年 2 个月的时间，已经开源了十几个项目。", "湿地条例"
+    ).statements
+    assert ("开源", "十几个项目") in [(row["predicate"], row["object"]) for row in rows]
