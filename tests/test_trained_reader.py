@@ -1,5 +1,7 @@
 """The trained reader finds answers, refuses where there is none, and shows what comes nearest."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,12 @@ from tasks.reader.answers import (
     items_around,
     with_probabilities,
 )
-from tasks.reader.passage_reader import PassageReader
+from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import answer_from
 from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
+from tasks.retrieval.search import Hit
 from tasks.text.expected_answer import ExpectedAnswer
 from tasks.text.question import analyse
 from tests.small_edition import make_edition
@@ -179,6 +182,15 @@ class Unsure(TrainedReader):
 
     def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         return 0.8 if unit == "sentence" else 0.2
+
+
+def test_front_matter_answers_nothing() -> None:
+    front = "---\ntitle: Brenholm\ndate: 2024-05-06\n---\n"
+    fields: dict[str, Any] = {"text": front + HARBOUR, "span_start": 0}
+    fields |= {"document_id": "d", "uri": "u"}
+    text = _passage(Hit(0, fields, 1.0))
+    assert text.parts[0].evidence.text.startswith("The harbour of Brenholm")
+    assert len(text.parts) == 2
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import duckdb
 from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
+from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.minilm import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
@@ -144,7 +145,8 @@ class PassageReader(NamedThings):
 def _passage(hit: Hit) -> Text:
     text = hit.fields["text"]
     spans = sentences(text, language_of(text))
-    parts = (Part(start, end, _evidence(hit, start, end)) for start, end in spans)
+    body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
+    parts = (Part(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
     return Text(text, tuple(parts), _evidence(hit, 0, len(text)))
 
 

@@ -176,7 +176,7 @@ def _joined_subjects(tree: Tree) -> Iterator[tuple[int, int]]:
 
 
 def _is_numbered(tree: Tree, first: int, last: int) -> bool:
-    """Whether a number before a name is its first word: "433 Eros was discovered".
+    """Whether a number before a name is its first word: "612 Velda was discovered".
 
     It opens the sentence, and what follows is a subject, and singular: not "5 Swedes were".
     """
