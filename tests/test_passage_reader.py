@@ -72,7 +72,7 @@ def reader(edition: Edition) -> PassageReader:
         ("When was Marie Curie born?", "7 November 1867"),
         ("In which year did Marie Curie discover polonium?", "1898"),
         ("How long is the Danube?", "2,850 kilometres long"),
-        pytest.param(TWO_HOPS, "Vistula", marks=hard),
+        (TWO_HOPS, "Vistula"),
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
         ("What is the Danube?", "The Danube is 2,850 kilometres long and flows through Vienna."),

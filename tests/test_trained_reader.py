@@ -97,6 +97,11 @@ def test_a_sentence_that_answers_has_the_form_asked_for() -> None:
     assert sentence.text == HARBOUR
 
 
+def test_a_sentence_that_only_denies_the_question_answers_nothing() -> None:
+    rows = [("She did not build the harbour.", Span(0, 0, 3, 9.0, 9.0), 9.0)]
+    assert find_sentences(analyse("Who built the harbour?"), rows) == []
+
+
 @pytest.mark.parametrize(
     ("text", "expected", "right"),
     [

@@ -12,7 +12,7 @@ from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
 from tasks.text.languages import HAN
-from tasks.text.question import Question
+from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
 from tasks.text.values import find_values
 
@@ -95,14 +95,15 @@ def find_sentences(
 ) -> list[FoundAnswer]:
     """Return the sentences that say the answer somewhere, those of most worth first.
 
-    Each sentence comes with a span of it and its worth.
+    Each comes with a span and its worth. Beside function words it says more than the question does:
+    "She did not build it" says nobody who did.
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
     form = ExpectedAnswer(question.expected_answer.form)
     best: dict[str, FoundAnswer] = {}
     for text, span, worth in sorted(sentences, key=lambda row: -row[2]):
-        words = words_of(text, cut_chinese=cut)
+        words = words_of(text if cut else content_words(text), cut_chinese=cut)
         if not words <= question_words and text not in best and fits(text, form, lambda _: ()):
             best[text] = FoundAnswer(text, span, worth)
         if len(best) == MOST_ANSWERS:
