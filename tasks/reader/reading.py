@@ -1,7 +1,8 @@
 """Reads the answer to a question from passages and facts, in at most two rounds.
 
 If no text answers surely, the sentences nearest to the question lead on: texts about what they name
-are read after them, so that one window holds both (compare Xiong et al. 2021).
+are read after them, so that one window holds both (compare Xiong et al. 2021). Words that are not
+sure give way to a sentence that surely says the answer.
 """
 
 from dataclasses import dataclass, replace
@@ -215,7 +216,7 @@ class _Coverage:
 
 def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]:
     """Return texts about what the sentences nearest to a question name, each after its sentence."""
-    asked = question.text if question.is_chinese else question.content_words
+    content = question.text if question.is_chinese else question.content_words
     coverage = _Coverage(question, source)
     known = words_of(question.text)
 
@@ -233,7 +234,7 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
     texts = []
     for name, part in islice(reversed(pairs.items()), NAMES):
         covered = words_of(part.evidence.text)
-        open_ = " ".join(asked[a:b] for a, b, word in stems_of(asked) if word not in covered)
+        open_ = " ".join(content[a:b] for a, b, word in stems_of(content) if word not in covered)
         for text in source.about(name, open_):
             others = [other for other in text.parts if other.evidence.text != part.evidence.text]
             text = replace(text, parts=tuple(others))

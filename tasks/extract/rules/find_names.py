@@ -238,7 +238,7 @@ def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
     if word[:1].isupper():
         return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
-    # "Redis 7.2", but not "Apple 3.5 %"; "HD 20782", where the number hangs on the name.
+    # "Redis 7.2", but not "Apple 3.5 %"; "QXC 48213", where the number hangs on the name.
     counted = tree.pos[token + 1 : token + 2] in (["NOUN"], ["SYM"], ["NUM"])
     hangs = tree.dep[token] == "flat" and tree.lower[token - 1].strip(".") not in CALENDAR
     number = NUMBER if hangs else VERSION
