@@ -116,7 +116,8 @@ def passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
     title, text = (fact["title"], fact["text"]) if quoted else _document(fact["document"])
     pieces = split("", title, text, language, PASSAGE_TOKENS)
     piece = next(piece for piece in pieces if piece["span_end"] > fact["start"])
-    return piece | {"headings": fact["headings"]} if quoted else piece
+    known = {name: fact[name] for name in ("headings", "speaker") if name in fact}
+    return piece | known
 
 
 @cache

@@ -99,6 +99,13 @@ SENTENCES = [
     ("Apple's CEO, Tim Cook, visited Ottawa, Canada.", ("Ottawa", "located in", "Canada")),
     ("Shopify is based in Ottawa, Ontario, Canada.", ("Ontario", "located in", "Canada")),
     ("SAP has offices in Berlin, Paris and Rome.", ("SAP", "has offices in", "Rome")),
+    # what holds of a sort
+    (
+        "Line managers can approve ten days of leave.",
+        ("Line managers", "can approve", "ten days of leave"),
+    ),
+    ("All staff must sign the safety form.", ("staff", "must sign", "safety form")),
+    ("An appeal goes to your Head of Finance.", ("appeal", "goes to", "Head of Finance")),
     # dates and places of life
     (
         "Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
@@ -156,6 +163,20 @@ def test_terms_of_office_lists_and_what_is_passing_state_none(sentence: str, rel
     ],
 )
 def test_vague_predicates_and_bare_pronouns_yield_no_triple(sentence: str):
+    assert not read(sentence).triples
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A manager can approve ten days if the director agrees.",
+        "The manager can approve ten days of leave.",
+        "These managers can approve ten days of leave.",
+        "Your managers approve it.",
+        "Managers approved ten days of leave.",
+    ],
+)
+def test_what_is_conditional_past_or_known_from_before_holds_of_no_sort(sentence: str):
     assert not read(sentence).triples
 
 

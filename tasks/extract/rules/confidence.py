@@ -135,6 +135,22 @@ def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[
     }
 
 
+def general_features(tree: Tree, clause: Clause) -> dict[str, float]:
+    """Return what may keep a clause about a sort of things from holding for all of them."""
+    subject, verb = clause.subject, clause.predicate
+    fronted = any(tree.dep[c] in ("obl", "advcl") and c < subject for c in tree.children[verb])
+    return {
+        "head is general": 1.0,
+        "general, plural": float(tree.tag[subject] == "NNS"),
+        "general, with the": float(any(tree.lower[c] == "the" for c in tree.children[subject])),
+        "general, modal": float(any(tree.tag[token] == "MD" for token in clause.verb)),
+        "general, coordinated": float("conj" in {tree.dep[c] for c in tree.children[subject]}),
+        "general, behind a phrase": float(fronted),
+        "general, with a clause": float(any(tree.dep[c] == "advcl" for c in tree.children[verb])),
+        "general, subordinate": float(tree.dep[verb] not in ("ROOT", "conj")),
+    }
+
+
 def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, float]:
     """Return the features of a triple's head or tail."""
     tree = passage.tree

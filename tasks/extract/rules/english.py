@@ -28,9 +28,8 @@ from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import (
     RuleTriple,
-    head_of,
+    head_in,
     is_whole,
-    term_of,
     triple_row,
     with_period,
 )
@@ -185,6 +184,6 @@ def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
             yield from of_copula(passage, clause, subject)
         elif clause.kind == "verb":
             yield from of_enumeration(passage, clause, subject)
-            head = head_of(passage, subject) or term_of(passage, clause, subject)
+            head = head_in(passage, clause, subject)
             if head is not None:
                 yield from of_verb(passage, clause, head)

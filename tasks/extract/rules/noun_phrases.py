@@ -94,7 +94,8 @@ LONGEST_PHRASE = 12
 class Called:
     """How a phrase is called; `name` is empty of articles, `named` tells names from nouns.
 
-    A `term` is no name and nobody's: only a value can be said of it.
+    A `term` is no name and nobody's: only a value can be said of it. What is `general` is a sort of
+    things or persons, of which something holds wherever there are any.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Called:
     named: bool
     resolved: bool = False
     term: bool = False
+    general: bool = False
 
 
 def call(passage: ParsedPassage, head: int) -> Called | None:

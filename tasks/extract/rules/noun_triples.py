@@ -18,7 +18,7 @@ from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.relations import VAGUE_ADJECTIVES
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.triple import SORTS, RuleTriple, head_of, tail_of, term_of, triple_of
+from tasks.extract.rules.triple import SORTS, RuleTriple, head_in, tail_of, triple_of
 from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
@@ -50,7 +50,7 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
         placed = any(tree.pos[m] == "ADP" for m in marks) and noun not in passage.entities
         attributes = [] if a_kind or placed else list(of_attribute(passage, clause, subject, noun))
         yield from attributes
-        head = head_of(passage, subject) or term_of(passage, clause, subject)
+        head = head_in(passage, clause, subject)
         if head is None or marks or (attributes and not head.named):
             continue
         if tree.pos[noun] in ("ADJ", "ADV") and tree.child(noun, "det") is None:

@@ -13,6 +13,7 @@ from tasks.extract.rules.confidence import (
     end_features,
     end_states,
     features,
+    general_features,
     left_out,
     probability,
     sentence_features,
@@ -20,7 +21,7 @@ from tasks.extract.rules.confidence import (
 )
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import OFFICES
-from tasks.extract.rules.modality import standing_of
+from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     DETERMINERS,
     Called,
@@ -44,6 +45,7 @@ CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
 LONGEST_LIMIT = 16  # characters of "no later than"
 LONGEST_TERM = 6
 PASSING = word_set("next last first second other new current latest previous")
+GENERAL = word_set("a an all any each every")
 STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
@@ -100,6 +102,7 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
         **features(passage.tree, triple.clause, triple.rule, length, arguments),
         **sentence_features(passage, triple.clause),
         **antecedent_features(passage, head),
+        **(general_features(passage.tree, triple.clause) if head.general else {}),
         **left_out(passage, triple.clause, triple.tokens),
         **word_features(head.name, triple.relation, tail.name),
         **end_features(passage, "head", head),
@@ -245,6 +248,15 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
     return None if called is None else _owned_phrase(passage, subject)
 
 
+def head_in(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
+    """Return what a clause's subject is as a head: a name, a term, or a sort of things."""
+    return (
+        head_of(passage, subject)
+        or term_of(passage, clause, subject)
+        or general_of(passage, clause, subject)
+    )
+
+
 def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
     """Return a term of several words that a text gives a value: "the maximum file size is".
 
@@ -262,6 +274,32 @@ def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
     if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
         return None
     return Called(tree.join(tokens), "unknown", tokens, named=False, term=True)
+
+
+def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
+    """Return the noun phrase of whom or what something holds in general: "line managers".
+
+    What is so now, may be or must be is said of the sort: "staff can take ten days", but not what
+    is so on a condition. A noun alone behind "the" means one that was named before.
+    """
+    tree = passage.tree
+    if tree.pos[subject] != "NOUN" or clause.subject_from != "own":
+        return None
+    now = any(tree.tag[token] in ("VBZ", "VBP", "MD") for token in clause.verb)
+    if not now or conditions_of(tree, clause.predicate):
+        return None
+    determiners = {tree.lower[c] for c in tree.children[subject] if tree.dep[c] == "det"}
+    tokens = without_determiner(passage, whole_phrase(passage, subject))
+    while tokens and tree.lower[tokens[0]] in GENERAL:
+        tokens = tokens[1:]
+    owned = tree.child(subject, "nmod:poss") is not None
+    known = "the" in determiners or owned
+    if not determiners <= GENERAL | {"the"} or not int(known) < len(tokens) <= LONGEST_TERM:
+        return None
+    unclear = PASSING | POINTING | SORTS
+    if any(tree.lower[t] in unclear or tree.pos[t] in ("PRON", "ADV") for t in tokens):
+        return None
+    return Called(tree.join(tokens), "unknown", tokens, named=False, general=True)
 
 
 def _owned_phrase(passage: ParsedPassage, subject: int) -> Called | None:
