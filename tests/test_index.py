@@ -102,7 +102,8 @@ def test_a_walk_is_personalised_pagerank_but_for_a_small_rest() -> None:
 
 def test_the_same_tables_give_the_same_folder(tmp_path: Path) -> None:
     first, second = indexed(tmp_path / "a"), indexed(tmp_path / "b")
-    for name in ("passages.arrow", "notes.arrow", "vectors.npy", "vectors.rows.npy", "graph.npz"):
+    arrow = ("passages.arrow", "notes.arrow", "statements.arrow")
+    for name in (*arrow, "vectors.npy", "vectors.rows.npy", "graph.npz"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
     assert json.loads((first / "search.json").read_text()) == {
         "encoder": "counting",

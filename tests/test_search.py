@@ -1,12 +1,16 @@
 """Search finds by words, by meaning and by what a found passage leads to."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tasks.models.encoders.minilm import load_encoder
+from tasks.retrieval import search
 from tasks.retrieval.index import build_index
-from tasks.retrieval.search import Searcher
+from tasks.retrieval.search import Searcher, _best, _Vectors
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
 
@@ -77,6 +81,25 @@ def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path:
     build_index(tmp_path, encoder)
     question = "a dried plant stem left over from the harvest"
     assert Searcher(tmp_path, encoder).alike(analyse(question), 1)[0].fields["title"] == "Glass"
+
+
+def test_the_best_of_equal_scores_come_in_their_order() -> None:
+    scores = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
+    assert [_best(scores, k).tolist() for k in (1, 2, 3, 9)] == [
+        [1], [1, 0], [1, 0, 2], [1, 0, 2, 4, 3]
+    ]  # fmt: skip
+    assert not len(_best(np.zeros(0), 3))
+
+
+@pytest.mark.parametrize("kept", [0, 200_000])
+def test_vectors_are_compared_alike_from_the_file_and_from_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(search, "KEPT", kept)
+    vectors = np.eye(4, dtype=np.float16)[:3]
+    asking: Any = SimpleNamespace(encode=lambda texts: vectors[[1]].astype(np.float32))
+    found = _Vectors(vectors, np.array([0, 2, 3], np.int32), asking).likeness("?", 0, 4)
+    assert found.tolist() == [0, 0, 1, 0]
 
 
 def test_function_words_carry_no_meaning() -> None:

@@ -1,16 +1,19 @@
 """Statements beside triples: linked to entities, looked up, read, and never taken for more."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 import pytest
 
 from schemas.settings import EngineSettings, Settings
+from schemas.statements import Statement
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph, edition_graphs
 from tasks.programs.knowledge_bases.statements import are_linked, statements_around, statements_in
 from tasks.programs.program_run import run_program
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.refresh import refresh
+from tasks.retrieval.search import Hit, Searcher
 from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -92,6 +95,18 @@ def test_questions_are_answered_from_statements(
         assert replied.evidence[0].document_id
 
 
+def test_what_a_passage_states_is_found_by_its_row(edition: Edition) -> None:
+    searcher = Searcher(edition.path, None)
+    [passage] = [
+        hit for hit in searcher.alike(analyse("Nora Field")) if "Nora" in hit.fields["text"]
+    ]
+    stated = {row["statement_id"] for row in searcher.stated(passage.row)}
+    table = edition.table(Statement).to_pylist()
+    own = [row for row in table if row["passage_id"] == passage.fields["passage_id"]]
+    assert stated == {row["statement_id"] for row in own}
+    assert 0 < len(stated) < len(table)
+
+
 def test_a_program_is_told_what_is_but_a_statement(graph: EditionGraph) -> None:
     program = (
         "def search():\n"
@@ -135,5 +150,23 @@ def test_what_others_claim_or_is_sensitive_is_left_out() -> None:
     every = [*statements_around(con, ["e"], everything=True)]
     assert {stated.statement_id for stated in every} == {"plain", "sensitive"}
     assert every[0].words == "Nora met Ada in Rome 1998"
-    assert {stated.statement_id for stated in statements_in(con, ["p"])} == {"plain", "sensitive"}
-    assert not [*statements_in(con, ["q"])]
+
+
+class OnePassage:
+    """A search over one passage that states rows of a table."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._rows = con.table("statements").to_arrow_table().to_pylist()
+
+    def stated(self, passage: int) -> list[dict[str, Any]]:
+        return self._rows if passage == 0 else []
+
+
+def test_what_others_claim_in_a_passage_is_left_out() -> None:
+    con = duckdb.connect()
+    con.execute(STATED)
+    first, second = (Hit(row, {"uri": "file"}, 1.0) for row in range(2))
+    pairs = [*statements_in(OnePassage(con), [first, second])]
+    assert {stated.statement_id for stated, _ in pairs} == {"plain", "sensitive"}
+    assert {hit.row for _, hit in pairs} == {0}
+    assert pairs[0][0].place.uri == "file"

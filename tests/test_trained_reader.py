@@ -1,5 +1,6 @@
 """The trained reader finds answers, refuses where there is none, and shows what comes nearest."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from tasks.reader.answers import (
     with_probabilities,
 )
 from tasks.reader.passage_reader import PassageReader, _passage
-from tasks.reader.reading import answer_from
+from tasks.reader.reading import READ, answer_from, candidates
+from tasks.reader.texts import Part, Text
 from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
@@ -34,6 +36,9 @@ HARBOUR = (
     "island of Skar leave every two hours, and a ticket costs 12 crowns."
 )
 KITCHEN = "Soak the beans overnight. Cook them for ninety minutes with onions and a bay leaf."
+
+
+PLAIN_SOURCE: Any = SimpleNamespace(rarity=lambda word: 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +64,18 @@ def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer
     best = answers_of(reader, question, [KITCHEN, HARBOUR])[0]
     assert answer in best.text and best.span.text == 1
     assert HARBOUR[best.span.start : best.span.end].strip(" .").removeprefix("the ") == best.text
+
+
+def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
+    texts = [
+        Text(words, (Part(0, len(words), Evidence(text=words)),))
+        for words in [*(f"Pan {n} is hot. {KITCHEN}" for n in range(READ + 3)), HARBOUR]
+    ]
+    question = analyse("Who built the harbour of Brenholm?")
+    spans = [row.span for row in candidates(question, texts, PLAIN_SOURCE, reader)]
+    assert len({span.text for span in spans}) == READ
+    best = max(spans, key=lambda span: span.margin)
+    assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 
 
 def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:

@@ -13,7 +13,7 @@ from tasks.models.encoders.minilm import Encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
-from tasks.programs.knowledge_bases.statements import are_linked, statements_in
+from tasks.programs.knowledge_bases.statements import statements_in
 from tasks.programs.program_run import ProgramRun, run_program
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.reader.definition import name_to_define
@@ -154,13 +154,10 @@ class _Facts(NamedThings):
 
     def _stated(self, question: Question) -> list[tuple[str, Part]]:
         """Return what the passages most like a question state, also of things without a name."""
-        if not are_linked(self._con):
-            return []
-        hits = self._searcher.alike(question, NEAR_PASSAGES)
-        found = statements_in(self._con, [hit.fields["passage_id"] for hit in hits])
+        found = statements_in(self._searcher, self._searcher.alike(question, NEAR_PASSAGES))
         rows = [
             (s.words, Part(0, 0, evidence_from(s.words, "statement", s.place, s.confidence)))
-            for s in found
+            for s, _ in found
         ]
         return _nearest(rows, question, MOST_STATEMENTS)
 

@@ -1,5 +1,7 @@
 """Answers questions from the passages of an edition and from what they state, with the sources."""
 
+from collections.abc import Sequence
+
 import duckdb
 
 from schemas.answers import MIN_SCORE, Evidence
@@ -9,7 +11,7 @@ from tasks.ingest.front_matter import front_matter_end
 from tasks.models.encoders.minilm import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
-from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_in
+from tasks.programs.knowledge_bases.statements import Stated, statements_in
 from tasks.reader.definition import describe, name_to_define
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (
@@ -47,7 +49,6 @@ join asserted_triples t on t.graph = 'corpus' and t.relation = s.relation and t.
 where contains($answer, lower(s.head)) and s.head <> ''
 order by all
 """
-_WORDS = "select text[$start + 1 : $end] from documents where document_id = $document"
 
 
 class PassageReader(NamedThings):
@@ -61,7 +62,6 @@ class PassageReader(NamedThings):
         edition.check(DUCKDB_FILE, f"{Entity.table}.parquet", "search/")
         settings = settings or EngineSettings()
         self._con: duckdb.DuckDBPyConnection = edition.connect()
-        self._linked = are_linked(self._con)
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),
@@ -86,7 +86,7 @@ class PassageReader(NamedThings):
         """Return the passages that may answer a question, and what they state in other words."""
         hits = [*self._searcher.alike(question, ALIKE), *self._searcher.passages(question, WALKED)]
         hits = list({hit.row: hit for hit in hits}.values())
-        stated = self._stated(question, [hit.fields["passage_id"] for hit in hits])
+        stated = self._stated(question, hits)
         texts = [(hit, _passage(hit)) for hit in hits]
         for hit in hits:
             text = one_text(stated.get(hit.fields["passage_id"], ()))
@@ -114,10 +114,8 @@ class PassageReader(NamedThings):
         ).fetchall()
         return [value for (value,) in rows]
 
-    def _stated(self, question: Question, passages: list[str]) -> dict[str, list[tuple[str, Part]]]:
+    def _stated(self, question: Question, hits: Sequence[Hit]) -> dict[str, list[tuple[str, Part]]]:
         """Return the statements in which names stand for pronouns, those nearest to a question."""
-        if not self._linked:
-            return {}
         cut = question.is_chinese
         question_words = words_of(question.text, cut_chinese=cut)
 
@@ -125,21 +123,21 @@ class PassageReader(NamedThings):
             return len(question_words & words_of(stated.words, cut_chinese=cut))
 
         nearest: dict[str, list[tuple[str, Part]]] = {}
-        for stated in sorted(statements_in(self._con, passages), key=lambda s: -shared(s)):
-            part = self._as_said(stated) if shared(stated) else None
+        found = statements_in(self._searcher, hits)
+        for stated, hit in sorted(found, key=lambda pair: -shared(pair[0])):
+            part = _as_said(stated, hit) if shared(stated) else None
             if part and stated.subject not in part.evidence.text:
                 nearest.setdefault(stated.passage_id, []).append((stated.words, part))
             if sum(map(len, nearest.values())) == STATEMENTS:
                 break
         return nearest
 
-    def _as_said(self, stated: Stated) -> Part:
-        place = stated.place
-        values = {
-            "document": place.document_id, "start": place.span_start, "end": place.span_end
-        }  # fmt: skip
-        [(words,)] = self._con.execute(_WORDS, values).fetchall()
-        return Part(0, 0, evidence_from(words, "statement", place, stated.confidence))
+
+def _as_said(stated: Stated, hit: Hit) -> Part:
+    """Return a statement of a passage in the passage's own words."""
+    place, first = stated.place, hit.fields["span_start"]
+    words = hit.fields["text"][place.span_start - first : place.span_end - first]
+    return Part(0, 0, evidence_from(words, "statement", place, stated.confidence))
 
 
 def _passage(hit: Hit) -> Text:

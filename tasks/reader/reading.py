@@ -26,6 +26,7 @@ from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
+READ = 8  # texts of a round that are read, those that say most of the question
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
@@ -94,9 +95,12 @@ class Candidate:
 def candidates(
     question: Question, texts: list[Text], source: Source, reader: TrainedReader
 ) -> list[Candidate]:
-    """Return the spans of texts that may answer a question."""
+    """Return the spans that may answer a question, of the texts that say most of it."""
     coverage = _Coverage(question, source)
-    spans = reader.read(question.text, [text.words for text in texts])
+    shares = [coverage.share(text.words) for text in texts]
+    chosen = sorted(range(len(texts)), key=lambda number: -shares[number])[:READ]
+    spans = reader.read(question.text, [texts[number].words for number in chosen])
+    spans = [replace(span, text=chosen[span.text]) for span in spans]
     placed = ((span, texts[span.text].part_at(span.start)) for span in spans)
     return [
         Candidate(span, part, coverage.of(texts[span.text], part))

@@ -3,6 +3,7 @@
 It is built from the edition's Parquet files alone, in the order of their rows:
 
     passages.arrow, notes.arrow      the texts to show, open for random access
+    statements.arrow                 what each passage states, in the order of the passages
     words/{passages,notes,names}     tantivy indexes; English is stemmed, Chinese cut by rjieba
     vectors.npy, vectors.rows.npy    float16 (texts, dimensions), and the row of each text
     chinese_vectors.npy, ….rows.npy  the same for Chinese, if there is an encoder for it
@@ -29,6 +30,7 @@ from tasks.retrieval.texts import (
     rows_of,
     write_note_texts,
     write_passage_texts,
+    write_statements,
 )
 from tasks.text.languages import is_chinese
 from tasks.text.words import words_in_chinese, words_outside_chinese
@@ -48,6 +50,7 @@ def build_index(
     folder.mkdir(parents=True, exist_ok=True)
     passages = write_passage_texts(edition, folder / "passages.arrow")
     notes = write_note_texts(edition, folder / "notes.arrow")
+    write_statements(edition, folder / "statements.arrow")
     _index_words(folder / "words" / "passages", _columns(passages, "title", "headings", "text"))
     _index_words(folder / "words" / "notes", _columns(notes, "entity", "aspect", "text"))
     entities = _entity_rows(edition)

@@ -24,6 +24,7 @@ CANDIDATES = 1000  # texts with the best word scores
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
+KEPT = 200_000  # vectors, of which a copy is kept that is compared faster (300 MB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Searcher:
             "passages": open_texts(folder / "passages.arrow"),
             "notes": open_texts(folder / "notes.arrow"),
         }
+        stated = folder / "statements.arrow"  # that older editions lack
+        self._statements = open_texts(stated) if stated.exists() else None
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
         self._dense = {
@@ -58,6 +61,7 @@ class Searcher:
             ),
         }
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
+        self._latest: tuple[tuple[str, str], np.ndarray] | None = None
 
     @cached_property
     def _entities(self) -> dict[str, list[str]]:
@@ -112,6 +116,20 @@ class Searcher:
         """Return the k descriptions and aspects most similar to the question, best first."""
         return self._hits("notes", self._likeness("notes", question), k)
 
+    def stated(self, passage: int) -> list[dict[str, Any]]:
+        """Return the rows of the table `statements` that a passage states, by the passage's row."""
+        if self._statements is None:
+            return []
+        first, end = np.searchsorted(self._stating, [passage, passage + 1])
+        rows: list[dict[str, Any]] = self._statements.slice(first, end - first).to_pylist()
+        return rows
+
+    @cached_property
+    def _stating(self) -> np.ndarray:
+        """The row of each statement's passage."""
+        assert self._statements is not None
+        return self._statements["passage"].to_numpy()
+
     def about(self, name: str) -> Hit | None:
         """Return the first passage of a document whose title is the name, if there is one."""
         titled = self._walker.graph.titled
@@ -133,7 +151,16 @@ class Searcher:
         return start
 
     def _likeness(self, kind: str, question: Question) -> np.ndarray:
-        """Return the score of each text of a kind: its word score plus its cosine."""
+        """Return the score of each text of a kind: its word score plus its cosine.
+
+        A question is often asked of texts twice, with the graph and without: the latest is kept.
+        """
+        latest, key = self._latest, (kind, question.text)
+        if latest is None or latest[0] != key:
+            latest = self._latest = key, self._scores(kind, question)
+        return latest[1]
+
+    def _scores(self, kind: str, question: Question) -> np.ndarray:
         texts = self._texts[kind]
         scores = np.zeros(len(texts))
         rows, word_scores = self._words[kind].search(question.content_words, CANDIDATES)
@@ -146,22 +173,30 @@ class Searcher:
         return scores
 
     def _hits(self, kind: str, scores: np.ndarray, k: int) -> list[Hit]:
-        best = np.argsort(-scores, kind="stable")[:k]
         texts = self._texts[kind]
         return [
             Hit(int(row), texts.slice(int(row), 1).to_pylist()[0], float(scores[row]))
-            for row in best
+            for row in _best(scores, k)
             if scores[row] > 0
         ]
 
 
 def _start_passages(scores: np.ndarray) -> dict[int, float]:
-    best = np.argsort(-scores, kind="stable")[: SEEDS + 1]
+    best = _best(scores, SEEDS + 1)
     above = scores[best] - scores[best[-1]] if len(best) else np.zeros(0)
     total = above.sum()
     if total <= 0:
         return {}
     return {int(row): SEED_WEIGHT * value / total for row, value in zip(best, above, strict=True)}
+
+
+def _best(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return the rows of the k largest scores, the largest first, ties by row."""
+    if k < len(scores):
+        rows = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+    else:
+        rows = np.arange(len(scores))
+    return rows[np.argsort(-scores[rows], kind="stable")][:k]
 
 
 class _Vectors:
@@ -175,10 +210,16 @@ class _Vectors:
         query = self._encoder.encode([question])[0]
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
+        vectors = self._single if len(self._rows) <= KEPT else self._vectors
         for start in range(low, high, CHUNK):
             part = slice(start, min(start + CHUNK, high))
-            scores[self._rows[part] - first] = self._vectors[part].astype(np.float32) @ query
+            scores[self._rows[part] - first] = vectors[part].astype(np.float32, copy=False) @ query
         return scores
+
+    @cached_property
+    def _single(self) -> np.ndarray:
+        """The vectors in single precision; to make them so takes longer than to compare them."""
+        return self._vectors.astype(np.float32)
 
 
 def _open_vectors(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -30,6 +31,14 @@ NOTE_TEXTS = _columns(
     "kind fact_id entity_id entity aspect question text document_id passage_id span_start span_end "
     "graph"
 )
+# The statements of each passage together, which are spread over the edition's table.
+_STATEMENTS = """
+select p.file_row_number as passage, s.* exclude (engine_confidence, sensitivity)
+from read_parquet($passages, file_row_number = true) p
+join read_parquet($statements) s using (document_id, passage_id)
+where s.span_start >= p.span_start and s.span_start < p.span_end
+order by passage, s.span_start, s.statement_id
+"""
 
 
 def write_passage_texts(edition: Path, path: Path) -> pa.Table:
@@ -62,6 +71,17 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
                 ]
                 writer.write_table(pa.table(columns, NOTE_TEXTS.names).cast(NOTE_TEXTS))
     return open_texts(path)
+
+
+def write_statements(edition: Path, path: Path) -> None:
+    """Write the statements in the order of the passages, with the passages' rows."""
+    tables = (schemas.Passage, schemas.Statement)
+    files = {row.table: str(edition / f"{row.table}.parquet") for row in tables}
+    with duckdb.connect() as con:
+        rows = con.sql(_STATEMENTS, params=files).to_arrow_reader(BATCH)
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            for batch in rows:
+                writer.write_batch(batch)
 
 
 def open_texts(path: Path) -> pa.Table:

@@ -4,13 +4,14 @@ A statement is weaker than a triple: its ends are phrases, which need not be who
 wished, supposed, reported or due is left out, and so is what somebody else claims.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 
 from tasks.programs.knowledge_bases.protocol import Place
+from tasks.retrieval.search import Hit
 from tasks.text.languages import is_chinese
 
 MOST_STATEMENTS = 2_000  # around some entities
@@ -20,6 +21,11 @@ _LINKED = """
 select 1 from duckdb_columns()
 where table_name = 'asserted_statements' and column_name = 'subject_id' limit 1
 """
+_STATED = (
+    "statement_id", "subject_id", "argument_ids", "subject", "subject_name", "predicate", "object",
+    "arguments", "time", "place", "confidence", "passage_id", "document_id", "uri", "span_start",
+    "span_end",
+)  # fmt: skip
 _AROUND = """
 select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
        s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
@@ -30,19 +36,20 @@ where (list_contains($entities, s.subject_id) or list_has_any(s.argument_ids, $e
 order by s.confidence desc, s.statement_id
 limit $most
 """
-_INSIDE = """
-select s.statement_id, s.subject_id, s.argument_ids, s.subject, s.subject_name, s.predicate,
-       s.object, s.arguments, s."time", s.place, s.confidence, s.passage_id,
-       s.document_id, d.uri, s.span_start, s.span_end
-from asserted_statements s left join documents d using (document_id)
-where list_contains($passages, s.passage_id) and s.attribution = ''
-order by s.document_id, s.span_start, s.statement_id
-"""
 _DOUBTFUL = """
 select document_id, span_start, span_end from statements
 where list_contains($passages, passage_id)
   and (polarity = 'negative' or attribution <> '' or modality in ('reported', 'supposed', 'asked'))
 """
+_DOUBTS = frozenset({"reported", "supposed", "asked"})
+
+
+class Stating(Protocol):
+    """What knows the statements of passages; a search does."""
+
+    def stated(self, passage: int) -> list[dict[str, Any]]:
+        """Return the rows of the table `statements` that a passage states, by its row."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +90,25 @@ def statements_around(
     yield from _plain(con, con.execute(_AROUND, values).fetchall())
 
 
-def statements_in(con: duckdb.DuckDBPyConnection, passage_ids: Sequence[str]) -> Iterator[Stated]:
-    """Yield the statements of some passages, wherever these stand."""
-    yield from _plain(con, con.execute(_INSIDE, {"passages": list(passage_ids)}).fetchall())
+def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stated, Hit]]:
+    """Yield the statements of passages, each with its passage."""
+    for hit in hits:
+        rows = searcher.stated(hit.row)
+        doubtful = [
+            (row["span_start"], row["span_end"])
+            for row in rows
+            if row["polarity"] == "negative" or row["attribution"] or row["modality"] in _DOUBTS
+        ]
+        for row in rows:
+            if row["polarity"] == "positive" and row["modality"] == "asserted":
+                stated = _stated(tuple({**row, "uri": hit.fields["uri"]}[name] for name in _STATED))
+                if not row["attribution"] and not _holds(stated.place, doubtful):
+                    yield stated, hit
+
+
+def _holds(place: Place, clauses: Iterable[tuple[int, int]]) -> bool:
+    """Return whether one of some clauses stands in a place."""
+    return any(place.span_start <= start and end <= place.span_end for start, end in clauses)
 
 
 def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Iterator[Stated]:
@@ -96,9 +119,7 @@ def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Itera
     for document_id, start, end in con.execute(_DOUBTFUL, {"passages": passages}).fetchall():
         doubtful.setdefault(document_id, []).append((start, end))
     for stated in statements:
-        where = stated.place
-        clauses = doubtful.get(where.document_id, ())
-        if not any(where.span_start <= start and end <= where.span_end for start, end in clauses):
+        if not _holds(stated.place, doubtful.get(stated.place.document_id, ())):
             yield stated
 
 
