@@ -74,6 +74,9 @@ def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedRead
     question = analyse("Who built the harbour of Brenholm?")
     spans = [row.span for row in candidates(question, texts, PLAIN_SOURCE, reader)]
     assert len({span.text for span in spans}) == READ
+    assert {row.span.text for row in candidates(question, texts, PLAIN_SOURCE, reader, 1)} == {
+        READ + 3
+    }
     best = max(spans, key=lambda span: span.margin)
     assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 

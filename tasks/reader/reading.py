@@ -26,7 +26,7 @@ from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
-READ = 8  # texts of a round that are read, those that say most of the question
+READ, READ_NEXT = 8, 4  # texts of the rounds that are read, those that say most of the question
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
@@ -68,7 +68,8 @@ def answer_from(
     sure_of_words = max(SURE_OF_WORDS, least)
     if _is_sure(first.answers, sure_of_words):
         return _given(question, first, source, least)
-    second = read(question, _beyond(question, first.texts, source), source, reader, options)
+    beyond = _beyond(question, first.texts, source)
+    second = read(question, beyond, source, reader, options, READ_NEXT)
     if _is_sure(second.answers, sure_of_words):
         return _given(question, second, source, least)
     if not options and _is_sure(first.sentences, least):
@@ -93,12 +94,12 @@ class Candidate:
 
 
 def candidates(
-    question: Question, texts: list[Text], source: Source, reader: TrainedReader
+    question: Question, texts: list[Text], source: Source, reader: TrainedReader, most: int = READ
 ) -> list[Candidate]:
-    """Return the spans that may answer a question, of the texts that say most of it."""
+    """Return the spans that may answer a question, of the `most` texts that say most of it."""
     coverage = _Coverage(question, source)
     shares = [coverage.share(text.words) for text in texts]
-    chosen = sorted(range(len(texts)), key=lambda number: -shares[number])[:READ]
+    chosen = sorted(range(len(texts)), key=lambda number: -shares[number])[:most]
     spans = reader.read(question.text, [texts[number].words for number in chosen])
     spans = [replace(span, text=chosen[span.text]) for span in spans]
     placed = ((span, texts[span.text].part_at(span.start)) for span in spans)
@@ -115,9 +116,10 @@ def read(
     source: Source,
     reader: TrainedReader,
     options: tuple[str, ...] = (),
+    most: int = READ,
 ) -> Read:
-    """Return the answers of texts, the likeliest first."""
-    rows = candidates(question, texts, source, reader)
+    """Return the answers of the `most` texts that say most of a question, the likeliest first."""
+    rows = candidates(question, texts, source, reader, most)
     language, noun = question.language, question.expected_answer.noun
 
     def words_worth(row: Candidate) -> float:
