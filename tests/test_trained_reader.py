@@ -21,7 +21,7 @@ from tasks.reader.answers import (
 )
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
-from tasks.reader.texts import Part, Text
+from tasks.reader.texts import Part, Text, evidence_from
 from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
@@ -68,7 +68,7 @@ def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer
 
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
     texts = [
-        Text(words, (Part(0, len(words), Evidence(text=words)),))
+        Text(words, (Part(0, len(words), evidence_from(words, "passage", None, 1.0)),))
         for words in [*(f"Pan {n} is hot. {KITCHEN}" for n in range(READ + 3)), HARBOUR]
     ]
     question = analyse("Who built the harbour of Brenholm?")
