@@ -100,6 +100,20 @@ def test_no_word_of_an_answer_is_cut() -> None:
     assert answer.text == "Tove Lindqvist"
 
 
+@pytest.mark.parametrize(
+    ("text", "span", "answer"),
+    [
+        ("《潮汐历》由林海生编写。", "潮汐历》由林海", "潮汐历》由林海"),  # an unknown name
+        ("该校成立于朝鲜民主主义人民共和国。", "鲜民主主义人民共和", "朝鲜民主主义人民共和国"),
+        ("負責的是吳教授。", "吳教", "吳教授"),
+    ],
+)
+def test_no_chinese_word_of_the_dictionary_is_cut(text: str, span: str, answer: str) -> None:
+    cut = Span(0, text.index(span), text.index(span) + len(span), 5.0, 5.0)
+    [given] = find_answers(analyse("是哪个？"), [text], [(cut, 5.0)], lambda name: ())
+    assert given.text == answer
+
+
 def test_an_answer_says_more_than_the_question(reader: TrainedReader) -> None:
     answers = answers_of(reader, "Which island do ferries from Brenholm go to?", [HARBOUR])
     assert answers and all(a.text.lower() not in ("brenholm", "island") for a in answers)

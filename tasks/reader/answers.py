@@ -4,9 +4,11 @@ An answer has the form that the question asks for and says more than the questio
 likely as answers with such margins were right on questions kept back (`training/calibrate.py`).
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
@@ -18,6 +20,7 @@ from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
+LONGEST_RUN = 60  # Chinese characters before and after an answer whose words are looked at
 LONE_GAP = 4.0  # of an answer beside which there is no other
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
@@ -123,11 +126,27 @@ def _whole_words(text: str, span: Span) -> Span:
         start -= 1
     while start < end < len(text) and _joined(text[end - 1 : end + 1]):
         end += 1
+    for run in HAN.finditer(text, max(0, start - LONGEST_RUN), end + LONGEST_RUN):
+        for first, last in _dictionary_words(run.group()):
+            first, last = first + run.start(), last + run.start()
+            start = first if first < start < last else start
+            end = last if first < end < last else end
     return replace(span, start=start, end=end)
 
 
 def _joined(pair: str) -> bool:
     return pair.isalnum() and not HAN.search(pair)
+
+
+@lru_cache(maxsize=256)
+def _dictionary_words(run: str) -> list[tuple[int, int]]:
+    """Return the places of the words of a run of Chinese characters that the dictionary knows."""
+    from tasks.text.chinese_words import segmenter, simplified
+
+    words = segmenter().cut(simplified(run))
+    ends = itertools.accumulate(map(len, words))
+    places = ((end - len(word), end, word) for word, end in zip(words, ends, strict=True))
+    return [(start, end) for start, end, word in places if segmenter().has_word(word)]
 
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
