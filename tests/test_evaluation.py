@@ -14,7 +14,13 @@ from tasks.graphs.graph import Graph
 from tasks.questions.formats.metaqa import read_metaqa
 from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
 from tasks.questions.question import Benchmark, BenchmarkQuestion
-from tasks.questions.splits import keyed_by_component, sample, sample_apart, split
+from tasks.questions.splits import (
+    keyed_by_component,
+    sample,
+    sample_apart,
+    split,
+    split_by_relation,
+)
 from tests.measured_films import FILMS
 
 
@@ -49,6 +55,7 @@ def test_metaqa_folder_is_read_with_topics_hops_and_its_graph(films: Path) -> No
     assert (first.exact, second.exact, third.exact) == (True, False, None)
     assert second.answers == ("The Long Ferry", "X")
     assert second.kind == "director_to_movie"
+    assert (second.gold, third.gold) == (("directed_by",), ())
     assert (third.hops, third.dataset) == (2, "metaqa 2-hop")
     assert benchmark.graphs[0].source == films / "kb.txt.gz"
     assert read_metaqa(films / "2-hop" / "qa_dev.txt").graphs == benchmark.graphs
@@ -112,6 +119,20 @@ def test_no_topic_is_on_both_sides_of_a_split() -> None:
     assert sample_apart(questions, 10) == sample_apart(questions, 20)[:10]
     halves = [*sample(questions, 60), *sample_apart(questions, len(questions) - 60)]
     assert {*map(id, halves)} == {*map(id, questions)}
+
+
+def test_a_relation_of_a_fold_is_in_no_question_that_is_learned_from() -> None:
+    golds = [("a",), ("a_inverse", "b"), ("c",), ("c", "b"), ("d",), ()]
+    questions = [question((), gold=gold) for gold in golds]
+    for fold in range(4):
+        train, test = split_by_relation(Benchmark("b", questions), fold, folds=4)
+        held_out = {name[0] for q in test for name in q.gold} - {
+            name[0] for q in train for name in q.gold
+        }
+        assert len(train) + len(test) == 5
+        assert all(held_out & {name[0] for name in q.gold} for q in test)
+    everywhere = [q for f in range(4) for q in split_by_relation(Benchmark("b", questions), f)[1]]
+    assert {q.gold for q in everywhere} == set(golds) - {()}
 
 
 def test_questions_that_share_an_entity_share_their_key() -> None:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load, save
 
 from schemas.errors import DamageError
 from tasks.graphs.graph import Graph
 from tasks.programs.planner.learn import Example, Learned, learn
-from tasks.programs.planner.path_model import PathModel
+from tasks.programs.planner.path_model import TRUST, PathModel
 from tasks.programs.planner.paths import follow, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
@@ -21,7 +22,7 @@ from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint
 from tasks.progress import silent
 from tasks.text.question import analyse
-from tests.film_questions import ONE_HOP, TWO_HOPS, examples, graph
+from tests.film_questions import ONE_HOP, TWO_HOPS, examples, film, graph
 from tests.graph_knowledge_base import GraphKnowledgeBase
 from warehouse.home import Home
 
@@ -118,6 +119,26 @@ def test_paths_are_learned_from_answers_alone(
     right = [names(films, p[0]) == set(q.answers) for p, q in zip(plans, new, strict=True)]
     assert sum(right) >= 0.98 * len(right)
     assert all(abs(sum(one.share for one in plan) - 1) < 1e-3 for plan in plans)
+
+
+def test_a_relation_that_no_example_means_is_judged_by_its_name(
+    films: Graph, questions: list[Example]
+) -> None:
+    known = [q for q in questions if "in what year" not in q.question and "first" not in q.question]
+    learned = learn(films, known, silent)
+    planner = Planner(films, learned.model, learned.paths)
+    wordings = [analyse(f"what release year did {film(n)} have") for n in range(40)]
+    paths = [[films.relations[r] for r, _ in plans[0].path] for plans in planner.plan(wordings)]
+    assert paths.count(["release_year"]) >= 38
+
+
+def test_weights_of_an_earlier_release_count_fully(learned: Learned, tmp_path: Path) -> None:
+    weights = load(learned.model.to_bytes())
+    earlier = {n: w for n, w in weights.items() if n not in ("uses", *TRUST)}
+    (tmp_path / "w.safetensors").write_bytes(save(earlier))
+    model = PathModel.load(tmp_path / "w.safetensors")
+    assert model.uses.min() > 1e5
+    assert not any(model.weights[name].any() for name in TRUST)
 
 
 def test_learning_the_same_gives_the_same(films: Graph, questions: list[Example]) -> None:

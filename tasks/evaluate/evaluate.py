@@ -4,7 +4,7 @@ import json
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 BATCH = 256  # questions between two reports of progress
+Sides = tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]
 COMPARED = 2000  # questions for the baselines, enough to know a share to about 0.02
 
 
@@ -36,14 +37,15 @@ class Measurement:
     """How a benchmark is measured.
 
     `limit` takes the first questions of a seeded shuffle. With `learn` the system learns from the
-    training part, or from a seeded half; without it, all questions are test questions. `zero_shot`
-    also measures the system before it learns. `answers` is the file to which every answer is
-    written, one JSON object per line.
+    training part, or from a seeded half; without it, all questions are test questions. `divide`
+    returns the training and the test questions instead. `zero_shot` also measures the system before
+    it learns. `answers` is the file to which every answer is written, one JSON object per line.
     """
 
     graph: str | None = None
     limit: int | None = None
     learn: bool = True
+    divide: Callable[[Benchmark], Sides] | None = None
     zero_shot: bool = False
     baselines: Sequence[str] = BASELINES
     answers: Path | None = None
@@ -73,7 +75,8 @@ def evaluate(
         edition, measured, learned = None, _from_memory(benchmark, system, settings, how, report), 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
-        train, test = split(benchmark, learn=how.learn)
+        divided = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
+        train, test = divided
         test, learned = sample(test, how.limit), len(train) if how.learn else 0
         with edition.pinned() as pinned:
             measured = _measure(home, pinned, system, settings, how, train, test, report)

@@ -2,7 +2,9 @@
 
 No gold paths are given. The paths that lead from a topic to exactly the answers are the likely
 ones, and the model is fitted so that together they get all of a question's probability: where
-several fit one question, the other questions decide (latent paths, marginal likelihood).
+several fit one question, the other questions decide (latent paths, marginal likelihood). Part of
+the steps leave relations out (see `.explained`), so that relations which no question meant are
+judged by their names.
 """
 
 from collections import Counter
@@ -13,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.programs.planner.explained import Absences, Explained
 from tasks.programs.planner.path_model import (
     LONGEST,
     TABLES,
+    TRUST,
     Candidate,
     Encoding,
     PathModel,
-    Rows,
     one_thread,
 )
 from tasks.programs.planner.paths import (
@@ -47,7 +50,7 @@ POORLY = 0.9  # fit of short paths below which longer ones are tried
 LEAST = 0.1  # F1 of answers below which a path explains nothing
 EXTENDED = 2  # paths of two hops whose third hops are negative candidates
 MOST = 8_000  # examples to learn from
-WRONG = 100  # negative candidates per question and step
+FEW_RATE = 0.05  # rate of the few weights that tell how far to trust what was learned
 
 Scored = tuple[Topic, Path, float]  # and how well the path's end fits the answers, 0 to 1
 
@@ -59,27 +62,6 @@ class Example:
     question: str
     answers: tuple[str, ...]
     key: str = ""
-
-
-@dataclass
-class _Explained:
-    """An example with its candidates, and how well each explains the answers, 0 to 1."""
-
-    rows: Rows
-    fit: np.ndarray  # float32 (candidates,)
-
-    def best_grams(self) -> list[np.ndarray]:
-        """Return the n-grams of the question's readings that explain the answers best."""
-        best = self.rows.readings[self.fit >= self.fit.max()]
-        return [self.rows.grams[reading] for reading in np.unique(best)]
-
-    def sample(self, random: np.random.Generator) -> "_Explained":
-        """Return the example with all candidates that explain something and some of the others."""
-        wrong = np.flatnonzero(self.fit == 0)
-        if len(wrong) > WRONG:
-            wrong = random.choice(wrong, WRONG, replace=False)
-        chosen = np.concatenate([np.flatnonzero(self.fit), wrong])
-        return _Explained(self.rows.take(chosen), self.fit[chosen])
 
 
 @dataclass
@@ -115,7 +97,7 @@ def explained_examples(graph: Graph, examples: Sequence[Example], report: Report
 
 def _explain(
     graph: Graph, examples: Sequence[Example], report: Report
-) -> tuple[list[_Explained], list[Path]]:
+) -> tuple[list[Explained], list[Path]]:
     """Return the examples that some path explains, with all their candidates."""
     uses: Counter[Path] = Counter()
     scored_examples: list[tuple[list[Scored], Nodes]] = []
@@ -143,7 +125,9 @@ def _explain(
     frequent = [path for path, n in uses.most_common() if n >= SEEN]
     longer = [path for path in frequent if len(path) == LONGEST]
     encoding = Encoding(graph)
-    rows = [_with_known(graph, encoding, scored, gold, longer) for scored, gold in scored_examples]
+    rows = [
+        _with_known(graph, encoding, scored, gold, longer, uses) for scored, gold in scored_examples
+    ]
     return [row for row in rows if row is not None], frequent
 
 
@@ -153,8 +137,12 @@ def _with_known(
     scored: list[Scored],
     gold: Nodes,
     longer: list[Path],
-) -> _Explained | None:
-    """Return an example whose candidates include the long paths that other questions mean."""
+    uses: Counter[Path],
+) -> Explained | None:
+    """Return an example whose candidates include the long paths that other questions mean.
+
+    Of the paths that explain it best the most used one is taken to be meant.
+    """
     topics = {id(topic): topic for topic, _, _ in scored}
     rows = {(id(topic), path): (topic, path, score) for topic, path, score in scored}
     for topic in topics.values():
@@ -166,7 +154,9 @@ def _with_known(
         rows.setdefault((id(topic), path), (topic, path, _fit_of(nodes, gold)))
     fit = np.array([fit for _, _, fit in rows.values()], np.float32)
     candidates = [Candidate(topic, path) for topic, path, _ in rows.values()]
-    return _Explained(encoding.rows(candidates), fit)
+    best = [candidates[n].path for n in np.flatnonzero(fit == fit.max())]
+    meant = max(best, key=lambda path: uses[path])
+    return Explained(encoding.rows(candidates), fit, tuple(2 * r + inverse for r, inverse in meant))
 
 
 def _extended(
@@ -202,7 +192,7 @@ def _best(scored: Sequence[Scored]) -> float:
     return max((score for _, _, score in scored), default=0.0)
 
 
-def _epochs(graph: Graph, explained: list[_Explained], report: Report, seed: int) -> int:
+def _epochs(graph: Graph, explained: list[Explained], report: Report, seed: int) -> int:
     """Return the number of epochs after which a held-out part of the examples is likeliest.
 
     Where wordings are many and rare, more epochs overfit.
@@ -219,7 +209,7 @@ def _epochs(graph: Graph, explained: list[_Explained], report: Report, seed: int
     return EPOCHS[int(np.argmin(losses))]
 
 
-def _mean_loss(model: PathModel, graph: Graph, explained: list[_Explained]) -> float:
+def _mean_loss(model: PathModel, graph: Graph, explained: list[Explained]) -> float:
     import torch
 
     encoding, total = Encoding(graph), 0.0
@@ -232,7 +222,7 @@ def _mean_loss(model: PathModel, graph: Graph, explained: list[_Explained]) -> f
 
 def _fit(
     graph: Graph,
-    explained: list[_Explained],
+    explained: list[Explained],
     epochs: int,
     report: Report,
     seed: int,
@@ -242,9 +232,13 @@ def _fit(
     import torch
 
     model, encoding = PathModel(seed), Encoding(graph)
-    tables = [weights for name, weights in model.weights.items() if name in TABLES]
-    others = [weights for name, weights in model.weights.items() if name not in TABLES]
-    optimizers = [torch.optim.SparseAdam(tables, RATE), torch.optim.Adam(others, RATE)]
+    for example in explained:
+        model.uses[[encoding.name_bucket(hop) for hop in set(example.hops)]] += 1
+    absences = Absences(explained, len(graph.relations), seed)
+    tables, few = ([model.weights[name] for name in names] for names in (TABLES, TRUST))
+    others = [w for name, w in model.weights.items() if name not in (*TABLES, *TRUST)]
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": few, "lr": FEW_RATE}]
+    optimizers = [torch.optim.SparseAdam(tables, RATE), torch.optim.Adam(groups, RATE)]
     random = np.random.default_rng(seed)
     steps = -(-len(explained) // BATCH) * epochs
     schedules = [torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.05, steps) for o in optimizers]
@@ -252,7 +246,8 @@ def _fit(
     for _ in range(epochs):
         order = random.permutation(len(explained))
         for start in range(0, len(order), BATCH):
-            chosen = [explained[n].sample(random) for n in order[start : start + BATCH]]
+            sampled = [explained[n].sample(random) for n in order[start : start + BATCH]]
+            chosen = [absences.without_some(example) for example in sampled]
             for optimizer in optimizers:
                 optimizer.zero_grad()
             _loss(model, encoding, chosen).backward()
@@ -264,7 +259,7 @@ def _fit(
     return model
 
 
-def _loss(model: PathModel, encoding: Encoding, examples: Sequence[_Explained]) -> Any:
+def _loss(model: PathModel, encoding: Encoding, examples: Sequence[Explained]) -> Any:
     """Return the mean negative log-likelihood of the answers, marginalised over paths."""
     import torch
 

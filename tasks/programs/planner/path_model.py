@@ -2,8 +2,9 @@
 
 The n-grams of the question and of the relation are summed to vectors; a hop's score is the product
 of both, with a matrix for each place in a path. Added to this are the words that question and
-relation share, the features of the topic, and how often such words mean this very path. Questions
-share only n-grams, so a relation that was never seen is scored by its name.
+relation share, the features of the topic, and how often such words mean this very path. What was
+learned of a relation counts as far as examples meant it. For the rest its name counts: what it
+shares with the question, and whether the question has words that were never learned from.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,11 @@ RELATION_BUCKETS = 1 << 15
 PATH_BUCKETS = 1 << 14
 TOPIC_FEATURES = 5
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
+FEW = 2.0  # examples that mean a hop, from which on its vectors count by half
+MANY = 1e6  # examples of each hop of a model that did not count them
+TRUST = ("unseen", "strange")  # what counts where the learned vectors are not trusted
+NOTHING = np.zeros(0, np.int64)
+COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted", "unknown")
 
 
 @dataclass(frozen=True)
@@ -49,17 +55,20 @@ class Rows:
     """The candidates of one question as arrays that do not change while a model is fitted."""
 
     grams: list[np.ndarray]  # hashed n-grams of each reading of the question
+    words: list[np.ndarray]  # hashed content words of each reading
     readings: np.ndarray  # int64 (candidates,)
     hops: np.ndarray  # int64 (candidates, 3): number of the hop, -1 for none
     lengths: np.ndarray  # int64 (candidates,)
     shared: np.ndarray  # float32 (candidates, 3 * OVERLAPS)
     topics: np.ndarray  # float32 (candidates, TOPIC_FEATURES)
     paths: np.ndarray  # int64 (candidates,)
+    trusted: np.ndarray  # float32 (candidates, 3): 0 for a hop to be scored as one never learned
+    unknown: np.ndarray  # float32 (candidates,): share of the reading's content words
 
     def take(self, chosen: np.ndarray) -> "Rows":
         """Return the rows of some candidates."""
-        parts = (self.readings, self.hops, self.lengths, self.shared, self.topics, self.paths)
-        return Rows(self.grams, *(part[chosen] for part in parts))
+        parts = (getattr(self, name)[chosen] for name in COLUMNS)
+        return Rows(self.grams, self.words, *parts)
 
 
 @dataclass
@@ -70,14 +79,19 @@ class Batch:
     question: np.ndarray  # int64 (candidates,)
     readings: tuple[np.ndarray, np.ndarray]  # n-grams of all readings, and where each begins
     relations: tuple[np.ndarray, np.ndarray]  # n-grams of the hops in this batch, likewise
+    names: np.ndarray  # int64 (hops,): buckets of their whole names
 
 
 class Encoding:
     """Turns candidates of one graph into arrays."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Number the hops of a graph, its relations in either direction, as 2 r + inverse."""
+    def __init__(self, graph: Graph, known: np.ndarray = NOTHING) -> None:
+        """Number the hops of a graph, its relations in either direction, as 2 r + inverse.
+
+        `known` are the n-grams that were learned from, int64, sorted.
+        """
         self.graph = graph
+        self._known = known
         self._bags: dict[int, np.ndarray] = {}
         self._paths: dict[Path, int] = {}
 
@@ -86,6 +100,8 @@ class Encoding:
         topics = list({id(candidate.topic): candidate.topic for candidate in candidates}.values())
         numbers = {id(topic): number for number, topic in enumerate(topics)}
         features = [_topic_features(self.graph, topic) for topic in topics]
+        words = [content_features(topic.masked) for topic in topics]
+        known = [share_known(w, self._known) if len(w) else 1.0 for w in words]
         readings = np.array([numbers[id(candidate.topic)] for candidate in candidates], np.int64)
         hops = np.full((len(candidates), LONGEST), -1, np.int64)
         shared = np.zeros((len(candidates), LONGEST, OVERLAPS), np.float32)
@@ -99,31 +115,38 @@ class Encoding:
                 earlier.add(relation)
         return Rows(
             grams=[question_features(topic.masked) for topic in topics],
+            words=words,
             readings=readings,
             hops=hops,
             lengths=np.array([len(candidate.path) for candidate in candidates], np.int64),
             shared=shared.reshape(len(candidates), -1),
             topics=np.array(features, np.float32)[readings],
             paths=np.array([self._path(candidate.path) for candidate in candidates], np.int64),
+            trusted=np.ones(hops.shape, np.float32),
+            unknown=1 - np.array(known, np.float32)[readings],
         )
 
     def batch(self, questions: Sequence[Rows]) -> Batch:
         """Return the rows of some questions, none of them empty, as one batch."""
         grams = [bag for rows in questions for bag in rows.grams]
         firsts = np.cumsum([0, *(len(rows.grams) for rows in questions[:-1])])
-        names = ("readings", "hops", "lengths", "shared", "topics", "paths")
-        columns = {n: np.concatenate([getattr(rows, n) for rows in questions]) for n in names}
+        columns = {n: np.concatenate([getattr(rows, n) for rows in questions]) for n in COLUMNS}
         question = np.repeat(np.arange(len(questions)), [len(rows.paths) for rows in questions])
         columns["readings"] += firsts[question]
         hops = columns["hops"]
         used, hops[hops >= 0] = np.unique(hops[hops >= 0], return_inverse=True)
         question_grams, offsets = _bagged(grams)
         return Batch(
-            rows=Rows(grams, **columns),
+            rows=Rows(grams, [], **columns),
             question=question,
             readings=(question_grams % QUESTION_BUCKETS, offsets),
             relations=_bagged([self._bag(int(hop)) for hop in used]),
+            names=np.array([self.name_bucket(int(hop)) for hop in used], np.int64),
         )
+
+    def name_bucket(self, hop: int) -> int:
+        """Return the bucket of a hop's whole name."""
+        return int(self._bag(hop)[-1])
 
     def _bag(self, hop: int) -> np.ndarray:
         if hop not in self._bags:
@@ -138,6 +161,14 @@ class Encoding:
             name = " ".join(hops).encode("utf-8", "surrogatepass")
             self._paths[path] = crc32(name) % PATH_BUCKETS
         return self._paths[path]
+
+
+def share_known(grams: np.ndarray, known: np.ndarray) -> float:
+    """Return the share of n-grams, at least one, that are among the known, sorted ones."""
+    if not len(known):
+        return 0.0
+    places = np.searchsorted(known, grams).clip(max=len(known) - 1)
+    return float((known[places] == grams).mean())
 
 
 def _bagged(bags: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +203,8 @@ def one_thread() -> Iterator[None]:
 class PathModel:
     """The model's weights; scores are comparable within one question only.
 
-    `known` holds the n-grams of the questions that were learned from, int64, sorted.
+    `known` holds the n-grams of the questions that were learned from, int64, sorted; `uses` the
+    number of examples that meant each hop, float32 (RELATION_BUCKETS,), by the bucket of its name.
     """
 
     def __init__(self, seed: int | None = 0) -> None:
@@ -189,16 +221,19 @@ class PathModel:
                 return torch.zeros(*shape)
             return (torch.randn(*shape, generator=generator) * scale).requires_grad_()
 
-        self.known = np.zeros(0, np.int64)
+        self.known = NOTHING
+        self.uses = np.zeros(RELATION_BUCKETS, np.float32)
         eye = torch.eye(DIMENSIONS).repeat(len(PLACES), 1, 1)
         self.weights: dict[str, Any] = {
-            "question": small(QUESTION_BUCKETS, DIMENSIONS),
+            "question": torch.zeros(QUESTION_BUCKETS, DIMENSIONS).requires_grad_(),
             "relation": small(RELATION_BUCKETS, DIMENSIONS),
             "place": eye.requires_grad_(),
             "length": small(LONGEST, DIMENSIONS, scale=0.01),
             "length_bias": torch.tensor([0.0, -1.0, -2.0]).requires_grad_(),
             "path": small(PATH_BUCKETS, DIMENSIONS, scale=0.01),
             "shared": torch.ones(LONGEST * OVERLAPS).requires_grad_(),
+            "unseen": torch.zeros(LONGEST * OVERLAPS).requires_grad_(),
+            "strange": torch.zeros(LONGEST * 2).requires_grad_(),
             "read": torch.tensor([4.0, 1.0, 1.0, 0.5, 0.5]).requires_grad_(),
         }
 
@@ -218,18 +253,29 @@ class PathModel:
         places = torch.einsum("qd,pde->qpe", questions, weights["place"])
         pair, lengths = torch.from_numpy(rows.readings), torch.from_numpy(rows.lengths)
         hops = torch.from_numpy(rows.hops)
-        score = torch.from_numpy(rows.shared) @ weights["shared"]
+        trust = torch.from_numpy(self._trust(batch))
+        shared, missing = torch.from_numpy(rows.shared), 1 - trust
+        score = shared @ weights["shared"]
+        score = score + (shared * missing.repeat_interleave(OVERLAPS, 1)) @ weights["unseen"]
+        strange = torch.cat([missing, missing * torch.from_numpy(rows.unknown)[:, None]], 1)
+        score = score + strange @ weights["strange"]
         score = score + torch.from_numpy(rows.topics) @ weights["read"]
         score = score + weights["length_bias"][lengths - 1]
         whole = embedding(torch.from_numpy(rows.paths), weights["path"], sparse=True)
-        own = weights["length"][lengths - 1] + whole
+        own = weights["length"][lengths - 1] + whole * trust.prod(1)[:, None]
         score = score + (questions[pair] * own).sum(1)
         for hop in range(LONGEST):
             there = hops[:, hop] >= 0
             place = torch.tensor([PLACES.get((length, hop), 0) for length in range(1, LONGEST + 1)])
             by_hop = places[pair, place[lengths - 1]] * relations[hops[:, hop].clamp(min=0)]
-            score = score + by_hop.sum(1) * there
+            score = score + by_hop.sum(1) * there * trust[:, hop]
         return score
+
+    def _trust(self, batch: Batch) -> np.ndarray:
+        """Return how far what was learned of each hop counts, float32 (candidates, 3), 0 to 1."""
+        hops, uses = batch.rows.hops, self.uses[batch.names]
+        trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted
+        return np.where(hops < 0, np.float32(1), trust)
 
     def familiar(self, masked: str) -> float:
         """Return the share of a masked question's n-grams that were learned from, 0 to 1.
@@ -238,7 +284,7 @@ class PathModel:
         released` in nothing else.
         """
         parts = (question_features(masked), content_features(masked))
-        return min(float(np.isin(part, self.known).mean()) for part in parts if len(part))
+        return min(share_known(part, self.known) for part in parts if len(part))
 
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""
@@ -246,15 +292,20 @@ class PathModel:
         from safetensors.torch import save
 
         halves = {name: weights.detach().half() for name, weights in self.weights.items()}
-        return save({**halves, "known": torch.from_numpy(self.known)})
+        counts = {"known": torch.from_numpy(self.known), "uses": torch.from_numpy(self.uses)}
+        return save({**halves, **counts})
 
     @classmethod
     def load(cls, path: File) -> "PathModel":
-        """Return the model whose weights lie in a file."""
+        """Return the model whose weights lie in a file.
+
+        What an earlier release learned counts fully, as it did not count the uses of relations.
+        """
         from safetensors.torch import load_file
 
-        model = cls.__new__(cls)
-        loaded = load_file(path)
+        model, loaded = cls(seed=None), load_file(path)
         model.known = loaded.pop("known").numpy()
-        model.weights = {name: weights.float() for name, weights in loaded.items()}
+        uses = loaded.pop("uses", None)
+        model.uses = np.full_like(model.uses, MANY) if uses is None else uses.numpy()
+        model.weights |= {name: weights.float() for name, weights in loaded.items()}
         return model

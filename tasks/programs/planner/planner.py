@@ -41,7 +41,7 @@ class Planner:
         Plans have up to `longest` hops, or as many as the longest of these paths.
         """
         self.graph, self.model = graph, model
-        self._encoding = Encoding(graph)
+        self._encoding = Encoding(graph, model.known)
         self._known = [path for path in paths if len(path) == LONGEST]
         self.longest = max((len(path) for path in paths), default=longest)
 

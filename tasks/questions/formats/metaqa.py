@@ -7,6 +7,7 @@ folder above.
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from schemas.errors import AlmanacError
@@ -15,6 +16,18 @@ from tasks.questions.question import Benchmark, BenchmarkQuestion, GraphSource
 
 GRAPH = "metaqa"
 _TOPIC = re.compile(r"\[(.+?)\]")
+_RELATIONS = {
+    "actor": "starred_actors",
+    "director": "directed_by",
+    "writer": "written_by",
+    "year": "release_year",
+    "genre": "has_genre",
+    "language": "in_language",
+    "tag": "has_tags",
+    "tags": "has_tags",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+}
 _HOPS = re.compile(r"(\d)-?hop", re.IGNORECASE)
 
 
@@ -56,12 +69,19 @@ def _questions(file: Path) -> list[BenchmarkQuestion]:
                 hops=hops,
                 topic=topic[1],
                 kind=kind,
+                gold=_relations(kind),
                 exact=None if not mark else mark == "1",
                 part=part_of(file),
                 split_key=topic[1],
             )
         )
     return questions
+
+
+def _relations(kind: str) -> tuple[str, ...]:
+    """Return the relations of a type such as `movie_to_actor_to_movie`: every hop has a film."""
+    others = ["".join({*step} - {"movie"}) for step in pairwise(kind.split("_to_"))]
+    return tuple(_RELATIONS[other] for other in others if other in _RELATIONS)
 
 
 def _beside_each(file: Path, name: str, rows: int) -> list[str]:
