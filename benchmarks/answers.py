@@ -132,29 +132,29 @@ def _measures(metrics: dict[str, float]) -> Figures:
 
 
 def unseen_relations(name: str, folds: Sequence[int], limit: int) -> Figures:
-    """Return the figures of questions whose relations were not learned, per run and fold."""
-    runs = {
-        f"{run} {fold}": measure(DATA / place, name, limit, None, fold)
-        for run, place in RELATION_RUNS[name].items()
-        for fold in folds
+    """Return the figures of questions whose relations were not learned, per run and fold.
+
+    A data set of few relations has folds without questions, which are left out.
+    """
+    runs: Figures = {}
+    for run, place in RELATION_RUNS[name].items():
+        for fold in folds:
+            figures = measure(DATA / place, name, limit, None, fold)
+            if figures["items"]:
+                runs.setdefault(run, {})[str(fold)] = figures
+    means = {run: _means(list(by_fold.values())) for run, by_fold in runs.items()}
+    return {"mean": means, "runs": runs}
+
+
+def _means(folds: Sequence[Figures]) -> dict[str, float]:
+    """Return the share of the questions of all folds that each system answers, by Hits@1."""
+    systems = [{"programs": figures, **figures["beside"]} for figures in folds]
+    items = sum(figures["items"] for figures in folds)
+    shares = {
+        name: sum(parts[name]["all"]["hits@1"] * parts[name]["items"] for parts in systems) / items
+        for name in systems[0]
     }
-    return {"folds": list(folds), "mean": _means(runs), "runs": runs}
-
-
-def _means(runs: Figures) -> dict[str, dict[str, float]]:
-    """Return the share of all questions of a data set that each system answers, by Hits@1."""
-    means: dict[str, dict[str, float]] = {}
-    for name in dict.fromkeys(run.rsplit(" ", 1)[0] for run in runs):
-        folds = [figures for run, figures in runs.items() if run.rsplit(" ", 1)[0] == name]
-        systems = [{"programs": figures, **figures["beside"]} for figures in folds]
-        items = sum(figures["items"] for figures in folds)
-        means[name] = {
-            system: round(
-                sum(f[system]["all"]["hits@1"] * f[system]["items"] for f in systems) / items, 4
-            )
-            for system in systems[0]
-        } | {"items": items}
-    return means
+    return {"items": items, **{name: round(share, 4) for name, share in shares.items()}}
 
 
 def reached(runs: Figures, wanted: list[tuple[str, float]]) -> dict[str, Figures]:
