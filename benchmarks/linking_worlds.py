@@ -116,7 +116,6 @@ class Marked:
     """A marked mention: a spelling, and the Wikidata id and label of its entity."""
 
     family: str
-    document: str
     text: str
     spelling: str
     key: str  # `<NIL>` where Wikidata has no such entity
@@ -132,7 +131,7 @@ def mentions() -> Iterator[Marked]:
         family = path.name.partition(".")[0].partition("-no-")[0].removesuffix("-v2")
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8") as lines:
-            for number, document in enumerate(map(json.loads, lines)):
+            for document in map(json.loads, lines):
                 for label in document["labels"]:
                     start, end = label["span"]
                     spelling, key = document["text"][start:end], label["entity_id"]
@@ -142,7 +141,7 @@ def mentions() -> Iterator[Marked]:
                         continue
                     seen.add(fact)
                     around = document["text"][max(0, start - 300) : end + 300]
-                    yield Marked(family, f"{family} {number}", around, spelling, key, label["name"])
+                    yield Marked(family, around, spelling, key, label["name"])
 
 
 def leave_out(world: World, draw: random.Random) -> list[Asked]:
