@@ -11,9 +11,6 @@ from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import nnls
-from scipy.special import ndtr
 
 from schemas.errors import UsageError
 
@@ -139,6 +136,8 @@ class LinUCB:
     def inverse(self, arm: int) -> np.ndarray:
         """Return (CᵀC + λI)⁻¹ of an arm, (d, d)."""
         if self._since_factored[arm] >= REFACTOR_AFTER:
+            from scipy.linalg import cho_factor, cho_solve
+
             self._inverse[arm] = cho_solve(cho_factor(self.regularised(arm)), self._eye)
             self._since_factored[arm] = 0
         return self._inverse[arm]
@@ -151,6 +150,8 @@ class LinUCB:
         """Return α of an arm (d,): equation (7), or its minimum over non-negative weights."""
         if arm not in self._weights:
             if self.options.nonnegative:
+                from scipy.optimize import nnls  # 0.3 s, which every question would wait for
+
                 # With A = LLᵀ, (7) is |Lᵀα - L⁻¹b|² and a constant.
                 lower = np.linalg.cholesky(self.regularised(arm))
                 weights, _ = nnls(lower.T, np.linalg.solve(lower, self.weighted[arm]))
@@ -230,6 +231,8 @@ def largest_chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     These are the propensities of posterior sampling, because the arms' models are disjoint: the
     integral of one distribution times the others', by the trapezoidal rule over points of all.
     """
+    from scipy.special import ndtr
+
     deviations = np.maximum(deviations, 1e-12)
     points = np.unique(means[:, None] + deviations[:, None] * _POINTS)
     below = ndtr((points - means[:, None]) / deviations[:, None])  # (arms, points)
