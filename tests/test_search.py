@@ -98,8 +98,8 @@ def test_vectors_are_compared_alike_from_the_file_and_from_memory(
     monkeypatch.setattr(search, "KEPT", kept)
     vectors = np.eye(4, dtype=np.float16)[:3]
     asking: Any = SimpleNamespace(encode=lambda texts: vectors[[1]].astype(np.float32))
-    found = _Vectors(vectors, np.array([0, 2, 3], np.int32), asking).likeness("?", 0, 4)
-    assert found.tolist() == [0, 0, 1, 0]
+    likeness = _Vectors(vectors, np.array([0, 2, 3], np.int32), asking).likeness("?", 0, 4)
+    assert likeness.tolist() == [0, 0, 1, 0]
 
 
 def test_function_words_carry_no_meaning() -> None:

@@ -154,10 +154,10 @@ class _Facts(NamedThings):
 
     def _stated(self, question: Question) -> list[tuple[str, Part]]:
         """Return what the passages most like a question state, also of things without a name."""
-        found = statements_in(self._searcher, self._searcher.alike(question, NEAR_PASSAGES))
+        stating = statements_in(self._searcher, self._searcher.alike(question, NEAR_PASSAGES))
         rows = [
             (s.words, Part(0, 0, evidence_from(s.words, "statement", s.place, s.confidence)))
-            for s, _ in found
+            for s, _ in stating
         ]
         return _nearest(rows, question, MOST_STATEMENTS)
 

@@ -123,8 +123,8 @@ class PassageReader(NamedThings):
             return len(question_words & words_of(stated.words, cut_chinese=cut))
 
         nearest: dict[str, list[tuple[str, Part]]] = {}
-        found = statements_in(self._searcher, hits)
-        for stated, hit in sorted(found, key=lambda pair: -shared(pair[0])):
+        statements = statements_in(self._searcher, hits)
+        for stated, hit in sorted(statements, key=lambda pair: -shared(pair[0])):
             part = _as_said(stated, hit) if shared(stated) else None
             if part and stated.subject not in part.evidence.text:
                 nearest.setdefault(stated.passage_id, []).append((stated.words, part))
