@@ -106,6 +106,7 @@ def test_no_word_of_an_answer_is_cut() -> None:
         ("《潮汐历》由林海生编写。", "潮汐历》由林海", "潮汐历》由林海"),  # an unknown name
         ("该校成立于朝鲜民主主义人民共和国。", "鲜民主主义人民共和", "朝鲜民主主义人民共和国"),
         ("負責的是吳教授。", "吳教", "吳教授"),
+        ("大桥全长约900米。", "约900米", "约900米"),
     ],
 )
 def test_no_chinese_word_of_the_dictionary_is_cut(text: str, span: str, answer: str) -> None:

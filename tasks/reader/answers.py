@@ -129,13 +129,23 @@ def _whole_words(text: str, span: Span) -> Span:
     for run in HAN.finditer(text, max(0, start - LONGEST_RUN), end + LONGEST_RUN):
         for first, last in _dictionary_words(run.group()):
             first, last = first + run.start(), last + run.start()
-            start = first if first < start < last else start
-            end = last if first < end < last else end
+            # What is left of a compound may be a word: 全长约 is cut rightly before 约.
+            if first < start < last and not _is_word(text[first:start]):
+                start = first
+            if first < end < last and not _is_word(text[end:last]):
+                end = last
     return replace(span, start=start, end=end)
 
 
 def _joined(pair: str) -> bool:
     return pair.isalnum() and not HAN.search(pair)
+
+
+def _is_word(part: str) -> bool:
+    """Return whether a part of a Chinese word is one itself; single characters mostly are."""
+    from tasks.text.chinese_words import segmenter, simplified
+
+    return len(part) > 1 and bool(segmenter().has_word(simplified(part)))
 
 
 @lru_cache(maxsize=256)
