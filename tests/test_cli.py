@@ -308,7 +308,7 @@ def test_sql_starts_quickly(small_home: Path) -> None:
     """A query costs little more than loading the libraries that it needs, on any machine."""
     libraries, query = [], []
     # Other processes only add to what a command takes, so the least of several runs is compared.
-    for _ in range(6):
+    for _ in range(12):
         libraries.append(
             processor_seconds("-c", "import duckdb, pyarrow.parquet, pydantic, rich.table")
         )
