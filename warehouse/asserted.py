@@ -3,7 +3,8 @@
 import duckdb
 
 _COLUMNS = "select column_name from duckdb_columns() where table_name = $table"
-_ASSERTED = {"polarity": "positive", "modality": "asserted"}
+ASSERTED = {"polarity": "positive", "modality": "asserted"}
+"""The columns of triples and statements, and what they hold in a row that is asserted."""
 
 
 def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
@@ -19,8 +20,8 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
             continue
         # Views take no parameters; names and values are the constants above.
         rows = f"from {table}"
-        for column, value in _ASSERTED.items():
+        for column, value in ASSERTED.items():
             if column not in columns:
                 rows = f"from (select *, '{value}' as {column} {rows})"
-        plain = " and ".join(f"{column} = '{value}'" for column, value in _ASSERTED.items())
+        plain = " and ".join(f"{column} = '{value}'" for column, value in ASSERTED.items())
         con.execute(f"create {kind} view asserted_{table} as select * {rows} where {plain}")

@@ -75,8 +75,7 @@ def evaluate(
         edition, measured, learned = None, _from_memory(benchmark, system, settings, how, report), 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
-        divided = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
-        train, test = divided
+        train, test = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
         test, learned = sample(test, how.limit), len(train) if how.learn else 0
         with edition.pinned() as pinned:
             measured = _measure(home, pinned, system, settings, how, train, test, report)

@@ -136,7 +136,7 @@ class LinUCB:
     def inverse(self, arm: int) -> np.ndarray:
         """Return (CᵀC + λI)⁻¹ of an arm, (d, d)."""
         if self._since_factored[arm] >= REFACTOR_AFTER:
-            from scipy.linalg import cho_factor, cho_solve
+            from scipy.linalg import cho_factor, cho_solve  # 0.2 s; questions need it rarely
 
             self._inverse[arm] = cho_solve(cho_factor(self.regularised(arm)), self._eye)
             self._since_factored[arm] = 0

@@ -13,6 +13,7 @@ import duckdb
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.retrieval.search import Hit
 from tasks.text.languages import is_chinese
+from warehouse.asserted import ASSERTED
 
 MOST_STATEMENTS = 2_000  # around some entities
 STATEMENT = "statement"
@@ -100,9 +101,11 @@ def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stat
             if row["polarity"] == "negative" or row["attribution"] or row["modality"] in _DOUBTS
         ]
         for row in rows:
-            if row["polarity"] == "positive" and row["modality"] == "asserted":
-                stated = _stated(tuple({**row, "uri": hit.fields["uri"]}[name] for name in _STATED))
-                if not row["attribution"] and not _holds(stated.place, doubtful):
+            asserted = all(row[column] == value for column, value in ASSERTED.items())
+            if asserted and not row["attribution"]:
+                fields = row | {"uri": hit.fields["uri"]}
+                stated = _stated(tuple(fields[name] for name in _STATED))
+                if not _holds(stated.place, doubtful):
                     yield stated, hit
 
 
