@@ -98,7 +98,20 @@ def test_indented_prose_is_prose() -> None:
     assert [block.kind for block in blocks_of(text)] == [BlockKind.PROSE, BlockKind.PROSE]
 
 
-@given(st.text(alphabet="ab.:|-#*>` \n[]()!1", max_size=120))
+def test_an_admonition_holds_blocks_of_every_kind() -> None:
+    text = (
+        '!!! tip ""\n    - The port has a crane.\n\n    | Port | Range |\n    | --- | --- |\n'
+        '    | Brest | 7.3 m |\n\n!!! note "Only at high tide."\n    See the table.\n'
+    )
+    assert [(block.kind.value, text[block.start : block.end]) for block in blocks_of(text)] == [
+        ("item", "The port has a crane."),
+        ("row", "| Brest | 7.3 m |"),
+        ("prose", "Only at high tide."),
+        ("prose", "See the table."),
+    ]
+
+
+@given(st.text(alphabet='ab.:|-#*>` \n[]()!1?"', max_size=120))
 def test_blocks_of_any_text_are_in_order_and_apart(text: str) -> None:
     end = 0
     for block in blocks_of(text):
@@ -202,7 +215,7 @@ def test_spans_of_prose_lead_back_to_the_passage() -> None:
     assert text[start:end] == "moorings"
 
 
-@pytest.mark.parametrize("unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n"])
+@pytest.mark.parametrize("unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! a\n"])
 def test_hostile_repetition_is_laid_out_in_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
         text = unit * (length // len(unit)) + ":\n\n- a\n"

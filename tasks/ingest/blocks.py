@@ -103,11 +103,12 @@ def blocks_of(text: str) -> list[Block]:
 @cache
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.admon import admon_plugin
     from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
     parser = MarkdownIt("commonmark").enable("table")
-    for plugin in (deflist_plugin, footnote_plugin):
+    for plugin in (admon_plugin, deflist_plugin, footnote_plugin):
         parser.use(plugin)
     # Offsets are wanted, which only blocks have; words inside them are read elsewhere.
     parser.core.ruler.enableOnly(["block"])
@@ -165,7 +166,9 @@ class _Reader:
                 yield self._heading(token)
                 self._before[-1] = ""
             elif token.type == "inline" and token.content.strip():
-                yield from self._words(token)
+                named = self._open[-1] == "admonition_title"  # !!! note "Title"
+                if not named or _ENDS_SENTENCE.search(token.content):
+                    yield from self._words(token)
 
     def _whole(self, kind: BlockKind, token: "Token") -> Block:
         """Return the block of all lines of a token, without white space around them."""
