@@ -215,7 +215,9 @@ def test_spans_of_prose_lead_back_to_the_passage() -> None:
     assert text[start:end] == "moorings"
 
 
-@pytest.mark.parametrize("unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! a\n"])
+@pytest.mark.parametrize(
+    "unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! a\n"]
+)
 def test_hostile_repetition_is_laid_out_in_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
         text = unit * (length // len(unit)) + ":\n\n- a\n"

@@ -27,6 +27,12 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         # The dictionary has 知识 as a verb only.
         ("基础知识包括药品名称。", ("基础知识", "包括", "药品名称")),
         ("2019年代表大会第八次会议通过。", ("代表大会第八次会议", "通过", "")),
+        ("活动由李安国主持。", ("活动", "主持", "")),
+        ("该软件上线于 2013 年，是一款免费的软件。", ("该软件", "是", "一款免费的软件")),
+        ("带有绿色标识的功能为企业功能。", ("带有绿色标识的功能", "为", "企业功能")),
+        # Who writes may act, and what is done for the readers is done.
+        ("我们采用开源软件作为服务器。", ("我们", "采用", "开源软件作为服务器")),
+        ("李安国为大家介绍了该软件。", ("李安国", "介绍", "该软件")),
     ],
 )
 def test_a_clause_has_the_subject_of_what_goes_before(

@@ -22,6 +22,15 @@ from tests.test_rules_chinese import extract
         ("在 5.0 版本中，该软件支持插件。", "在5.0版本中", "支持"),
         ("2021年起，李安国担任校长。", "2021年起", "担任"),
         ("从 5.4 版本开始，该软件支持插件。", "从5.4版本开始", "支持"),
+        # Many put spaces around figures, and the hour may stand apart from the day.
+        ("2018 年 8 月 25 日晚，军队攻下许州。", "2018 年 8 月 25 日晚", "攻下"),
+        (
+            "2018 年 8 月 25 日（周六），军队于下午 2 时攻下许州。",
+            "2018 年 8 月 25 日下午 2 时",
+            "攻下",
+        ),
+        ("14:00，军队攻下许州。", "14:00", "攻下"),
+        ("2018 年 8 月 25 日，2018 年运动会开始。", "2018 年 8 月 25 日", "开始"),
         # What one clause says holds for the next ones, up to a semicolon.
         ("永平三年，李安国攻下许州，王大山攻下陈州。", "永平三年", "攻下"),
     ],
@@ -41,6 +50,7 @@ def test_a_statement_says_when(text: str, time: str, predicate: str) -> None:
         "唐代诗人创作诗歌。",
         "各部门在职责范围内，做好管理工作。",
         "当用户离开时，服务器删除文件。",
+        "该软件支持第 3 点要求。",
     ],
 )
 def test_what_says_how_long_or_belongs_elsewhere_is_no_time(text: str) -> None:

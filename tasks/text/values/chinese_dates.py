@@ -11,21 +11,22 @@ YEAR = f"([0-9]{{1,4}}|[{DIGIT_CHARACTERS}]{{2,4}})"
 MONTH = "([0-9]{1,2}|十[一二]?|[一二三四五六七八九])"
 DAY = "([0-9]{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 
-FULL = re.compile(rf"{ERA}{YEAR}年(?:{MONTH}月(?:份|{DAY}[日号號])?)?")
+# Many put a space between figures and characters: 2018 年 8 月.
+FULL = re.compile(rf"{ERA}{YEAR} ?年(?!度)(?: ?{MONTH} ?月(?:份| ?{DAY} ?[日号號])?)?")
 ISO = re.compile(r"(?<![\w-])([12][0-9]{3})-([01][0-9])(?:-([0-3][0-9]))?(?![0-9-])")
 CENTURY = re.compile(
-    rf"{ERA}([0-9]{{1,2}}|[一二三四五六七八九十]{{1,3}})世纪(?:([一二三四五六七八九1-9])[十0]年代)?"
+    rf"{ERA}([0-9]{{1,2}}|[一二三四五六七八九十]{{1,3}}) ?世纪(?: ?([一二三四五六七八九1-9])[十0] ?年代)?"
     "(?:初期|末期|中期|前期|后期|中叶|初|末)?"
 )
-DECADE = re.compile(f"([12][0-9]{{2}}0|[{DIGIT_CHARACTERS}]{{4}})年代")
+DECADE = re.compile(f"([12][0-9]{{2}}0|[{DIGIT_CHARACTERS}]{{4}}) ?年代")
 # 12月17日 without its year, 60年代 without its century.
 UNFINISHED = re.compile(
-    rf"(?<![0-9]){MONTH}月(?:份|{DAY}[日号號])|[0-9一二三四五六七八九][0十]年代"
+    rf"(?<![0-9]){MONTH} ?月(?:份| ?{DAY} ?[日号號])|[0-9一二三四五六七八九][0十] ?年代"
 )
 # Before these words 1000年 is a duration, not a date.
-LASTING = re.compile("(?:的)?(?:历史|歷史|之久|以上|左右|间|来|前|后|多|的时间)")
+LASTING = re.compile(" ?(?:的)?(?:历史|歷史|之久|以上|左右|间|来|前|后|多|的时间)")
 YEAR_ALONE = re.compile(r"(?<![\w.,$/%-])(?:1[0-9]{3}|20[0-9]{2}|2100)(?![\w%°]|[.,][0-9])")
-YEARS_APART = re.compile(r"(?<![0-9.,-])([12][0-9]{3})\s?[-–—－至~～]\s?([12][0-9]{3})年")
+YEARS_APART = re.compile(r"(?<![0-9.,-])([12][0-9]{3})\s?[-–—－至~～]\s?([12][0-9]{3}) ?年")
 
 
 def find_dates(text: str) -> list[ValueSpan]:

@@ -28,10 +28,10 @@ MONEY = re.compile(
 )
 # 五号, 24号, 三班: the text after the number makes a name of it.
 NAMING = re.compile(
-    "[号號班路街]|年级|月|世纪|年代|[:：/][0-9]|[-–][0-9A-Za-z]|[A-Za-z0-9_]|[.,][0-9]"
+    " ?(?:[号號班路街]|年级|月)|世纪|年代|[:：/][0-9]|[-–][0-9A-Za-z]|[A-Za-z0-9_]|[.,][0-9]"
 )
 # A number without unit counts only after one of these words.
-CUES = re.compile("(?:[为是约達达至到有共计於于过近]|大约|超过|排名|[:：＝=])$")
+CUES = re.compile("(?:[为是约達达至到有共计於于过近]|大约|超过|排名|[:：＝=]) ?$")
 # Single numerals that are part of common words and names: 三峡, 四川, 一种, 九龙.
 SAFE_AFTER_ONE_NUMERAL = frozenset(
     listed(

@@ -77,9 +77,11 @@ def _is_described(tokens: list[Token], position: int) -> bool:
     after = tokens[position + 1] if position + 1 < len(tokens) else None
     if position and (tokens[position - 1].text == "的" or tokens[position - 1].text in POINTING):
         return True
+    if tokens[position].text == "作为" and any(token.tag == "v" for token in tokens[:position]):
+        return True  # 采用软件作为服务器
     if after is None or tokens[position].text in COPULAS or tokens[position].text in CLAUSAL:
         return False
-    return after.text in TAKEN_OUT or (position == 0 and after.tag == "d")
+    return after.text in TAKEN_OUT or after.tag == "uv" or (position == 0 and after.tag == "d")
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
@@ -101,6 +103,8 @@ def is_verb(tokens: list[Token], position: int) -> bool:
     if token.tag in ACTING and position and _is_led(tokens, position):
         return True
     after = tokens[position + 1] if position + 1 < len(tokens) else None
+    if token.tag == "n" and after is not None and after.text == "于":
+        return tokens[position + 2 : position + 3] != [] and tokens[position + 2].tag == "time"
     if token.tag == "vn":
         if after is None:
             return not position or tokens[position - 1].text != "的"
@@ -145,12 +149,22 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
         if text == "的":
             if end > start + 1 and tokens[end - 1].tag in ("a", "d"):
                 return None  # 遵循基本的原则
-            if predicate is not None and position <= predicate < end:
+            if predicate is not None and position <= predicate < end and not _is_named(tokens, end):
                 return None
             later = range(end + 2, len(tokens))
             has_verb = any(is_verb(tokens, i) for i in later)
             return end if has_verb and tokens[end + 1].nominal else None
     return None
+
+
+def _is_named(tokens: list[Token], end: int) -> bool:
+    """Whether a copula follows the noun behind a 的: 带有标识的|功能|为企业版功能."""
+    after = end + 1
+    while after < len(tokens) - 1 and tokens[after].nominal:
+        after += 1
+    rest = tokens[after + 1 :]
+    is_copula = tokens[after].text == "是" or not any(t.tag[0] in "vir" for t in rest)
+    return after > end + 1 and tokens[after].text in ("是", "为") and bool(rest) and is_copula
 
 
 def acts_first(tokens: list[Token], position: int) -> bool:

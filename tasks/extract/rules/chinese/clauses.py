@@ -163,9 +163,12 @@ def _lift_alias(clause: Clause) -> None:
 def _is_manner(tokens: list[Token], position: int) -> bool:
     """Whether a word says how the verb after it is done: 坚定不移 | 扩大开放, 极大|地."""
     after = tokens[position + 1 : position + 2]
+    if after and after[0].tag == "uv":
+        return True
     if tokens[position].tag == "a" and after:
-        return after[0].tag == "uv" or (after[0].tag == "v" and _has_object(tokens, position + 1))
+        return after[0].tag == "v" and _has_object(tokens, position + 1)
     says_how = tokens[position].tag in ("i", "vd", "ad")
+    says_how |= tokens[position].tag == "b" and bool(after) and after[0].text not in COPULAS
     return says_how and bool(after) and is_verb(tokens, position + 1)
 
 
@@ -278,7 +281,7 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
     """Where a stretch that only says when ends: 1934年, or 八国联军攻打北京时."""
     if tokens[start].tag == "time":
         end = start + 1
-        while end < len(tokens) and tokens[end].text in AFTER_TIME:
+        while end < len(tokens) and (tokens[end].text in AFTER_TIME or tokens[end].tag == "time"):
             end += 1
         return end if end < len(tokens) and tokens[end].text != "的" else start
     for end in range(start, len(tokens) - 1):

@@ -214,7 +214,8 @@ def _read_tokens(
     if thread.required and not clause.subject and meant.standing == PLAIN:
         passage.standing = replace(PLAIN, modality="required")
         meant = replace(meant, standing=passage.standing)
-    clause.times = clause.times or thread.times
+    if not any(time.value for time in clause.times):  # 下午2时 is of the day given before
+        clause.times = [*thread.times, *clause.times]
     thread.times = clause.times if not (clause.verb or clause.subject) else []
     whole = (thread.sentence.start, clause.end)
     if not clause.verb and tokens[-1].text in WHILE:
@@ -227,7 +228,7 @@ def _read_tokens(
             return
     together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
     joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
-    shown = clause.verb in CLAUSAL or text_of(clause.rest[-1:]) == "的"  # 是必须的
+    shown = clause.verb in CLAUSAL or clause.verb == "是" or text_of(clause.rest[-1:]) == "的"
     before_rest = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
     if joins or is_hedged(before_rest) or (clause.verb and tokens[0].text in REASONS):
         thread.subjects, thread.stated = [NOBODY], ""
@@ -248,17 +249,18 @@ def _read_tokens(
         # 要求美国释放…，停止…: who stops is the one who is asked.
         acts = clause.verb in PIVOTS and len(clause.rest) > 1
         agent = None if clause.subject else clause.preposition("由")
-        own_topic = (clause.verb in COPULAS and not thread.defines) or clause.preposition("被")
+        names_another = clause.verb in COPULAS and clause.verb != "是" and not thread.defines
+        own_topic = names_another or clause.preposition("被")
         if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
             thread.stated = thread.bound
         carried = "" if own_topic or agent else thread.stated
-        if any(time in tokens for time in clause.times):
-            thread.moment = ""  # the clauses after it are of a later time
         moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
         nobody = thread.nobody
         around = Surroundings(carried, thread.topic, thread.condition, moment, nobody)
         who = pointed_at(thread.last, thread.names, clause.subject) or own
         added = add_statement(passage, clause, meant, who, clause.start, around)
+        if any(time in tokens for time in clause.times):
+            thread.moment = ""  # the clauses after it are of a later time
         if clause.subject:
             clean = added or (is_topic(clause.subject) and not clause.second)
             clean = clean and not acts and (not defines or is_name(clause.subject))

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.chinese.acting import is_owned, is_verb, predicate_at
+from tasks.extract.rules.chinese.acting import SURE, is_owned, is_verb, predicate_at
 from tasks.extract.rules.chinese.asides import split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
@@ -121,7 +121,7 @@ def add_statement(
     if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
         return False  # the subject is not in one piece
     grows = carried and not clause.subject and not around.condition
-    if grows and rest and rest[0].tag == "number":
+    if grows and rest and rest[0].tag == "number" and not clause.verb.endswith("有"):
         return False  # 利润增长5%，增长1.4%: of what is not sure
     due = [p.phrase for p in clause.prepositions if _tells_when(p)]
     place = next(
@@ -139,7 +139,7 @@ def add_statement(
             *filter(None, [around.condition]),
             *(p.word + words(p.phrase) for p in others),
         ],
-        "time": own_time(clause) or (words(due[0]) if due else around.moment),
+        "time": own_time(clause, around.moment) or (words(due[0]) if due else around.moment),
         "place": words(place.phrase) if place else "",
         "polarity": meant.standing.polarity,
         "modality": meant.standing.modality,
@@ -176,7 +176,7 @@ def add_measure(
         "predicate": measure.text,
         "object": passage.text[clause.subject[-1].end : number[0].end],
         "arguments": [around.condition] if around.condition else [],
-        "time": own_time(clause) or around.moment,
+        "time": own_time(clause, around.moment) or around.moment,
         "place": "",
         "polarity": meant.standing.polarity,
         "modality": meant.standing.modality,
@@ -285,6 +285,10 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         return False
     if _may_deny(clause):
         return False
+    if len(subject) == 1 and subject[0].tag == "vn" and not _is_sure(clause):
+        after = next(token for token in clause.tokens if token.start >= subject[0].end)
+        if after.tag[0] not in "pd":  # 活动|由学生主持
+            return False
     if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause, meant)))):
         return False
     if len(subject) == 1 and subject[0].text in ALONE and clause.verb != "是":
@@ -303,7 +307,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     return (
         clause.verb in CLAUSAL
         or not has_word(rest[marked:], MODALITY_OF_WORD.keys() | NEGATIONS | HANDLING)
-        and not any(token.text in COPULAS - {"为"} for token in rest)
+        and not any(token.text in COPULAS - {"为", "作为"} for token in rest)
     )
 
 
@@ -347,17 +351,20 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     acts = first.tag in ("l", "i") and "v" in opening  # 建立健全, 说老实话
     if acts or any(token.text in HANDLING for token in subject):
         return False
-    if len(subject) == 1 and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
+    noun = first.tag == "vn" and first.leads < SURE
+    if len(subject) == 1 and not noun and first.tag in ("v", "vn", "a", "ad", "an", "i", "d"):
         return False
     described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
     verbs = [i for i in range(described, len(subject)) if subject[i].tag == "v"]
     if first.text in CLAUSAL or not all(is_owned(subject, i) or _names(subject, i) for i in verbs):
         return False
     if any(t.text == "的" for t in subject[1:-1]):
-        return first.tag[0] not in "dcfup" and last.tag not in ("b", "f", "d", "a", "v")
+        return first.tag[0] not in "cfup" and last.tag not in ("b", "f", "d", "a", "v")
     counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
     opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
-    return not opens and (last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag == "f"))
+    return not opens and (
+        last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag in ("f", "b"))
+    )
 
 
 def _names(subject: list[Token], position: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import AFTER_TIME, AND, COPULAS
-from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.tokens import CLOCK, Token, text_of
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import word_set
 
@@ -34,19 +34,23 @@ def is_moment(tokens: Sequence[Token], position: int) -> bool:
     return not (after and token.text.endswith(SPANS) and after[0].tag[0] not in "pdr")
 
 
-def own_time(clause: Clause) -> str:
-    """The words of a clause that say when: 2021年起, 后来."""
+def own_time(clause: Clause, moment: str) -> str:
+    """The words that say when: a clause's own (2021年起, 后来), or those of one before it."""
     tokens = clause.tokens
     places = [i for i, token in enumerate(tokens) if any(token is time for time in clause.times)]
     if not places and clause.times:  # the clause before gives it
-        return clause.times[0].text
+        return moment or clause.times[0].text
     before = next((i for i, t in enumerate(tokens) if t.tag == "v"), len(tokens))
     places = places or [i for i in range(before) if is_moment(tokens, i)]
     if places:
         end = places[0] + 1
         while end < len(tokens) and (tokens[end].text in AFTER_TIME or end in places):
             end += 1
-        return text_of(tokens[places[0] : end])
+        own = text_of(tokens[places[0] : end])
+        # 9月16日，活动于下午2时举行; 2019年9月21日，2019年年会举行.
+        if own in moment:
+            return moment
+        return moment + own if CLOCK.match(own) else own
     rest = clause.rest
     return rest[0].text if len(rest) == 1 and rest[0].tag == "time" else ""
 

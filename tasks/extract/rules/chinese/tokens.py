@@ -67,12 +67,20 @@ def text_of(tokens: Iterable[Token]) -> str:
 
 # Dates that lean on another one for their year.
 PARTIAL_DATE = re.compile(
-    f"(?:{'|'.join(RELATIVE_YEARS)})(?:[0-9]{{1,2}}月(?:[0-9]{{1,2}}日)?)?|(?<![0-9年])[0-9]{{1,2}}月(?:[0-9]{{1,2}}日|[底初末份]|[上中下]旬|(?![0-9]))"
+    f"(?:{'|'.join(RELATIVE_YEARS)})(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?日)?)?|(?<![0-9年])[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
 )
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
 DAY = re.compile(
-    f"(?<![0-9月年近约过至第.,])[1-3]?[0-9]日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
+    f"(?<![0-9月年近约过至第.,])(?<!月 )[1-3]?[0-9] ?日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
+)
+
+# 14时30分, 下午2时, 14:00, and the part of a day that a date ends with (8月25日晚); but not 为3时.
+PART_OF_DAY = "(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上?|夜间)"
+CLOCK = re.compile(
+    f"(?:{PART_OF_DAY} ?)?(?<![0-9.:：第])(?:[0-9]{{1,2}}[:：][0-9]{{2}}(?![0-9])"
+    "|[0-9]{1,2} ?[时点] ?(?:[0-9]{1,2} ?分|半|整))"
+    f"|{PART_OF_DAY} ?[0-9]{{1,2}} ?[时点]|(?<=[日号])[早晚](?!间)"
 )
 
 # 旧名, but not 原名单.
@@ -129,6 +137,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
     candidates = [
         *_matches("work", WORK, text),
         *_matches("time", DAY, text),
+        *_matches("time", CLOCK, text),
         *(Token(text[start:end], "time", start, end) for start, end in find_times(text)),
         *(
             Token(text[start:end], "time" if value.is_date else "number", start, end, value)
@@ -239,7 +248,7 @@ def _guess(word: str) -> str:
 
 
 def _mended(tokens: list[Token]) -> list[Token]:
-    """Join what the dictionary splits: 出|生于, 药学|家, surname and given name."""
+    """Join what the dictionary splits: 出|生于, 药学|家, 同学|们, surname and given name."""
     mended: list[Token] = []
     for token in tokens:
         last = mended[-1] if mended else None
@@ -262,6 +271,7 @@ def _mended(tokens: list[Token]) -> list[Token]:
             and token.text == "器"
             or token.text in ("家", "者", "人")
             and last.tag in ("n", "nz", "vn", "ns", "l")
+            or (token.tag == "k" and last.tag[0] in "nvj")
         ):
             mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif _continues_foreign(last, token):

@@ -43,8 +43,11 @@ def is_plain(tokens: list[Token]) -> bool:
 
 
 def is_addressed(tokens: list[Token]) -> bool:
-    """Whether a clause speaks of who writes or reads."""
-    return any(token.text in SPEAKERS for token in tokens)
+    """Whether a clause speaks of who writes or reads, but not only 为大家, for them."""
+    return any(
+        token.text in SPEAKERS and not (before and before.tag == "p")
+        for before, token in zip([None, *tokens], tokens, strict=False)
+    )
 
 
 def is_hedged(tokens: list[Token]) -> bool:
