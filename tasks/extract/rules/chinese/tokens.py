@@ -67,7 +67,8 @@ def text_of(tokens: Iterable[Token]) -> str:
 
 # Dates that lean on another one for their year.
 PARTIAL_DATE = re.compile(
-    f"(?:{'|'.join(RELATIVE_YEARS)})(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?日)?)?|(?<![0-9年])[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
+    f"(?:{'|'.join(RELATIVE_YEARS)})(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?日)?)?"
+    "|(?<![0-9年])[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
 )
 
 # The day that a report is of: 外交部22日表示, but not 30日内.
