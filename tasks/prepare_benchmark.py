@@ -7,7 +7,7 @@ from pathlib import Path
 from schemas.documents import Document
 from schemas.errors import AlmanacError, UsageError
 from schemas.settings import Settings
-from tasks.graphs.build import graph_folders
+from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.import_graph import import_graph, list_graphs
 from tasks.progress import Report

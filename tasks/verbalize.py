@@ -30,7 +30,7 @@ from tasks.experts.verbalize.texts import (
     Verbalizer,
     says_all,
 )
-from tasks.graphs.build import graph_folders
+from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import open_graph
 from tasks.models.client import BlockingClient
 from tasks.progress import Report, RunStage, run_plainly, silent

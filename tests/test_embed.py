@@ -68,7 +68,7 @@ def test_altered_weights_are_refused(
     (folder / "model.safetensors").write_bytes(b"something else")
     monkeypatch.setenv("ALMANAC_CACHE", str(cache))
     with pytest.raises(AlmanacError, match="not the published"):
-        embed.cached_graph("x.onnx", lambda: embed.checked_weights(folder).read_bytes())
+        embed.cached_file("x.onnx", lambda: embed.checked_weights(folder).read_bytes())
     assert not list(cache.iterdir())
 
 

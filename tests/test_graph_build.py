@@ -19,8 +19,8 @@ import schemas
 from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
 from schemas.settings import EngineSettings, PublishSettings, Settings
 from tasks.graphs import build
-from tasks.graphs.build import NAMES, graph_folders
 from tasks.graphs.edition_rows import edition_rows
+from tasks.graphs.folders import NAMES, graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.import_graph import import_graph, remove_graph

@@ -13,7 +13,7 @@ from schemas.errors import DamageError, UsageError
 from schemas.learning import TaskGate
 from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate
-from tasks.graphs.build import graph_folders
+from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import open_graph
 from tasks.import_graph import import_graph
 from tasks.learn import learn

@@ -281,7 +281,6 @@ def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader)
     from tasks.models.span_reader.windows import pair_ids
 
     [tokens] = tokens_of(["Tove Lindqvist"])
-    ids = np.array([pair_ids(tokens.ids, tokens, (0, len(tokens.ids)))])
-    [states] = reader._session.run(["states"], {"ids": ids})
-    first, second = states[0][1 : 1 + len(tokens.ids)], states[0][-1 - len(tokens.ids) : -1]
+    states = reader._states(pair_ids(tokens.ids, tokens, (0, len(tokens.ids))))
+    first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)

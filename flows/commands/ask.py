@@ -9,9 +9,9 @@ from pathlib import Path
 
 from flows import terminal
 from flows.commands.gate_words import gate_words
-from flows.commands.refresh import with_model_options
 from flows.home import edition_of, home_of, settings_of
 from flows.jobs import keep
+from flows.model_options import with_model_options
 from schemas.answers import Answer, Evidence
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS

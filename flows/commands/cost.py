@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flows import terminal
-from flows.commands.refresh import with_model_options
 from flows.home import home_of, settings_of
+from flows.model_options import with_model_options
 from schemas.errors import UsageError
 from schemas.settings import Settings
 

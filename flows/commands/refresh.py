@@ -6,9 +6,10 @@ from typing import Any
 from flows import terminal
 from flows.home import home_of, settings_of
 from flows.jobs import RefreshKnowledge
+from flows.model_options import with_model_options
 from flows.orchestration import run_job
 from flows.summary import YIELD_COLUMNS, counted, headline, yields
-from schemas.settings import EngineSettings, Settings
+from schemas.settings import Settings
 from tasks.ingest.formats.url_secrets import hide_secrets
 from tasks.run import RunReport
 
@@ -55,19 +56,6 @@ def without_vectors(settings: Settings) -> Settings:
     """Return the settings without an encoder, so that search uses words alone."""
     engine = settings.engine.model_copy(update={"encoder": "none"})
     return settings.model_copy(update={"engine": engine})
-
-
-def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) -> EngineSettings:
-    """Return the engine's settings, with options of the command line in place of their values."""
-    options = {
-        "name": arguments.model,
-        "base_url": arguments.base_url,
-        "concurrency": arguments.concurrency,
-        "budget": arguments.budget,
-    }
-    model = engine.model.model_copy(update={k: v for k, v in options.items() if v is not None})
-    chosen = {"engine": arguments.engine} if arguments.engine else {}
-    return engine.model_copy(update={**chosen, "model": model})
 
 
 def show_report(report: dict[str, Any]) -> None:

@@ -20,8 +20,7 @@ from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
 from schemas.settings import Settings
-from tasks.ask.experts_route import ExpertsRoute, chosen_experts, decision_rows
-from tasks.ask.phrasing import brief_request, without_letter
+from tasks.ask.decision_rows import decision_rows
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -34,13 +33,9 @@ from tasks.ask.route import (
     RouteName,
     RouteResult,
 )
-from tasks.ask.routes import AUTO, ROUTES, own_answer
-from tasks.models.client import BlockingClient
-from tasks.models.measures import MeasuredAnswer
-from tasks.programs.choices import meant_choice
+from tasks.ask.routes import AUTO, ROUTES, open_route
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.programs.written_program import Conversation
 from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
@@ -48,6 +43,7 @@ from warehouse.home import Home
 if TYPE_CHECKING:
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
+    from tasks.programs.written_program import Conversation
 
 
 class Asker:
@@ -91,6 +87,7 @@ class Asker:
         home, settings = self._resources.home, self._resources.settings
         model = None
         if settings.engine.engine != "rules" and self._resources.options.route != "text":
+            from tasks.models.client import BlockingClient
             from tasks.models.transports import open_client
 
             client = open_client(home, settings.engine, self._run_id)
@@ -123,10 +120,9 @@ class Asker:
         one of them.
         """
         began = time.perf_counter()
-        model = self._resources.model
         analysed = [analyse(question) for question in questions]
         states = [
-            QuestionState(hint, conversation=Conversation(model) if model else None)
+            QuestionState(hint, conversation=self._conversation())
             for hint in hints or [NO_HINTS] * len(questions)
         ]
         with self._workers() as mapped:
@@ -152,9 +148,21 @@ class Asker:
         with self._workers() as mapped:
             return list(mapped(self._own_answer, map(analyse, questions)))
 
+    def _conversation(self) -> "Conversation | None":
+        """Return a new conversation with the model; None, and nothing imported, without one."""
+        if self._resources.model is None:
+            return None
+        from tasks.programs.written_program import Conversation
+
+        return Conversation(self._resources.model)
+
     def _own_answer(self, question: Question) -> tuple[str, float | None]:
-        assert self._resources.model is not None  # the caller opened one
-        conversation = Conversation(self._resources.model)
+        from tasks.ask.model_route import own_answer
+        from tasks.ask.phrasing import brief_request
+        from tasks.models.measures import MeasuredAnswer
+
+        conversation = self._conversation()
+        assert conversation is not None  # the caller opened a model
         if conversation.brief:
             reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
             return (reply.answer.strip(), reply.surprise) if reply else ("", None)
@@ -219,6 +227,9 @@ class Asker:
         """Return a result with the choice that its answers mean; with no answer if none is."""
         if not result.answers or result.answers[0] in choices:
             return result
+        from tasks.ask.phrasing import without_letter
+        from tasks.programs.choices import meant_choice
+
         answers = [without_letter(answer, choices) for answer in result.answers]
         graphs = self._resources.graphs.values()
         choice = meant_choice(question.text, choices, answers, graphs)
@@ -254,10 +265,9 @@ class Asker:
 
     @cached_property
     def _routes(self) -> dict[RouteName, AnswerRoute]:
-        routes = {name: open_route(self._resources) for name, open_route in ROUTES.items()}
-        if self._expert_tools is not None:
-            routes["experts"] = ExpertsRoute(self._resources, self._expert_tools)
-        return routes
+        alone: Sequence[RouteName] = ("none",) if self._resources.model else ()
+        names = dict.fromkeys((*self._usual_routes, *alone))
+        return {name: open_route(name, self._resources, self._expert_tools) for name in names}
 
     def _open_gatekeeper(self) -> "Gatekeeper | None":
         """Return the gatekeeper; None if gates are off, or if no gate is calibrated or named.
@@ -277,6 +287,8 @@ def _check_experts(home: Home, edition: Edition, options: AskOptions) -> None:
     """Raise UsageError if experts are wanted and there are none."""
     if options.route not in ("auto", "experts"):
         raise UsageError(f"The route {options.route} asks no experts; use --route experts.")
+    from tasks.ask.experts_route import chosen_experts
+
     if not chosen_experts(home, edition, options.expert):
         raise UsageError(
             "There are no experts. Train one with `almanac train-experts NAME --graph GRAPH`, or "

@@ -7,7 +7,6 @@ from threading import Lock
 from schemas.answers import Evidence, ExpertText
 from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
-from schemas.operations import ExpertDecision
 from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer, with_choices
@@ -244,35 +243,6 @@ def chosen_experts(home: Home, edition: Edition, name: str | None) -> list[OpenE
             "`almanac experts` lists all, with those in quarantine."
         )
     return chosen
-
-
-def decision_rows(
-    question_id: str, mode: str, decisions: Sequence[Decision]
-) -> list[ExpertDecision]:
-    """Return a question's decisions as rows."""
-    return [_row(question_id, mode, step, decision) for step, decision in enumerate(decisions)]
-
-
-def _row(question_id: str, mode: str, step: int, decision: Decision) -> ExpertDecision:
-    text = decision.text
-    return ExpertDecision(
-        question_id=question_id,
-        step=step,
-        mode=mode,
-        kind=decision.kind,
-        decision=decision.decision,
-        reason=decision.reason,
-        expert=decision.expert,
-        text=text.text if text else None,
-        pruned=text.pruned if text else None,
-        relevance=text.relevance if text else None,
-        summary=text.summary if text else None,
-        support=text.support if text else None,
-        refute=text.refute if text else None,
-        unknown=text.unknown if text else None,
-        score=decision.score,
-        decided_at=decision.decided_at,
-    )
 
 
 def _evidence(text: KnowledgeText, score: float | None = None) -> Evidence:

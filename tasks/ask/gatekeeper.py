@@ -11,8 +11,8 @@ from schemas.answers import Gating
 from schemas.errors import AlmanacError, DamageError
 from schemas.operations import AnswerRecord
 from schemas.settings import Settings
+from tasks.ask.model_route import own_answer
 from tasks.ask.route import OwnAnswer, QuestionHints, QuestionState
-from tasks.ask.routes import own_answer
 from tasks.gates.calibrated import CalibratedGate, calibrated_gates
 from tasks.gates.crossfit import BUDGETS
 from tasks.gates.graph_popularity import GraphPopularity, open_popularity

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from schemas.answers import Route
 from schemas.knowledge import CORPUS
@@ -13,9 +14,11 @@ from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
-from tasks.programs.written_program import Conversation
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.question import Question
+
+if TYPE_CHECKING:
+    from tasks.programs.written_program import Conversation
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
@@ -61,7 +64,7 @@ class ProgramsRoute(AnswerRoute):
         return knowledge_bases_for(question.language, self._graphs, self._settings, web)
 
     def _by_model(
-        self, question: Question, kbs: Sequence[KnowledgeBase], conversation: Conversation
+        self, question: Question, kbs: Sequence[KnowledgeBase], conversation: "Conversation"
     ) -> RouteResult:
         """Return the answer that the model reads from the results of its programs.
 

@@ -1,106 +1,41 @@
-"""The table of routes, and the two short ones: passages alone, and the model alone."""
+"""The routes by name, each imported when it is opened: most questions need one or two."""
 
-import re
-from collections.abc import Callable
-from functools import cached_property
-from threading import Lock
+from typing import TYPE_CHECKING, get_args
 
-from schemas.documents import Passage
-from tasks.ask.experts_route import ExpertsRoute
-from tasks.ask.paths_route import PathsRoute
-from tasks.ask.phrasing import with_choices
-from tasks.ask.programs_route import ProgramsRoute
-from tasks.ask.route import (
-    AnswerRoute,
-    Attempt,
-    OwnAnswer,
-    QuestionState,
-    Resources,
-    RouteName,
-    RouteResult,
-)
-from tasks.programs.written_program import Conversation
-from tasks.reader.passage_reader import PassageReader
-from tasks.text.question import Question
+from tasks.ask.route import AnswerRoute, Resources, RouteName
 
-# Short replies by which a model says in plain words that it has no answer.
-_NO_ANSWER = re.compile(
-    r"\W*(?:(?:sorry\W+)?i (?:do not|don['’]t|cannot|can['’]t|am not|['’]m not)\b.*|none|n/?a"
-    r"|unknown|unclear|not (?:sure|known|applicable|specified)"
-    r"|我?(?:不知道|不清楚|不确定|无法).*|未知)\W*",
-    re.IGNORECASE | re.DOTALL,
-)
-_MODEL = (Attempt("model"),)
-
-
-class TextRoute(AnswerRoute):
-    """Answers from the passages of an edition."""
-
-    def __init__(self, resources: Resources) -> None:
-        """Open nothing yet."""
-        self._edition, self._engine = resources.edition, resources.settings.engine
-        self._min_score = resources.options.min_score
-        self._lock = Lock()  # questions that are answered at once share one reader
-
-    def answer(self, question: Question, state: QuestionState) -> RouteResult:
-        """Return the answer from passages; none if the edition has no passages."""
-        with self._lock:
-            if self._reader is None:
-                return RouteResult("text")
-            answer = self._reader.answer(question, self._min_score)
-        tried = (Attempt("passages"),)
-        return RouteResult(
-            "text", answer.answers, answer.evidence, tried, probability=answer.probability
-        )
-
-    @cached_property
-    def _reader(self) -> PassageReader | None:
-        has_passages = self._edition.rows(Passage) > 0
-        return PassageReader(self._edition, self._engine) if has_passages else None
-
-
-class ModelRoute(AnswerRoute):
-    """Answers by the model alone; without a model there is no answer."""
-
-    def __init__(self, resources: Resources) -> None:
-        """Open nothing: a question reaches the model through its conversation."""
-
-    def answer(self, question: Question, state: QuestionState) -> RouteResult:
-        """Return the model's answer, or the one that the gate has already asked for."""
-        if state.own_answer is not None:
-            return state.own_answer.result
-        if state.conversation is None:
-            return RouteResult("none")
-        conversation = state.conversation
-        question = with_choices(question, state.hints.choices)
-        return own_answer(question, conversation, measured=conversation.brief).result
-
-
-def own_answer(question: Question, conversation: Conversation, *, measured: bool) -> OwnAnswer:
-    """Return the model's own answer; if `measured`, a short one with its uncertainty."""
-    if not measured:
-        reply = conversation.phrase(question, [])
-        answer = reply.answer if reply and reply.answerable == "yes" else None
-        return OwnAnswer(RouteResult("none", [answer] if answer else [], tried=_MODEL))
-    from tasks.gates.uncertainty import uncertainty_of, uncertainty_request
-    from tasks.models.measures import MeasuredAnswer
-
-    measured_reply = conversation.ask(uncertainty_request(question.text), MeasuredAnswer)
-    if measured_reply is None:
-        return OwnAnswer(RouteResult("none", tried=_MODEL))
-    words = measured_reply.answer.strip()
-    known = [words] if words and not _NO_ANSWER.fullmatch(words) else []
-    return OwnAnswer(RouteResult("none", known, tried=_MODEL), uncertainty_of(measured_reply))
-
+if TYPE_CHECKING:
+    from tasks.ask.expert_tools import ExpertTools
 
 # The routes that `--route` may name, besides `auto`.
-ROUTES: dict[RouteName, Callable[[Resources], AnswerRoute]] = {
-    "programs": ProgramsRoute,
-    "paths": PathsRoute,
-    "text": TextRoute,
-    "experts": ExpertsRoute,
-    "none": ModelRoute,
-}
+ROUTES: tuple[RouteName, ...] = get_args(RouteName)
 # The order in which `auto` tries routes; a gate may put the model first, and experts come last
 # where the settings use them.
 AUTO: tuple[RouteName, ...] = ("programs", "text")
+
+
+def open_route(
+    name: RouteName, resources: Resources, expert_tools: "ExpertTools | None" = None
+) -> AnswerRoute:
+    """Return the route; experts' tools over the same edition may be given, to be shared."""
+    match name:
+        case "programs":
+            from tasks.ask.programs_route import ProgramsRoute
+
+            return ProgramsRoute(resources)
+        case "paths":
+            from tasks.ask.paths_route import PathsRoute
+
+            return PathsRoute(resources)
+        case "text":
+            from tasks.ask.text_route import TextRoute
+
+            return TextRoute(resources)
+        case "experts":
+            from tasks.ask.experts_route import ExpertsRoute
+
+            return ExpertsRoute(resources, expert_tools)
+        case "none":
+            from tasks.ask.model_route import ModelRoute
+
+            return ModelRoute(resources)

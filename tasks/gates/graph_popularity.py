@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS, Entity
 from tasks.gates.subject_popularity import subject_popularity, triples_of
-from tasks.graphs.build import FOLDER, graph_folders
+from tasks.graphs.folders import FOLDER, graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import Question, analyse

@@ -27,6 +27,7 @@ import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.graphs.edition_rows import Rows, edition_rows
+from tasks.graphs.folders import FOLDER, NAMES, graph_folders
 from tasks.graphs.graph import KEYS, Graph, save_graph, save_names
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.graphs.linking.descriptions import build_description_index
@@ -39,8 +40,6 @@ from warehouse.asserted import create_asserted
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 
-FOLDER = "graphs"
-NAMES = "names"  # within a graph's folder: the indexes for linking
 IMPORT = "import.json"
 TABLES = (schemas.Entity, schemas.Triple, schemas.Alias)
 MADE_OF = "made-of.txt"  # within the names' folder: hashes of the program and of its input
@@ -296,8 +295,3 @@ def _strings(*columns: pa.Array) -> pa.Array:
     """Concatenate columns, with 32-bit offsets if they suffice."""
     whole = pa.concat_arrays(columns)
     return whole.cast(pa.string()) if whole.nbytes < MOST_BYTES else whole
-
-
-def graph_folders(edition: Edition) -> list[Path]:
-    """Return the folders of an edition's graphs."""
-    return sorted((edition.path / FOLDER).glob("[0-9]*"))

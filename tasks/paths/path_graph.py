@@ -15,7 +15,7 @@ from pathlib import Path
 
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
-from tasks.graphs.build import graph_folders
+from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.paths.extraction.pagerank import PageRankExtraction
 from tasks.paths.extraction.shortest_paths import ShortestPaths

@@ -27,7 +27,7 @@ from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.phrasing import Phrasings, listed
 from tasks.experts.verbalize.walks import random_walks
 from tasks.experts.verbalize.wordings import loose_question, name_forms
-from tasks.graphs.build import graph_folders
+from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter

@@ -15,7 +15,7 @@ from scipy.special import erf
 
 from tasks.extract.typed.features import kind_number, pair_features
 from tasks.models.encoders.minilm import MiniLM, minilm_folder
-from tasks.models.encoders.minilm_graph import HEADS, LAYERS, WIDTH, build_states_graph
+from tasks.models.encoders.minilm_graph import HEADS, LAYERS, WIDTH, WORDS, build_states_graph
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
 LOWER = 4  # layers as packaged; those above are tuned
@@ -67,8 +67,8 @@ class TypedModel:
         """
         encoding = self._tokenizer.encode(text)
         offsets = np.array(encoding.offsets)
-        ids = np.array([encoding.ids], np.int64)
-        below, states = (rows[0] for rows in self._session.run(["below", "states"], {"ids": ids}))
+        words = {"words": self._weights[WORDS][[encoding.ids]]}
+        below, states = (rows[0] for rows in self._session.run(["below", "states"], words))
         ranges = [_token_ranges(mentions, offsets) for mentions in entities]
         missing = np.array([not rows for rows in ranges])
         spans = [span for rows in ranges for span in rows or [(0, 1)]]

@@ -11,15 +11,16 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from schemas.errors import AlmanacError
-from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, build_minilm_graph
+from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
 
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOGETHER = 32  # texts per call, where neighbours may matter
@@ -79,8 +80,8 @@ class MiniLM:
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
-        name = f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-states.onnx"
-        graph = cached_graph(name, lambda: build_minilm_graph(checked_weights(self._folder)))
+        name = f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-layers.onnx"
+        graph = cached_file(name, lambda: build_minilm_graph(checked_weights(self._folder)))
         return InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     def encode(self, texts: list[str]) -> np.ndarray:
@@ -124,7 +125,7 @@ class MiniLM:
             return [(list(e.offsets), rows) for e, rows in zip(encodings, states, strict=True)]
 
     def _states(self, ids: list[int]) -> np.ndarray:
-        [states] = self._session.run(["states"], {"ids": np.array([ids], np.int64)})
+        [states] = self._session.run(["states"], {"words": word_rows()[[ids]]})
         return _of_length_one(states[0])
 
     def _encode_one(self, text: str) -> np.ndarray:
@@ -133,7 +134,7 @@ class MiniLM:
         return vector
 
     def _run(self, ids: list[list[int]]) -> np.ndarray:
-        vectors: np.ndarray = self._session.run(["vectors"], {"ids": np.array(ids, np.int64)})[0]
+        vectors: np.ndarray = self._session.run(["vectors"], {"words": word_rows()[ids]})[0]
         return vectors
 
 
@@ -196,25 +197,46 @@ def minilm_folder() -> Path:
     return Path(get_model_path())
 
 
-def cached_graph(name: str, build: Callable[[], bytes]) -> str | bytes:
-    """Return the path of a graph for the runtime; if it cannot be written, the graph itself.
+@cache
+def word_rows() -> np.ndarray:
+    """Return float32 (30522, 384), the packaged rows of WORDS, mapped from a file where it can be.
+
+    Raises AlmanacError if the weights are not installed or not as published.
+    """
+    name = f"minilm-{MINILM_WEIGHTS[:16]}-words.npy"
+    file = cached_file(name, lambda: _words_file(checked_weights(minilm_folder())))
+    rows = np.load(BytesIO(file)) if isinstance(file, bytes) else np.load(file, mmap_mode="r")
+    return np.asarray(rows)
+
+
+def _words_file(weights: Path) -> bytes:
+    from safetensors import safe_open
+
+    file = BytesIO()
+    with safe_open(weights, "np") as tensors:
+        np.save(file, tensors.get_tensor(WORDS))
+    return file.getvalue()
+
+
+def cached_file(name: str, build: Callable[[], bytes]) -> str | bytes:
+    """Return the path of a file that can be rebuilt; if it cannot be written, its bytes.
 
     It is built the first time and kept in ALMANAC_CACHE, else in the temporary folder.
     """
     with suppress(OSError):
         if (_cache() / name).exists():
             return str(_cache() / name)
-    graph = build()
+    content = build()
     try:
         kept = _cache() / name
         aside = kept.with_suffix(f".{os.getpid()}.part")
         try:
-            aside.write_bytes(graph)
+            aside.write_bytes(content)
             aside.replace(kept)
         finally:
             aside.unlink(missing_ok=True)
     except OSError:
-        return graph
+        return content
     return str(kept)
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from tasks.models.encoders.minilm import cached_graph, checked_weights, minilm_folder
-from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, build_states_graph
+from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_folder, word_rows
+from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
 from tasks.models.span_reader.windows import (
     SHIPPED_MODEL,
     Tokens,
@@ -29,7 +30,8 @@ from tasks.models.span_reader.windows import (
 )
 
 EACH = 3  # spans of a window that are kept
-WORDS, OWN_WORDS = "embeddings.word_embeddings.weight", "characters.weight"
+OWN_WORDS = "characters.weight"  # rows that follow those of the packaged vocabulary
+OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # what the graph leaves to numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,17 @@ class TrainedReader:
         from onnxruntime import InferenceSession, SessionOptions
 
         file = folder / "model.safetensors"
-        tuned = {name: rows.astype(np.float32) for name, rows in load_file(str(file)).items()}
         self._folder = folder
-        self._ends, self._bias = tuned["ends.weight"].T, tuned["ends.bias"]
+        with safe_open(file, "np") as tuned:
+            rows = {name: tuned.get_tensor(name) for name in set(tuned.keys()) & OUTSIDE}
+        rows = {name: values.astype(np.float32) for name, values in rows.items()}
+        self._ends, self._bias = rows["ends.weight"].T, rows["ends.bias"]
+        self._own_words = rows.get(OWN_WORDS, np.zeros((1, WIDTH), np.float32))
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
-        name = f"reader-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}-{RECIPE}.onnx"
-        graph = cached_graph(name, lambda: _graph(tuned))
+        name = f"reader-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}-{RECIPE}-layers.onnx"
+        graph = cached_file(name, lambda: _graph(file))
         self._session: Any = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
@@ -124,8 +129,7 @@ class TrainedReader:
         self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
     ) -> list[Span]:
         ids = pair_ids(question_ids, tokens, window)
-        [states] = self._session.run(["states"], {"ids": np.array([ids], np.int64)})
-        logits = states[0] @ self._ends + self._bias
+        logits = self._states(ids) @ self._ends + self._bias
         first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first
         start, end = logits[first:-1, 0], logits[first:-1, 1]
         pairs = start[:, None] + end[None, :] - logits[0].sum()
@@ -150,15 +154,24 @@ class TrainedReader:
             if pairs[row, column] > -math.inf
         ]
 
+    def _states(self, ids: list[int]) -> np.ndarray:
+        """Return float32 (tokens, 384): what the last layer knows of each token."""
+        packaged = word_rows()
+        own = np.array(ids) - len(packaged)
+        words = packaged[np.where(own < 0, ids, 0)]
+        words[own >= 0] = self._own_words[own[own >= 0]]
+        inputs = {"words": words[None], "ids": np.array([ids], np.int64)}
+        states: np.ndarray = self._session.run(["states"], inputs)[0][0]
+        return states
+
 
 def _logistic(value: float) -> float:
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
 
-def _graph(tuned: dict[str, np.ndarray]) -> bytes:
+def _graph(file: Path) -> bytes:
+    tuned = {name: rows.astype(np.float32) for name, rows in load_file(str(file)).items()}
     weights = load_file(str(checked_weights(minilm_folder()))) | tuned
-    if OWN_WORDS in tuned:
-        weights[WORDS] = np.concatenate([weights[WORDS], tuned[OWN_WORDS]])
     return build_states_graph(weights, {"states": LAYERS}, pairs=True)
 
 

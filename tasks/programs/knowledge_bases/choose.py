@@ -2,31 +2,35 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.settings import KnowledgeBaseSettings
-from tasks.programs.knowledge_bases.cndbpedia import CnDbpedia
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
-from tasks.programs.knowledge_bases.web import Web
-from tasks.programs.knowledge_bases.wikidata import Wikidata
-from tasks.programs.knowledge_bases.wikipedia import Wikipedia
+
+if TYPE_CHECKING:
+    from tasks.programs.knowledge_bases.web import Web
 
 ALL_GRAPHS = "*"
 REMOTE = ("wikipedia", "wikidata", "cn-dbpedia")
 USUAL_LANGUAGE = "en"
 
 
-def open_web(home: Path, settings: KnowledgeBaseSettings) -> Web | None:
+def open_web(home: Path, settings: KnowledgeBaseSettings) -> "Web | None":
     """Return the client of remote knowledge bases, None if the settings forbid them."""
-    return Web(settings, home / "cache" / "knowledge_bases.sqlite") if settings.remote else None
+    if not settings.remote:
+        return None
+    from tasks.programs.knowledge_bases.web import Web
+
+    return Web(settings, home / "cache" / "knowledge_bases.sqlite")
 
 
 def knowledge_bases_for(
     language: str,
     graphs: Mapping[str, KnowledgeBase],
     settings: KnowledgeBaseSettings,
-    web: Web | None = None,
+    web: "Web | None" = None,
 ) -> list[KnowledgeBase]:
     """Return the knowledge bases for one question, in the order of the settings.
 
@@ -52,7 +56,11 @@ def knowledge_bases_for(
     return list(chosen.values())
 
 
-def _remote(name: str, web: Web, settings: KnowledgeBaseSettings, language: str) -> KnowledgeBase:
+def _remote(name: str, web: "Web", settings: KnowledgeBaseSettings, language: str) -> KnowledgeBase:
+    from tasks.programs.knowledge_bases.cndbpedia import CnDbpedia
+    from tasks.programs.knowledge_bases.wikidata import Wikidata
+    from tasks.programs.knowledge_bases.wikipedia import Wikipedia
+
     if name == "wikipedia":
         return Wikipedia(web, settings, language)
     return Wikidata(web, settings, language) if name == "wikidata" else CnDbpedia(web, settings)

@@ -30,8 +30,9 @@ from torch.nn import functional
 
 from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.loaded_model import has_bfloat16
-from tasks.models.span_reader.reader import OWN_WORDS, WORDS, TrainedReader
+from tasks.models.span_reader.reader import OWN_WORDS, TrainedReader
 from tasks.models.span_reader.windows import (
     CHARACTERS,
     SEP,

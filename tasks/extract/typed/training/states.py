@@ -15,7 +15,7 @@ from tasks.extract.typed.model import LONGEST, LOWER
 from tasks.extract.typed.training.examples import Example
 from tasks.extract.typed.training.network import Marked, TypedNetwork
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.models.encoders.minilm_graph import build_states_graph
+from tasks.models.encoders.minilm_graph import WORDS, build_states_graph
 
 HIDDEN = 0.3  # share of the kinds that are hidden
 
@@ -26,9 +26,8 @@ def lower_states(texts: list[str], threads: int) -> tuple[list[np.ndarray], list
 
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    graph = build_states_graph(
-        load_file(str(minilm_folder() / "model.safetensors")), {"states": LOWER}
-    )
+    weights = load_file(str(minilm_folder() / "model.safetensors"))
+    graph = build_states_graph(weights, {"states": LOWER})
     session = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
     tokenizer.enable_truncation(LONGEST)
@@ -36,7 +35,7 @@ def lower_states(texts: list[str], threads: int) -> tuple[list[np.ndarray], list
     encodings = tokenizer.encode_batch(texts)
 
     def run(encoding: Any) -> np.ndarray:
-        [states] = session.run(["states"], {"ids": np.array([encoding.ids], np.int64)})
+        [states] = session.run(["states"], {"words": weights[WORDS][[encoding.ids]]})
         rows: np.ndarray = states[0].astype(np.float16)
         return rows
 

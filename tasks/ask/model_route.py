@@ -1,0 +1,58 @@
+"""Answers by the model alone."""
+
+import re
+
+from tasks.ask.phrasing import with_choices
+from tasks.ask.route import (
+    AnswerRoute,
+    Attempt,
+    OwnAnswer,
+    QuestionState,
+    Resources,
+    RouteResult,
+)
+from tasks.programs.written_program import Conversation
+from tasks.text.question import Question
+
+# Short replies by which a model says in plain words that it has no answer.
+_NO_ANSWER = re.compile(
+    r"\W*(?:(?:sorry\W+)?i (?:do not|don['’]t|cannot|can['’]t|am not|['’]m not)\b.*|none|n/?a"
+    r"|unknown|unclear|not (?:sure|known|applicable|specified)"
+    r"|我?(?:不知道|不清楚|不确定|无法).*|未知)\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_MODEL = (Attempt("model"),)
+
+
+class ModelRoute(AnswerRoute):
+    """Answers by the model alone; without a model there is no answer."""
+
+    def __init__(self, resources: Resources) -> None:
+        """Open nothing: a question reaches the model through its conversation."""
+
+    def answer(self, question: Question, state: QuestionState) -> RouteResult:
+        """Return the model's answer, or the one that the gate has already asked for."""
+        if state.own_answer is not None:
+            return state.own_answer.result
+        if state.conversation is None:
+            return RouteResult("none")
+        conversation = state.conversation
+        question = with_choices(question, state.hints.choices)
+        return own_answer(question, conversation, measured=conversation.brief).result
+
+
+def own_answer(question: Question, conversation: Conversation, *, measured: bool) -> OwnAnswer:
+    """Return the model's own answer; if `measured`, a short one with its uncertainty."""
+    if not measured:
+        reply = conversation.phrase(question, [])
+        answer = reply.answer if reply and reply.answerable == "yes" else None
+        return OwnAnswer(RouteResult("none", [answer] if answer else [], tried=_MODEL))
+    from tasks.gates.uncertainty import uncertainty_of, uncertainty_request
+    from tasks.models.measures import MeasuredAnswer
+
+    measured_reply = conversation.ask(uncertainty_request(question.text), MeasuredAnswer)
+    if measured_reply is None:
+        return OwnAnswer(RouteResult("none", tried=_MODEL))
+    words = measured_reply.answer.strip()
+    known = [words] if words and not _NO_ANSWER.fullmatch(words) else []
+    return OwnAnswer(RouteResult("none", known, tried=_MODEL), uncertainty_of(measured_reply))
