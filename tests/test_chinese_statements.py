@@ -53,6 +53,38 @@ def test_a_consequence_names_its_condition() -> None:
     assert row["modality"] == "conditional"
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "报名截止时间：2018 年 7 月 10 日 24:00",
+            ("报名截止时间", "是", "2018 年 7 月 10 日 24:00"),
+        ),
+        (
+            "- **病程**：持续至少一年。若症状轻可缩短。",
+            ("病程", "是", "持续至少一年。若症状轻可缩短"),
+        ),
+        (
+            "| 参数 | 说明 |\n| --- | --- |\n| 密码 | 登录的密码，不可为空。 |\n",
+            ("密码", "说明", "登录的密码，不可为空"),
+        ),
+        # What a list completes is said of each of its items.
+        ("该软件提供以下服务：\n\n- 网站；\n- 邮箱；\n", ("该软件", "提供", "邮箱")),
+    ],
+)
+def test_labels_cells_and_items_are_stated_with_what_leads_to_them(
+    text: str, statement: tuple[str, str, str]
+) -> None:
+    assert statement in stated(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["注意：请勿重复投票。", "结论：该软件支持插件。", "效果如下：截图。"]
+)
+def test_a_label_before_a_whole_sentence_or_an_order_names_nothing(text: str) -> None:
+    assert all(predicate != "是" for _, predicate, _ in stated(text))
+
+
 def test_what_announces_a_list_belongs_to_its_items() -> None:
     duties = "管理单位应当履行下列职责：\n\n（一）编制预案；\n\n（二）公开电话。\n\n游客买票。"
     assert ("管理单位", "应当履行", "编制预案") in stated(duties)

@@ -18,19 +18,17 @@ _GOES_ON = word_set(
     "shall can may will by of with as"
 )
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
-_GOES_ON_CHINESE = (
-    "是",
-    "为",
-    "有",
+_GOES_ON_CHINESE = tuple("是为有于") + (
     "包括",
     "包含",
     "支持",
     "提供",
-    "分为",
     "需要",
     "可以",
     "必须",
+    "出现",
 )
+_POINTED_AT = re.compile(r"(?:以下|如下|下列|下面)[^，。；：的]{0,10}\Z")  # 用于|以下用途
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
 # "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
 _DATELINE = re.compile(
@@ -69,6 +67,7 @@ _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
+_SENTENCE_END = re.compile(r"[.!?。！？]\s*\Z")
 _NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
 )
@@ -90,11 +89,13 @@ class Record:
 class Layout:
     """A passage in parts: its prose, which knows its places in the passage, and its records.
 
+    `labelled` are values that are sentences of the prose, with their labels, which are not in it;
     `supposed` are the stretches of the passage that only give an example or list conditions.
     """
 
     prose: Excerpt
     records: tuple[Record, ...]
+    labelled: tuple[Record, ...]
     supposed: tuple[tuple[int, int], ...]
 
 
@@ -102,13 +103,15 @@ def lay_out(row: dict[str, Any]) -> Layout:
     """Return the parts of a passage; a row without blocks gets those of its text."""
     blocks = stored_blocks(row)
     text = row["text"]
-    stated = [*_of_tables(text, blocks), *(r for block in blocks for r in _of_pair(text, block))]
+    pairs = [record for block in blocks for record in _of_pair(text, block)]
+    labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
+    stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
     records = tuple(sorted(stated, key=lambda record: record.start))
     recorded = {record.start for record in records}
     prose = [block for block in blocks if block.kind in _PROSE and block.start not in recorded]
     heading = row.get("headings", "").rsplit(" > ", 1)[-1]
     supposed = tuple(_supposed(text, blocks, heading))
-    return Layout(Excerpt.of(_prose(row["text"], prose)), records, supposed)
+    return Layout(Excerpt.of(_prose(row["text"], prose)), records, labelled, supposed)
 
 
 def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[int, int]]:
@@ -144,7 +147,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
         end = Part("\n\n", block.end - 1, stands_there=False)
         if block.kind is BlockKind.ITEM:
             lead = _open_sentence(block.lead)
-            if lead and not ENDS_SENTENCE.search(words.text):
+            if lead and not ENDS_SENTENCE.search(words.text.rstrip().rstrip(";；")):
                 yield Part(f"{lead} ", block.start, stands_there=False)
         yield from words.parts(0, len(words.text), moved=block.start)
         yield end
@@ -186,6 +189,8 @@ def _open_sentence(lead: str) -> str:
     words = words_of(lead).text.rstrip(" :：")
     if opened := _OPEN_SUBJECT.search(words):
         return opened[1]
+    if (pointed := _POINTED_AT.sub("", words)) != words and pointed.endswith(_GOES_ON_CHINESE):
+        return pointed
     if _POINTS.search(words):
         return ""
     last = _LAST_WORD.search(words[-_LONGEST_WORD:])
@@ -197,7 +202,7 @@ def _open_sentence(lead: str) -> str:
 def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
-        if len(value) <= _LONGEST_VALUE and not re.search(r"[.!?。！？]\s*\Z", value):
+        if len(value) <= _LONGEST_VALUE:
             label = words_of(block.lead).text.strip()
             if _is_value(value):
                 yield Record("", label, value, block.start, block.end)
@@ -215,7 +220,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
             tables.setdefault(block.lead, []).append(cells)
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
-        rows = [row for row in rows if len(row) <= len(headers)]
+        rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
         key = _key_column(rows)
         if key is not None:
             for row in rows:

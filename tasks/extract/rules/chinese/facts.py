@@ -42,6 +42,7 @@ from tasks.extract.rules.chinese.statements import (
     is_nominal,
     is_topic,
     read_item,
+    read_label,
 )
 from tasks.extract.rules.chinese.subjects import (
     last_person,
@@ -148,6 +149,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 thread.lasting = number - thread.since > 1
                 _read_tokens(passage, thread, tokens, first=number == 0)
     passage.last, passage.last_end = next_person(sentence, thread.names, last), sentence.end
+    read_label(passage, sentence, stated)
     read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
 

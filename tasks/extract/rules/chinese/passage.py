@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tasks.extract.extracted import Extracted, Mention, evidence_columns, value_columns
 from tasks.extract.rules.attributes import Attribute
@@ -175,6 +176,14 @@ class PassageReading:
         ):
             row = {"name": name.text, "alias": other, "kind": name.kind}
             _append(self.extracted.aliases, row, span, share(pattern))
+
+    def state(self, span: tuple[int, int], standing: Standing = PLAIN, **parts: Any) -> None:
+        """Add a statement by its columns; those not given are empty."""
+        texts = ("subject", "subject_name", "predicate", "object", "time", "place")
+        row: Mention = dict.fromkeys(texts, "") | {"arguments": []}
+        row |= {"polarity": standing.polarity, "modality": standing.modality}
+        row |= {"attribution": standing.attribution, **parts}
+        _append(self.extracted.statements, row, span, share("statement"))
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
         """Add another name, as a triple and as an alias."""

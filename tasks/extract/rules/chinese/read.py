@@ -28,8 +28,8 @@ from tasks.extract.rules.chinese.passage import (
 from tasks.extract.rules.chinese.script import as_written
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
 from tasks.extract.rules.guessed_kinds import kind_scores
-from tasks.extract.rules.layout import lay_out
-from tasks.text.chinese_words import simplified, tag_of
+from tasks.extract.rules.layout import Record, lay_out
+from tasks.text.chinese_words import segmenter, simplified, tag_of
 
 LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
@@ -85,8 +85,34 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     for attribute in find_attributes(row, layout, "zh"):
         if _is_stated(attribute):
             passage.record(row["text"], attribute)
+    for record in (*layout.records, *layout.labelled):
+        _state_record(passage, record, row)
     extracted.suppose(layout.supposed)
     return passage
+
+
+def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) -> None:
+    """State a labelled value or a cell of which nothing is stated yet."""
+    span = (record.start, record.end)
+    found = (*passage.extracted.triples, *passage.extracted.statements)
+    if any(
+        mention.get("subject", "-") and mention["span_start"] in range(*span) for mention in found
+    ):
+        return
+    label, value = record.label, record.value.rstrip("；;。")
+    if QUESTION.search(label) or not any(map(str.isalpha, label)) or value.endswith(("：", ":")):
+        return
+    title = "" if passage.document else plain_title(row["subject"])
+    subject, heading = record.subject or title, row["headings"].rsplit(" > ", 1)[-1]
+    if not subject:
+        tags = [tag_of(word)[:1] for word in segmenter().cut(simplified(label))]
+        names = tags[:1] not in (["v"], ["c"], ["d"], ["p"]) or tags == ["v", "n"]  # 迁移时间
+        subject, label = label if names else "", "是"
+    elif not record.subject and heading not in ("", subject):
+        label = f"{heading} {label}"
+    if usable(subject, LONGEST_NAME):
+        name = subject if subject == title else ""
+        passage.state(span, subject=subject, subject_name=name, predicate=label, object=value)
 
 
 def _is_stated(attribute: Attribute) -> bool:

@@ -134,7 +134,8 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
-        if token.text == "将" and after and after[0].nominal and after[0].tag not in ("time", "i"):
+        handled = after and (after[0].nominal or after[0].tag[0] == "r")
+        if token.text == "将" and handled and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
         if token.text == "要" and relative_end(tokens, position) is not None:
             return False  # 要执行的操作有三种

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from tasks.extract.extracted import Mention, evidence_columns
+from tasks.extract.extracted import Mention
 from tasks.extract.rules.chinese.acting import SURE, is_owned, is_verb, predicate_at
 from tasks.extract.rules.chinese.asides import split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
@@ -20,7 +20,7 @@ from tasks.extract.rules.chinese.lexicon import (
     WHILE,
 )
 from tasks.extract.rules.chinese.naming import TypedName
-from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, share, usable
+from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, usable
 from tasks.extract.rules.chinese.standing import Meant, take_standing
 from tasks.extract.rules.chinese.statement import words
 from tasks.extract.rules.chinese.times import is_when, own_time
@@ -30,6 +30,7 @@ from tasks.extract.rules.modality import Standing
 from tasks.text.chinese_words import tag_of
 
 AFFIRMING = frozenset(["不断", "不仅", "不但", "不时", "不久", "不禁", "未来", "不同", "不是"])
+LONGEST_LABEL = 12  # characters
 LONGEST_OBJECT = 200  # characters
 LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
@@ -130,7 +131,6 @@ def add_statement(
     )
     others = [p for p in clause.prepositions if p not in (place, agent) and p.phrase not in due]
     row = {
-        "ordinal": len(passage.extracted.statements),
         "subject": subject,
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
         "predicate": text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb),
@@ -141,9 +141,6 @@ def add_statement(
         ],
         "time": own_time(clause, around.moment) or (words(due[0]) if due else around.moment),
         "place": words(place.phrase) if place else "",
-        "polarity": meant.standing.polarity,
-        "modality": meant.standing.modality,
-        "attribution": meant.standing.attribution,
     }
     end = rest[-1].end if rest else clause.end
     tokens = [*meant.words, *clause.tokens]
@@ -151,8 +148,7 @@ def add_statement(
     if not clause.subject and passage.sentence is not None:  # it stands earlier in the sentence
         stands = passage.text.rfind(subject, passage.sentence.start, begin)
         begin = stands if stands >= 0 else begin
-    span = (begin, end)
-    passage.extracted.statements.append({**row, **evidence_columns(span, share("statement"))})
+    passage.state((begin, end), meant.standing, **row)
     return True
 
 
@@ -169,21 +165,15 @@ def add_measure(
         return False
     if not is_nominal(owner) or clause.tokens[-1] is not number[0]:
         return False
-    row = {
-        "ordinal": len(passage.extracted.statements),
-        "subject": text_of(owner[:-1] if owner[-1].text == "的" else owner),
-        "subject_name": "",
-        "predicate": measure.text,
-        "object": passage.text[clause.subject[-1].end : number[0].end],
-        "arguments": [around.condition] if around.condition else [],
-        "time": own_time(clause, around.moment) or around.moment,
-        "place": "",
-        "polarity": meant.standing.polarity,
-        "modality": meant.standing.modality,
-        "attribution": meant.standing.attribution,
-    }
-    span = evidence_columns((clause.start, clause.end), share("statement"))
-    passage.extracted.statements.append({**row, **span})
+    passage.state(
+        (clause.start, clause.end),
+        meant.standing,
+        subject=text_of(owner[:-1] if owner[-1].text == "的" else owner),
+        predicate=measure.text,
+        object=passage.text[clause.subject[-1].end : number[0].end],
+        arguments=[around.condition] if around.condition else [],
+        time=own_time(clause, around.moment) or around.moment,
+    )
     return True
 
 
@@ -200,12 +190,32 @@ def read_item(
     elif passage.lead is not None and alone and len(text) <= LONGEST_OBJECT:
         item = text.rstrip("；;。，、")
         lead = passage.lead
-        row = {
-            **{"ordinal": len(passage.extracted.statements), "subject_name": "", **lead},
-            **{"subject": lead["subject"] or item, "object": item if lead["subject"] else ""},
-        }
-        span = evidence_columns((sentence.start, sentence.end), share("statement"))
-        passage.extracted.statements.append({**row, **span})
+        subject, done = lead["subject"] or item, item if lead["subject"] else ""
+        row = {**lead, "subject": subject, "object": done}
+        passage.state((sentence.start, sentence.end), **row)
+
+
+def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int) -> None:
+    """State what stands behind a label and a colon, if its clauses name no subject: 截止：7月10日.
+
+    `stated` is how many statements there were before those of this sentence.
+    """
+    rows = passage.extracted.statements
+    cut = next((i for i, token in enumerate(sentence.tokens) if token.text in "：:"), 0)
+    label, value = sentence.tokens[:cut], sentence.tokens[cut + 1 :]
+    name = text_of(label)
+    if not value or not 1 < len(name) <= LONGEST_LABEL or has_word(label, POINTERS):
+        return
+    measured = value[0].tag in ("time", "number")  # 报名截止时间：7月10日
+    named = (label[0].tag[0] == "n" or measured) and label[-1].tag[0] == "n"
+    behind = (row["subject"] for row in rows[stated:] if row["span_end"] > value[0].start)
+    if any(behind) or not (named or is_nominal(label)):
+        return
+    del rows[stated:]
+    owner = passage.title.text if not passage.document and _can_own(passage.title.text) else ""
+    text = passage.text[value[0].start : sentence.end].rstrip("；;。")
+    subject = "的".join(filter(None, (owner, name)))
+    passage.state((sentence.start, sentence.end), subject=subject, predicate="是", object=text)
 
 
 def _lead(tokens: list[Token], carried: str) -> Mention | None:
@@ -229,11 +239,8 @@ def _lead(tokens: list[Token], carried: str) -> Mention | None:
         "subject": subject or carried,
         "predicate": predicate,
         "arguments": [p.word + words(p.phrase) for p in clause.prepositions],
-        "time": "",
-        "place": "",
         "polarity": standing.polarity,
         "modality": standing.modality,
-        "attribution": "",
     }
 
 
@@ -291,7 +298,8 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
             return False
     if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause, meant)))):
         return False
-    if len(subject) == 1 and subject[0].text in ALONE and clause.verb != "是":
+    points = len(subject) == 1 and (subject[0].text in ALONE or subject[0].tag == "r")
+    if points and subject[0].text[0] in ALONE and clause.verb != "是":
         return False
     if clause.verb in MODALITY_OF_WORD or clause.verb == "要":
         return False
