@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
-from tasks.reader.comparison import find_comparison, winner
+from tasks.reader.comparison import find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
 from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import expected_answer
@@ -155,6 +155,8 @@ def test_the_form_of_the_answer_is_told(question: str, form: str, kinds: set[str
          ["How many wells does Orr have?", "How many wells does Tave have?"]),
         ("Which moon has the larger diameter, Orr or Tave?",
          ["What is the diameter of Orr?", "What is the diameter of Tave?"]),
+        ("Which mill was built first Elm Mill or Low Mill?",
+         ["When was Elm Mill built?", "When was Low Mill built?"]),
         ("橡河和榆河，哪一条更长？", ["橡河全长多少公里？", "榆河全长多少公里？"]),
         ("Is the mill in Orr or Tave?", None),
         ("Who is Ann Lee?", None),
@@ -163,6 +165,24 @@ def test_the_form_of_the_answer_is_told(question: str, form: str, kinds: set[str
 def test_comparisons_are_taken_apart(question: str, parts: list[str] | None) -> None:
     comparison = find_comparison(analyse(question))
     assert (comparison and [part.text for part in comparison.parts]) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Are Orr and Tave both located in the same province?",
+         ["What province is Orr located in?", "What province is Tave located in?"]),
+        ("Do the mills Elm and Low have the same owner?",
+         ["What owner does Elm have?", "What owner does Low have?"]),
+        ("Were Ann Lee and Bo Derry born in the same year?",
+         ["What year was Ann Lee born in?", "What year was Bo Derry born in?"]),
+        ("橡镇和榆镇在同一个省吗？", ["橡镇在哪个省？", "榆镇在哪个省？"]),
+        ("橡镇和榆镇的邮编相同吗？", ["橡镇的邮编是什么？", "榆镇的邮编是什么？"]),
+        ("Are Orr and Tave towns?", []),
+    ],
+)  # fmt: skip
+def test_two_things_are_asked_for_what_may_be_the_same(question: str, parts: list[str]) -> None:
+    assert [part.text for part in same_of_each(analyse(question))] == parts
 
 
 def test_values_are_compared_in_one_unit() -> None:

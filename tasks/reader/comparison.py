@@ -1,6 +1,7 @@
 """Questions that compare two things: the value of each is asked for, then the values are compared.
 
-`Which is longer, A or B?` asks how long A is and how long B is.
+`Which is longer, A or B?` asks how long A is and how long B is; `Are A and B in the same state?`
+what state A is in and what state B is in.
 """
 
 import re
@@ -48,10 +49,28 @@ _OPTIONS = re.compile(
     r"^(?P<before>.+?)[,:?]\s*(?P<left>[^,:?]{1,100}?),?\s+or\s+(?P<right>[^,:?]{1,100}?)\s*\?*$",
     re.I | re.S,
 )
+# Without a comma the first thing begins with a capital: `Which opened first Orr or Tave?`
+_UNPARTED = re.compile(
+    r"^(?P<before>(?!Is |Are |Was |Were |Do |Does |Did ).+?\b(?-i:[a-z]+)) "
+    r"(?P<left>(?-i:[A-Z])[^,:?]{1,100}?) or (?P<right>[^,:?]{1,100}?)\s*\?*$",
+    re.I | re.S,
+)
 _CHINESE_OPTIONS = re.compile(
     "^(?P<left>[^，,和与、]{1,30}?)(?:和|与|、|还是)(?P<right>[^，,？?]{1,30}?)"
     "(?:，|,|中|之中|相比|(?=哪))(?P<before>.*)$"
 )
+_SAME = re.compile(
+    r"^(?P<verb>is|are|was|were|do|does|did|have|has)\s+(?:both\s+)?(?:(?-i:[a-z]+),?\s+){0,3}"
+    r"(?P<left>[^,?]{1,100}?),?\s+and\s+(?P<right>[^,?]{1,100}?),?\s+(?:both\s+)?"
+    r"(?P<rest>(?:(?-i:[a-z]+)\s+){0,4}?)the\s+same\s+(?P<noun>[a-z]+(?: [a-z]+){0,2})\s*\?*$",
+    re.I | re.S,
+)
+_CHINESE_SAME = re.compile(
+    "^(?P<left>[^，,和与跟、]{1,30}?)(?:和|与|跟)(?P<right>[^，,？?]{1,30}?)(?:都|均)?"
+    "(?:(?P<rest>是|在|属于|来自|位于|出生于|毕业于)(?:同一[个座种家所条门]?|相同的?)(?P<noun>[^吗么？?]{1,12})"
+    "|的(?P<quality>[^，,？?]{1,12}?)(?:相同|一样|一致))[吗么]?[？?]*$"
+)
+_SINGULAR = {"are": "is", "were": "was", "do": "does", "have": "has"}
 _DROPPED = re.compile(r"^(?:which|what|who)\s+(?:of\s+)?(?:the\s+)?(?:two\s+)?", re.I)
 _CHINESE_DROPPED = re.compile("哪[一个条座位所部家种]*|谁|相比|[？，?,]")
 _VERB = re.compile(r"\b(?P<verb>is|are|was|were|has|have|had|did|does|do)\b\s*", re.I)
@@ -60,6 +79,23 @@ _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.I)
 _FACTORS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048, "mi": 1609.344}
 _FACTORS |= {"g": 1e-3, "kg": 1.0, "t": 1e3, "lb": 0.4536}
 _FACTORS |= {"m²": 1.0, "ha": 1e4, "km²": 1e6, "mi²": 2.59e6}
+
+
+def same_of_each(question: Question) -> tuple[Question, ...]:
+    """Return what is asked of each of two things whose values may be the same; else nothing."""
+    text = question.text.strip()
+    chinese = is_chinese(text)
+    match = (_CHINESE_SAME if chinese else _SAME).match(text)
+    if not match:
+        return ()
+    options, rest, noun = (match["left"], match["right"]), match["rest"], match["noun"]
+    if chinese:
+        asked = f"{rest}哪个{noun}？" if rest else f"的{match['quality']}是什么？"
+        return tuple(analyse(option + asked) for option in options)
+    verb = _SINGULAR.get(match["verb"].lower(), match["verb"].lower())
+    return tuple(
+        analyse(" ".join(f"What {noun} {verb} {option} {rest}".split()) + "?") for option in options
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +113,10 @@ class Comparison:
 def find_comparison(question: Question) -> Comparison | None:
     """Return what a question compares; None if it names no two options."""
     chinese = is_chinese(question.text)
-    match = (_CHINESE_OPTIONS if chinese else _OPTIONS).match(question.text.strip())
+    text = question.text.strip()
+    match = (
+        _CHINESE_OPTIONS.match(text) if chinese else _OPTIONS.match(text) or _UNPARTED.match(text)
+    )
     if not match:
         return None
     options = match["left"].strip(), match["right"].strip()

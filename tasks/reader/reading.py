@@ -5,9 +5,11 @@ are read after them, so that one window holds both (compare Xiong et al. 2021). 
 sure give way to a sentence that surely says the answer.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from schemas.answers import Evidence
 from tasks.models.span_reader.reader import Covered, Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
@@ -20,9 +22,10 @@ from tasks.reader.answers import (
     with_probabilities,
     without_article,
 )
-from tasks.reader.comparison import Comparison, find_comparison, winner
+from tasks.reader.comparison import Comparison, find_comparison, same_of_each, winner
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
+from tasks.text.names import normalise_name
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
@@ -59,6 +62,10 @@ def answer_from(
         compared = _compare(comparison, source, reader, least)
         if compared:
             return compared
+    same = same_of_each(question)
+    agreement = _agreement(question, same, source, reader, least) if same else None
+    if agreement:
+        return agreement
     options = comparison.options if comparison else ()
     first = read(question, source.near(question), source, reader, options)
     if question.expected_answer.form == "yes":  # nothing was trained to say yes or no
@@ -252,16 +259,56 @@ def _compare(
     comparison: Comparison, source: Source, reader: TrainedReader, least: float
 ) -> ReaderAnswer | None:
     """Return the thing that has the winning value; None if the values are not both known."""
-    values, evidence, probability = [], [], 1.0
-    for part in comparison.parts:
+    values = _values(comparison.parts, source, reader)
+    if values is None:
+        return None
+    number = winner(comparison, [value.text for value in values])
+    return _concluded(comparison.options[number], values, least) if number is not None else None
+
+
+def _agreement(
+    question: Question,
+    parts: Sequence[Question],
+    source: Source,
+    reader: TrainedReader,
+    least: float,
+) -> ReaderAnswer | None:
+    """Return whether two things have the same value; None if the values are not both known."""
+    values = _values(parts, source, reader)
+    if values is None:
+        return None
+    left, right = (normalise_name(value.text) for value in values)
+    yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
+    return _concluded(yes if left in right or right in left else no, values, least)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The value of one thing, its sentence, and how likely it is right."""
+
+    text: str
+    evidence: Evidence
+    probability: float
+
+
+def _values(
+    parts: Sequence[Question], source: Source, reader: TrainedReader
+) -> list[_Known] | None:
+    """Return the values that are asked for; None if one of them has no answer."""
+    values = []
+    for part in parts:
         reading = read(part, source.near(part), source, reader)
-        if not _is_sure(reading.answers, least):
+        if not reading.answers:
             return None
         best = reading.answers[0]
-        values.append(_whole(part, best, reading, source))
-        evidence.append(reading.part(best).scored(best.probability))
-        probability = min(probability, best.probability)
-    number = winner(comparison, values)
-    if number is None:
+        evidence = reading.part(best).scored(best.probability)
+        values.append(_Known(_whole(part, best, reading, source), evidence, best.probability))
+    return values
+
+
+def _concluded(answer: str, values: Sequence[_Known], least: float) -> ReaderAnswer | None:
+    """Return what follows from values, as surely as the least sure; None if that is too little."""
+    probability = min(value.probability for value in values)
+    if probability < least:
         return None
-    return ReaderAnswer([comparison.options[number]], evidence, probability=probability)
+    return ReaderAnswer([answer], [value.evidence for value in values], probability=probability)
