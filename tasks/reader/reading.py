@@ -5,7 +5,6 @@ are read after them, so that one window holds both (compare Xiong et al. 2021). 
 sure give way to a sentence that surely says the answer.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -58,14 +57,9 @@ def answer_from(
 ) -> ReaderAnswer:
     """Return the answer that a source gives, if it has the probability `least`."""
     comparison = find_comparison(question)
-    if comparison and comparison.parts:
-        compared = _compare(comparison, source, reader, least)
-        if compared:
-            return compared
-    same = same_of_each(question)
-    agreement = _agreement(question, same, source, reader, least) if same else None
-    if agreement:
-        return agreement
+    concluded = _conclude(question, comparison, source, reader, least)
+    if concluded:
+        return concluded
     options = comparison.options if comparison else ()
     first = read(question, source.near(question), source, reader, options)
     if question.expected_answer.form == "yes":  # nothing was trained to say yes or no
@@ -255,33 +249,6 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
     return texts
 
 
-def _compare(
-    comparison: Comparison, source: Source, reader: TrainedReader, least: float
-) -> ReaderAnswer | None:
-    """Return the thing that has the winning value; None if the values are not both known."""
-    values = _values(comparison.parts, source, reader)
-    if values is None:
-        return None
-    number = winner(comparison, [value.text for value in values])
-    return _concluded(comparison.options[number], values, least) if number is not None else None
-
-
-def _agreement(
-    question: Question,
-    parts: Sequence[Question],
-    source: Source,
-    reader: TrainedReader,
-    least: float,
-) -> ReaderAnswer | None:
-    """Return whether two things have the same value; None if the values are not both known."""
-    values = _values(parts, source, reader)
-    if values is None:
-        return None
-    left, right = (normalise_name(value.text) for value in values)
-    yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
-    return _concluded(yes if left in right or right in left else no, values, least)
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
     """The value of one thing, its sentence, and how likely it is right."""
@@ -291,24 +258,44 @@ class _Known:
     probability: float
 
 
-def _values(
-    parts: Sequence[Question], source: Source, reader: TrainedReader
-) -> list[_Known] | None:
-    """Return the values that are asked for; None if one of them has no answer."""
-    values = []
+def _conclude(
+    question: Question,
+    comparison: Comparison | None,
+    source: Source,
+    reader: TrainedReader,
+    least: float,
+) -> ReaderAnswer | None:
+    """Return what follows from the values of two things, as surely as the less sure of them.
+
+    None if the question is about none, they are not both known, or that is less than `least`.
+    """
+    same = same_of_each(question)
+    parts = comparison.parts if comparison and comparison.parts else same
+    known: list[_Known] = []
     for part in parts:
-        reading = read(part, source.near(part), source, reader)
-        if not reading.answers:
+        value = _value(part, source, reader)
+        if value is None or value.probability < least:
             return None
-        best = reading.answers[0]
-        evidence = reading.part(best).scored(best.probability)
-        values.append(_Known(_whole(part, best, reading, source), evidence, best.probability))
-    return values
-
-
-def _concluded(answer: str, values: Sequence[_Known], least: float) -> ReaderAnswer | None:
-    """Return what follows from values, as surely as the least sure; None if that is too little."""
-    probability = min(value.probability for value in values)
-    if probability < least:
+        known.append(value)
+    if not known:
         return None
-    return ReaderAnswer([answer], [value.evidence for value in values], probability=probability)
+    if comparison and comparison.parts:
+        number = winner(comparison, [value.text for value in known])
+        answer = "" if number is None else comparison.options[number]
+    else:
+        left, right = (normalise_name(value.text) for value in known)
+        yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
+        answer = yes if left in right or right in left else no
+    if not answer:
+        return None
+    probability = min(value.probability for value in known)
+    return ReaderAnswer([answer], [value.evidence for value in known], probability=probability)
+
+
+def _value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
+    reading = read(part, source.near(part), source, reader)
+    if not reading.answers:
+        return None
+    best = reading.answers[0]
+    evidence = reading.part(best).scored(best.probability)
+    return _Known(_whole(part, best, reading, source), evidence, best.probability)
