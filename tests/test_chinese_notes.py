@@ -20,6 +20,9 @@ def test_notes_stand_under_their_heading_with_a_question() -> None:
         "每年春天校园里游人如织",
         "用 `width` 设置校园地图的宽度和高度。",
         "因此校园里的樱花每年都很多。",
+        "点击校园地图右上角的按钮进入樱花页面。",
+        "李安国看到了满园的樱花和梅花。",
+        "樱花、梅花、桂花等多种花木。",
     ],
 )
 def test_what_does_not_stand_alone_is_no_note(text: str) -> None:

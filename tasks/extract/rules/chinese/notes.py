@@ -2,9 +2,13 @@
 
 import re
 
-from tasks.extract.rules.chinese.lexicon import ASPECTS, LEANING, PRONOUNS
+from tasks.extract.rules.chinese.acting import predicate_at
+from tasks.extract.rules.chinese.asides import split_clauses
+from tasks.extract.rules.chinese.clauses import parse_clause
+from tasks.extract.rules.chinese.lexicon import ASPECTS, COPULAS, LEANING, PRONOUNS
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import PassageReading
+from tasks.extract.rules.chinese.standing import take_standing
 from tasks.extract.rules.chinese.tokens import SegmentedSentence
 from tasks.extract.rules.chinese.whole import is_person, is_plain
 from tasks.text.chinese_words import STOP_WORDS
@@ -74,12 +78,29 @@ def _stands_alone(passage: PassageReading, sentence: SegmentedSentence) -> bool:
     text = passage.text[sentence.start : sentence.end]
     return (
         is_plain(sentence.tokens)
+        and _says_something(passage, sentence)
         and sentence.tokens[0].text not in LEANING
         and sentence.tokens[0].text not in PRONOUNS
         and WHOLE_SENTENCE.search(text) is not None
         and not MARKUP.search(text)
         and all(text.count(a) == text.count(b) for a, b in ("（）", "“”", "《》", "「」", "()"))
     )
+
+
+def _says_something(passage: PassageReading, sentence: SegmentedSentence) -> bool:
+    """Whether a sentence says something of what it names first: no step, no event of a story.
+
+    What happened (了) belongs to a story unless the document's subject took part.
+    """
+    happened = any(token.tag == "ul" for token in sentence.tokens)
+    if happened and passage.title.text not in passage.text[sentence.start : sentence.end]:
+        return False
+    for tokens in split_clauses(sentence.tokens)[0]:
+        clause = parse_clause(take_standing(tokens).tokens or tokens)
+        if clause.verb in COPULAS or (clause.verb and predicate_at(tokens) is not None):
+            people = any(token.tag[:2] == "nr" for token in clause.subject)
+            return bool(clause.subject) and clause.subject[0].tag[0] not in "vr" and not people
+    return False
 
 
 def _groups(
