@@ -199,6 +199,18 @@ def test_tables_and_labels_are_records_and_code_is_nothing() -> None:
     assert not any(word in prose for word in ("open", "author", "Prices", "gauge.png", "Port"))
 
 
+def test_a_column_that_counts_and_an_icon_say_nothing() -> None:
+    table = (
+        "| No. | Port | Depth | Crane |\n| - | - | - | - |\n| 1 | Brest | >= 5 m | :m-check: |\n"
+    )
+    records = lay_out({"text": f"{table}| 2 | Toulon | > 7 m | two |\n"}).records
+    assert [(record.subject, record.value) for record in records] == [
+        ("Brest", ">= 5 m"),
+        ("Toulon", "> 7 m"),
+        ("Toulon", "two"),
+    ]
+
+
 def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
     _, records = laid_out(
         "| a | b |\n\n"

@@ -22,7 +22,8 @@ _INLINE = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<![*\w])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![*\w])|\*\*(?=\S)|(?<=\S)\*\*"
     r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
-    r"|^[ \t]*>[ \t]?"  # of a quotation's further lines
+    r"|(?<=\n)[ \t]*>[ \t]?"  # of a quotation's further lines
+    r"|(?<![\w:]):[a-z]+(?:[-_][a-z0-9]+)+:(?!\w)"  # an icon by its name
     r"|^:{3,}[^\n]{0,100}$\n?",  # where a box begins or ends
     re.DOTALL | re.MULTILINE,
 )

@@ -221,6 +221,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
+        headers = ["" if _counts(rows, i) else header for i, header in enumerate(headers)]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
@@ -237,6 +238,12 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
         if len(set(names)) == len(names) and all(map(_is_subject, names)):
             return column
     return None
+
+
+def _counts(rows: list[list[Cell]], column: int) -> bool:
+    """Whether a column only counts its rows."""
+    numbers = [row[column][0] for row in rows if column < len(row) and row[column][0]]
+    return numbers == [str(number + 1) for number in range(len(numbers))]
 
 
 def _is_subject(name: str) -> bool:
