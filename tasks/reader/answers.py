@@ -207,9 +207,18 @@ def items_around(text: str, start: int) -> list[str]:
     at = next((n for n, item in enumerate(items) if item.start() <= start <= item.end()), None)
     if at is None:
         return []
-    first, last = at, at
+    first = at
     while first and not text[items[first - 1].end() : items[first].start()].strip():
         first -= 1
-    while last + 1 < len(items) and not text[items[last].end() : items[last + 1].start()].strip():
-        last += 1
-    return [without_markup(item[1]).strip(_EDGES) for item in items[first : last + 1]]
+    return items_after(text[items[first].start() :])
+
+
+def items_after(text: str) -> list[str]:
+    """Return the items of the list that a text begins with; none if it begins with another."""
+    items, end = [], 0
+    for item in _ITEM.finditer(text):
+        if text[end : item.start()].strip():
+            break
+        items.append(without_markup(item[1]).strip(_EDGES))
+        end = item.end()
+    return items

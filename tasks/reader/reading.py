@@ -17,6 +17,7 @@ from tasks.reader.answers import (
     asks_for_several,
     find_answers,
     find_sentences,
+    items_after,
     items_around,
     with_probabilities,
     without_article,
@@ -159,7 +160,11 @@ def _sentence(read: Read) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.scored(best.probability)] if text.led else []
-    return ReaderAnswer([without_markup(best.text)], evidence, probability=best.probability)
+    answer = without_markup(best.text)
+    if answer.endswith((":", "：")) and text.whole:  # the list that it leads to is what it says
+        _, _, following = text.whole.text.partition(part.evidence.text)
+        answer = " ".join([answer, "; ".join(items_after(following))]).strip()
+    return ReaderAnswer([answer], evidence, probability=best.probability)
 
 
 def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
