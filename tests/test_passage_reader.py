@@ -25,8 +25,8 @@ TEXTS = {
     "Lise Meitner": "Lise Meitner was born in Vienna on 7 November 1878.",
     "Danube": "The Danube is 2,850 kilometres long and flows through Vienna.",
     "Vistula": "The Vistula is 1,047 kilometres long. It is the longest river of Poland.",
-    "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n- the kiosk\n\n"
-    "The ferry sails daily.",
+    "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n"
+    "- the kiosk\n\nThe ferry sails daily.",
     "长江": "长江是中国最长的河流，全长约6300公里。长江发源于青藏高原。",
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
