@@ -221,7 +221,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
-        headers = ["" if _counts(rows, i) else header for i, header in enumerate(headers)]
+        headers[0] = "" if _are_counted(rows) else headers[0]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
@@ -240,10 +240,11 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
     return None
 
 
-def _counts(rows: list[list[Cell]], column: int) -> bool:
-    """Whether a column only counts its rows."""
-    numbers = [row[column][0] for row in rows if column < len(row) and row[column][0]]
-    return numbers == [str(number + 1) for number in range(len(numbers))]
+def _are_counted(rows: list[list[Cell]]) -> bool:
+    """Whether the first column only counts rows, or groups of them."""
+    numbers = [row[0][0] for row in rows if row[0][0]]
+    first = int(numbers[0]) if numbers and re.fullmatch("[1-9][0-9]?", numbers[0]) else 0
+    return bool(first) and numbers == [str(first + place) for place in range(len(numbers))]
 
 
 def _is_subject(name: str) -> bool:
