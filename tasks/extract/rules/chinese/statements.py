@@ -196,26 +196,33 @@ def read_item(
 
 
 def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int) -> None:
-    """State what stands behind a label and a colon, if its clauses name no subject: 截止：7月10日.
+    """State what stands behind a colon, if its clauses name no subject: 报名截止：7月10日.
 
-    `stated` is how many statements there were before those of this sentence.
+    It is that of the label before the colon, or belongs to the object of a clause that ends there
+    (作品发至邮箱：a@b.c). `stated` is how many statements there were before this sentence.
     """
     rows = passage.extracted.statements
     cut = next((i for i, token in enumerate(sentence.tokens) if token.text in "：:"), 0)
     label, value = sentence.tokens[:cut], sentence.tokens[cut + 1 :]
-    name = text_of(label)
-    if not value or not 1 < len(name) <= LONGEST_LABEL or has_word(label, POINTERS):
+    if not (label and value) or value[0].text in "（(" or has_word(label, POINTERS):
         return
-    measured = value[0].tag in ("time", "number")  # 报名截止时间：7月10日
-    named = (label[0].tag[0] == "n" or measured) and label[-1].tag[0] == "n"
-    behind = (row["subject"] for row in rows[stated:] if row["span_end"] > value[0].start)
-    if any(behind) or not (named or is_nominal(label)):
+    if any(row["subject"] for row in rows[stated:] if row["span_end"] > value[0].start):
         return
-    del rows[stated:]
-    owner = passage.title.text if not passage.document and _can_own(passage.title.text) else ""
     text = passage.text[value[0].start : sentence.end].rstrip("；;。")
-    subject = "的".join(filter(None, (owner, name)))
-    passage.state((sentence.start, sentence.end), subject=subject, predicate="是", object=text)
+    measured = value[0].tag in ("time", "number") and label[-1].tag == "n"  # 报名截止时间：7月10日
+    last = rows[-1] if len(rows) > stated else None
+    ends = last is not None and last["span_end"] == label[-1].end and not measured
+    if last and ends and (last["object"] or last["predicate"] == "是"):
+        last["object"] += ("：" if last["object"] else "") + text
+        last["span_end"] = sentence.end
+        return
+    named = measured or label[0].tag[0] == "n" or is_nominal(label)
+    name = text_of(label)
+    if named and 1 < len(name) <= LONGEST_LABEL:
+        del rows[stated:]
+        owned = not passage.document and _can_own(passage.title.text)
+        subject = f"{passage.title.text}的{name}" if owned else name
+        passage.state((sentence.start, sentence.end), subject=subject, predicate="是", object=text)
 
 
 def _lead(tokens: list[Token], carried: str) -> Mention | None:
