@@ -228,7 +228,7 @@ def test_spans_of_prose_lead_back_to_the_passage() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! a\n"]
+    "unit", ["<!--", "{%", "[", "](", "![", "`", "a", " *", "\\", "- a:\n", "!!! note\n    b\n"]
 )
 def test_hostile_repetition_is_laid_out_in_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
