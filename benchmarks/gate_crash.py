@@ -41,7 +41,6 @@ SERVER.set_forkserver_preload(
         "sklearn.cluster",
         "onnxruntime",
         "tokenizers",
-        "datasketch",
         "rapidfuzz",
     ]
 )

@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from datasketch import MinHash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,16 +103,6 @@ def test_near_duplicates_point_to_the_earliest() -> None:
         row("f", " ".join(one) + " more"),
     ]
     assert near_duplicates(Content.to_table(rows)) == {"c": "a", "e": "b", "f": "a"}
-
-
-def test_near_duplicates_make_no_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise AssertionError("64 random numbers are drawn for every text, and never used")
-
-    monkeypatch.setattr(MinHash, "_init_permutations", fail)
-    text = " ".join(words(400, 1))
-    rows = [row("a", text), row("b", text + " more")]
-    assert near_duplicates(Content.to_table(rows)) == {"b": "a"}
 
 
 def test_near_duplicates_of_chinese_and_of_short_texts() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PERMUTATIONS = 64
 NEAR = 0.85  # Jaccard similarity of shingle sets from which two texts are near duplicates
-_BANDS, _ROWS = 7, 9  # datasketch's optimum for NEAR - 0.1, which it takes long to find
+_BANDS, _ROWS = 7, 9  # of minima; the fewest expected errors at a similarity of NEAR - 0.1
 _SHINGLE = 5  # words, or characters of a script without spaces
 _AT_ONCE = 1024  # shingles per batch: their 64 hashes each fit in the processor's cache
 _TOKEN = re.compile(rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]+")
@@ -56,26 +56,22 @@ def minhash(tokens: list[str]) -> bytes:
 def near_duplicates(contents: "pa.Table") -> dict[str, str]:
     """Map each near duplicate to the earliest text that it nearly repeats.
 
-    `contents` has content_id, text and minhash, earliest text first. Candidates come from
-    locality-sensitive hashing; each is verified on its shingles.
+    `contents` has content_id, text and minhash, earliest text first. Candidates share a band of
+    minima (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, 3.4); each is verified on
+    its shingles. datasketch does the same, but loads SciPy and Redis for it: a second per build.
     """
-    from datasketch import LeanMinHash, MinHashLSH
-
-    index = MinHashLSH(num_perm=PERMUTATIONS, params=(_BANDS, _ROWS))
-    ids = contents["content_id"].to_pylist()
-    places = {identity: place for place, identity in enumerate(ids)}
-    sketches = contents["minhash"].to_pylist()
+    with_band: dict[tuple[int, bytes], list[int]] = {}
+    ids, width = contents["content_id"].to_pylist(), _ROWS * 4  # bytes
     repeated: dict[str, str] = {}
-    for place, identity in enumerate(ids):
-        minima = np.frombuffer(sketches[place], dtype="<u4")
-        # A plain MinHash would generate 64 permutations per text and use none of them.
-        sketch = LeanMinHash(seed=1, hashvalues=minima.astype(np.uint64), scheme="legacy")
-        for other in sorted(index.query(sketch), key=places.__getitem__):
-            if _is_near(contents, place, places[other]):
-                repeated[identity] = other
+    for place, sketch in enumerate(contents["minhash"].to_pylist()):
+        bands = [(n, sketch[n * width : (n + 1) * width]) for n in range(_BANDS)]
+        for other in sorted({other for band in bands for other in with_band.get(band, ())}):
+            if _is_near(contents, place, other):
+                repeated[ids[place]] = ids[other]
                 break
         else:
-            index.insert(identity, sketch)
+            for band in bands:
+                with_band.setdefault(band, []).append(place)
     return repeated
 
 
