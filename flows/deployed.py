@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prefect import Flow, flow, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact
@@ -46,22 +46,14 @@ def run_as_flow(job: Job, runner: Runner) -> Any:
     try:
         parameters = {name: getattr(job, name) for name in type(job).model_fields}
         return attempt.outcome(
-            lambda: _flow(type(job))(**parameters), partial(job.work, runner), runner.warn
+            lambda: FLOWS[type(job)](**parameters), partial(job.work, runner), runner.warn
         )
     finally:
         _commanded.reset(token)
 
 
-def _name(job_class: type[Job]) -> str:
-    return job_class.flow_name.replace("-", "_")
-
-
-@cache
 def _flow(job_class: type[Job]) -> Flow[..., Any]:
-    """Return a job's flow, whose parameters, in the Prefect UI too, are the job's fields.
-
-    It takes Prefect a tenth of a second to describe them, so a flow is made when it is needed.
-    """
+    """Return a job's flow, whose parameters, in the Prefect UI too, are the job's fields."""
 
     # Dask's workers receive this function by value, so it must not refer to unpicklable objects.
     def run(**parameters: Any) -> Any:
@@ -70,7 +62,7 @@ def _flow(job_class: type[Job]) -> Flow[..., Any]:
     parameters = inspect.signature(job_class).parameters.values()
     own_first = sorted(parameters, key=lambda parameter: parameter.name in Job.model_fields)
     described = [f"    {n}: {field.description}" for n, field in job_class.model_fields.items()]
-    run.__name__ = run.__qualname__ = _name(job_class)
+    run.__name__ = run.__qualname__ = job_class.flow_name.replace("-", "_")
     run.__signature__ = inspect.Signature(own_first)  # type: ignore[attr-defined]
     run.__doc__ = "\n".join([job_class.__doc__ or "", "", "Args:", *described])
     about = job_class.__doc__
@@ -99,31 +91,36 @@ def _run(job: Job) -> Any:
 
 _commanded: ContextVar[tuple["Attempt", Warn] | None] = ContextVar("commanded", default=None)
 
-JOBS: tuple[type[Job], ...] = (
-    jobs.RefreshKnowledge,
-    jobs.ImportGraph,
-    expert_jobs.Verbalize,
-    expert_jobs.TrainExperts,
-    path_jobs.TrainPaths,
-    jobs.CalibrateGate,
-    jobs.LearnFromQuestions,
-    jobs.AnswerQuestions,
-    jobs.AuditFacts,
-    evaluations.EvaluateAnswers,
-    evaluations.EvaluateGates,
-    evaluations.EvaluateExperts,
-    evaluations.EvaluateArms,
-    evaluations.EvaluateKnowledge,
-)
-
-if not TYPE_CHECKING:  # or mypy would take any name for one of this module
-
-    def __getattr__(name: str) -> Flow[..., Any]:
-        """Return the flow that `prefect.yaml` calls `flows.deployed.NAME`."""
-        for job_class in JOBS:
-            if name == _name(job_class):
-                return _flow(job_class)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+refresh_knowledge = _flow(jobs.RefreshKnowledge)
+import_graph = _flow(jobs.ImportGraph)
+verbalize = _flow(expert_jobs.Verbalize)
+train_experts = _flow(expert_jobs.TrainExperts)
+train_paths = _flow(path_jobs.TrainPaths)
+calibrate_gate = _flow(jobs.CalibrateGate)
+learn_from_questions = _flow(jobs.LearnFromQuestions)
+answer_questions = _flow(jobs.AnswerQuestions)
+audit_facts = _flow(jobs.AuditFacts)
+evaluate_answers = _flow(evaluations.EvaluateAnswers)
+evaluate_gates = _flow(evaluations.EvaluateGates)
+evaluate_experts = _flow(evaluations.EvaluateExperts)
+evaluate_arms = _flow(evaluations.EvaluateArms)
+evaluate_knowledge = _flow(evaluations.EvaluateKnowledge)
+FLOWS: dict[type[Job], Flow[..., Any]] = {
+    jobs.RefreshKnowledge: refresh_knowledge,
+    jobs.ImportGraph: import_graph,
+    expert_jobs.Verbalize: verbalize,
+    expert_jobs.TrainExperts: train_experts,
+    path_jobs.TrainPaths: train_paths,
+    jobs.CalibrateGate: calibrate_gate,
+    jobs.LearnFromQuestions: learn_from_questions,
+    jobs.AnswerQuestions: answer_questions,
+    jobs.AuditFacts: audit_facts,
+    evaluations.EvaluateAnswers: evaluate_answers,
+    evaluations.EvaluateGates: evaluate_gates,
+    evaluations.EvaluateExperts: evaluate_experts,
+    evaluations.EvaluateArms: evaluate_arms,
+    evaluations.EvaluateKnowledge: evaluate_knowledge,
+}
 
 
 @cache

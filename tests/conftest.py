@@ -1,6 +1,5 @@
 """What several test files share: the benchmark data, a small almanac, hypothesis' profile."""
 
-import gc
 import multiprocessing
 import os
 import shutil
@@ -24,19 +23,6 @@ settings.register_profile(
     "almanac", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("almanac")
-
-
-def pytest_collection() -> None:
-    """Import everything without looking for garbage among what stays."""
-    gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """Leave what was imported out of later searches for garbage: they took a tenth of the time."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
-
 
 CORPUS = {
     "ada.md": """# Ada Lovelace

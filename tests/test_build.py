@@ -9,7 +9,15 @@ import duckdb
 import pytest
 
 import schemas
-from schemas.observations import Content, Extraction, Override, Read, SplitPassage, TripleMention
+from schemas.observations import (
+    Content,
+    Extraction,
+    NameMention,
+    Override,
+    Read,
+    SplitPassage,
+    TripleMention,
+)
 from tasks.ingest.formats import likeness
 from tasks.publish.build import Recipe, build
 from warehouse.home import Home
@@ -33,9 +41,14 @@ def dated(head: str, relation: str, date: str, **more: Any) -> Stated:
 
 
 def state(
-    home: Home, title: str, *stated: Stated, prompt: str = "p1", text: str | None = None
+    home: Home,
+    title: str,
+    *stated: Stated,
+    prompt: str = "p1",
+    text: str | None = None,
+    names: tuple[str, ...] = (),
 ) -> None:
-    """Journal a document of one passage that states these triples."""
+    """Journal a document of one passage that states these triples and has these names."""
     text = text or f"The text of {title}, which is about {title} and nothing else at all."
     identity = likeness.content_id(title, text)
     stamp = {"passage_id": f"passage-{title}", "engine": "rules", "prompt_sha": prompt}
@@ -54,6 +67,10 @@ def state(
             **more,
         }
         for n, (head, relation, tail, more) in enumerate(stated)
+    ]
+    named = [
+        {**stamp, "name": name, "kind": "thing", "span_start": n, "span_end": n + 1}
+        for n, name in enumerate(names)
     ]
     read = {
         "source": "corpus",
@@ -98,6 +115,7 @@ def state(
             SplitPassage: SplitPassage.to_table([passage]),
             Extraction: Extraction.to_table([tried]),
             TripleMention: TripleMention.to_table(mentions),
+            NameMention: NameMention.to_table(named),
         }
     )
 
@@ -129,6 +147,13 @@ def test_a_fact_stated_by_two_documents_is_one_triple_with_support_two(home):
     [triple] = triples(built(home))
     assert (triple["support"], triple["mentions"], triple["confidence"]) == (2, 2, 0.9)
     assert triple["passage_id"] == "passage-two"
+
+
+def test_a_word_that_its_document_writes_without_a_capital_is_no_name(home):
+    text = "Open Contacts to see your contacts, and the contacts of Grafana. Relay is on."
+    state(home, "Tabs", text=text, names=("Contacts", "Grafana", "Relay"))
+    entities = built(home).table(schemas.Entity).to_pylist()
+    assert {entity["name"] for entity in entities} == {"Grafana", "Relay"}
 
 
 def test_near_duplicates_support_a_fact_once(home):

@@ -38,6 +38,8 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
         ("He met Anna Winter of the Harbour Board.", {"Anna Winter", "Harbour Board"}),
         ("Harbour and Fen Review was founded there.", {"Harbour and Fen Review"}),
         ("Berlin and Paris were founded there.", {"Berlin", "Paris"}),
+        ("Contributors of openFJORD meet in Prague.", {"openFJORD", "Prague"}),
+        ("Grafana calls the function readFile in Debian.", {"Grafana", "Debian"}),
     ],
 )
 def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> None:

@@ -31,7 +31,7 @@ LINE = '{"title": "Ada Lovelace", "text": "Ada Lovelace was born in London in 18
 def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """An environment in which nothing names a Prefect server; yields the folder of profiles.
 
-    Prefect reads the environment once; what it read then is set aside, too.
+    Prefect's own test harness leaves its server named in settings that are loaded.
     """
     for name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
         monkeypatch.delenv(name, raising=False)

@@ -51,6 +51,11 @@ APART = {
         mention("d", "World Health Organization", "organisation"),
         mention("d", "who", "unknown"),
     ],
+    "first word of several names": [
+        mention("Strelsau Code", "Strelsau Code", "organisation"),
+        mention("Strelsau Code", "Strelsau Handbook", "thing"),
+        mention("Strelsau Code", "Strelsau", "organisation"),
+    ],
     "two notes": [
         mention("d", "Georgia (country)", "place"),
         mention("d", "Georgia (state)", "place"),

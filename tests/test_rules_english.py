@@ -249,6 +249,19 @@ def test_a_fragment_under_a_heading_is_an_attribute():
     assert ("Bolivia", "natural resources", "natural gas") in facts(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        (".. figure:: tides.svg\n   :width: 50%\n", "Tides"),
+        ("We use it because\n\n- it is free\n- it is safe", "Why we use it"),
+        ("- Tide tables for the northern coast\n- News of the other coasts", "Resources"),
+        ("- X: the number that is counted\n- Y: what you count", "Versions"),
+    ],
+)
+def test_what_is_no_value_of_a_heading_is_no_fact(text: str, heading: str):
+    assert facts(read(text, "Relay", heading)) == set()
+
+
 def test_a_year_in_parentheses_tells_when_a_value_held():
     (triple,) = read("71.2% (2023 est.)", "Bolivia", "Literacy").triples
     assert (triple["number"], triple["valid_from"], triple["valid_to"]) == (71.2, "2023", "2023")
@@ -261,7 +274,12 @@ def test_a_table_row_gives_a_fact_a_cell():
 
 @pytest.mark.parametrize(
     ("header", "cell"),
-    [("1910", "877"), ("Question", "Is the path wide enough?"), ("Description", "north ridge")],
+    [
+        ("1910", "877"),
+        ("Question", "Is the path wide enough?"),
+        ("Description", "north ridge"),
+        ("Example", "The North Ridge=1,2"),
+    ],
 )
 def test_a_cell_that_cannot_be_understood_alone_is_no_fact(header: str, cell: str):
     table = f"| Place | {header} |\n| --- | --- |\n| The North Ridge | {cell} |\n"

@@ -39,6 +39,12 @@ def test_a_phrase_keeps_what_narrows_it_down(text, expected):
         ),
         ("Acme took this territory.", ("Acme", "took", "territory")),
         ("Acme uses similar technology.", ("Acme", "uses", "similar technology")),
+        ("Relay is the platform that Acme uses.", ("Relay", "is the", "platform")),
+        ("Relay and Loom are three ways.", ("Relay", "is a", "three ways")),
+        (
+            "The Acme Harbour Fund (AHF) board opened an office.",
+            ("Acme Harbour Fund", "opened", "office"),
+        ),
         ("Acme made the port public.", ("Acme", "made", "port")),
         (
             "The Harbour Bank defines small boats as vessels with a length below seven metres.",

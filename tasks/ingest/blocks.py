@@ -64,7 +64,10 @@ _LABELLED = re.compile(
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
-_SCRIPT = re.compile(r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}")
+_SCRIPT = re.compile(
+    r"(?:import|export)\s[^\n]{1,300}\sfrom\s+['\"][^\n]{1,300}|:{3,}[^\n]{0,100}"
+    r"|[!?]{3}\+? [^\n]{1,100}|\.\. [^\n]{1,300}|:[a-z-]{1,30}:(?: [^\n]{1,300})?"  # directives
+)
 _CODE_ALONE = re.compile(r"(`{1,3})[^`\n]+\1")
 _TRAIL = re.compile(r"[^\n.!?>›»]{1,60}(?: [>›»] [^\n.!?>›»]{1,60}){2,}")  # "Home > Docs > Tides"
 # "Prices ..... 7"; only whole runs of dots are tried, so that long ones take linear time.

@@ -24,7 +24,7 @@ _INLINE = re.compile(
     r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
     r"|(?<=\n)[ \t]*>[ \t]?"  # of a quotation's further lines
     r"|(?<![\w:]):[a-z]+(?:[-_][a-z0-9]+)+:(?!\w)"  # an icon by its name
-    r"|^:{3,}[^\n]{0,100}$\n?",  # where a box begins or ends
+    r"|^(?::{3,}|[!?]{3}\+? |\.\. [\w-]{1,30}::)[^\n]{0,100}$\n?",  # where a box begins or ends
     re.DOTALL | re.MULTILINE,
 )
 _CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")

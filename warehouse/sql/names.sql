@@ -1,8 +1,23 @@
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
+-- A word that its document writes without a capital at least as often is none: "the Contacts tab".
 create table name_places as
+with plain_words as (
+    select document_id, rtrim(ltrim(word, '("'), '.,;:!?)"') as word, count(*) as times
+    from (select document_id, unnest(string_split_regex(text, '\s+')) as word from passages)
+    group by all
+),
+common_names as (
+    select n.document_id, n.name
+    from name_statements n
+    join documents d using (document_id)
+    join plain_words w on w.document_id = n.document_id and w.word = lower(n.name)
+    where regexp_full_match(n.name, '[A-Z][a-z]+') and lower(n.name) <> lower(d.title)
+    group by all
+    having count(*) <= any_value(w.times) and not coalesce(bool_or(n.kind_stated), false)
+)
 select document_id, passage_id, name, kind, kind_stated, kind_scores, doc_start
-from name_statements
+from name_statements n anti join common_names using (document_id, name)
 where coalesce(capital_tells, true) or lower(name) in (
     select lower(name) from name_statements where coalesce(capital_tells, true))
 union all

@@ -12,15 +12,15 @@ from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.aspects import MOST_SENTENCES, question_of_label
-from tasks.extract.rules.layout import Layout
+from tasks.extract.rules.layout import CLAUSE, Layout
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.text.sentences import sentences
 from tasks.text.values import Value, find_values, parse_value
 
 STATED_IN = re.compile(r"\s*\((?P<year>\d{4})(?:/\d\d)? ?(?:est\.?)?\)$")
-LIST = re.compile(r";(?![^()\n]{0,200}\))|\n+")
-WORD_LIST = re.compile(r"[,;](?![^()\n]{0,200}\))|\n")
+LIST = re.compile(r";(?![^()\n]{0,200}\))|\n{2,}")
+WORD_LIST = re.compile(r"[,;](?![^()\n]{0,200}\))|\n{2,}")
 SENTENCE_END = re.compile(r"(?<!\best)[.!?][\"'”’]*(?:\s+[A-Z]|\s*$)|[。！？；]")
 ASIDE = re.compile(r"\s?\((?P<inner>[^()\n]{4,200})\)")
 DASHES = (re.compile(r"\s[–—-]\s"), re.compile(r"[–—]|(?<=\d)-(?=\d)"))
@@ -38,6 +38,8 @@ NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)
 # Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
 LONGEST_FRAGMENT = 200
+LONGEST_ITEM = 4
+_LAYOUT = re.compile(r"::|^[^\w\n]+$", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
 MOST_ITEMS = 60
 # The share of judged triples from tables, labels and fragments that were useful (docs/log.md).
@@ -100,12 +102,13 @@ class Attribute:
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
     """Yield what the tables and labelled values of a passage say, if it can be understood alone.
 
-    A column that is headed by a year or a number does not say what it holds, a question is no
-    value, and a value may only repeat what it is a value of.
+    A column or a row that is headed by a year, a date or a number does not say what it holds, a
+    question is no value, and a value may only repeat what it is a value of.
     """
     for attribute in _stated_attributes(row, layout, language):
         names_something = any(map(str.isalpha, attribute.relation))
         asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
+        names_something &= parse_value(attribute.head, language).value_type == "text"
         if names_something and not asks and not _repeats(attribute):
             yield attribute
 
@@ -114,7 +117,8 @@ def _repeats(attribute: Attribute) -> bool:
     head, tail = (
         " ".join(_WORDS.findall(end.casefold())) for end in (attribute.head, attribute.tail)
     )
-    return bool(tail) and f" {tail} " in f" {head} "
+    shown = re.match(re.escape(attribute.head) + r"[=:(]", attribute.tail)  # "tags" by "tags=1,2"
+    return bool(tail) and f" {tail} " in f" {head} " or shown is not None
 
 
 def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
@@ -134,10 +138,10 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
             yield from _items(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
             attribute = Attribute.stated(record.label, "is", record.value, span, language)
-            if attribute.value.value_type != "text":
+            if attribute.value.value_type not in ("text", "date"):
                 yield attribute
     prose = layout.prose
-    if heading and row["subject"] and is_fragment(prose.text):
+    if is_fragment(row, prose.text):
         span = prose.in_source(0, len(prose.text))
         yield from _items(row["subject"], _lower(heading), prose.text.strip(), span, language)
 
@@ -149,7 +153,7 @@ def _items(
     separator = WORD_LIST if _is_word_list(value) else LIST
     for item in separator.split(value)[:MOST_ITEMS]:
         if item.strip() and not item.rstrip().endswith((":", "：")):
-            yield Attribute.stated(head, relation, item.strip(), span, language)
+            yield Attribute.stated(head, relation, " ".join(item.split()), span, language)
 
 
 def _is_word_list(value: str) -> bool:
@@ -158,11 +162,15 @@ def _is_word_list(value: str) -> bool:
     return len(items) >= 3 and plain
 
 
-def is_fragment(text: str) -> bool:
-    """Whether a text under a heading is no sentence: short, without a full stop at the end."""
-    short = 0 < len(text.split()) <= LONGEST_FRAGMENT
-    leads_on = text.rstrip().endswith((":", "："))
-    return short and not leads_on and not SENTENCE_END.search(text)
+def is_fragment(row: dict[str, Any], text: str) -> bool:
+    """Whether prose is a value of its heading: short, without a sentence or marks of layout."""
+    items = [item for item in text.strip().split("\n\n") if not item.endswith((":", "："))]
+    longest = max((len(item.split()) for item in items), default=0)
+    short = 0 < longest <= (LONGEST_FRAGMENT if len(items) == 1 else LONGEST_ITEM)
+    label = row["headings"].rsplit(" > ", 1)[-1]
+    stated = any(CLAUSE.search(words) or _LAYOUT.search(words) for words in (label, *items))
+    whole = short and not stated and not any(map(SENTENCE_END.search, items))
+    return bool(label and row["subject"]) and whole
 
 
 def _lower(heading: str) -> str:

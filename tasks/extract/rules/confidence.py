@@ -23,6 +23,14 @@ CONTENT = ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV")
 FIRST_PERSON = word_set("i we me us my our ours mine")
 SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
+PASSING = word_set(  # so only around the time when it was written
+    "latest new newest upcoming recent recently next previous previously current currently now "
+    "today yesterday tomorrow tonight yet still already soon this last"
+)
+TEXTS = word_set(  # of which it is most often said that they are there
+    "post blog article chapter section page guide document newsletter report episode video podcast "
+    "talk session workshop interview announcement roundup release update story message email"
+)
 COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
 STATE_WEIGHTS = Path(__file__).with_name("state_weights.safetensors")
@@ -178,6 +186,26 @@ def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, fl
         ),
         f"{side} stands elsewhere": math.log1p(max(times - 1, 0)),
     }
+
+
+def context_features(
+    passage: ParsedPassage, clause: Clause, head: Called, tail: Called
+) -> dict[str, float]:
+    """Return what ties a triple to its place in a text, without which it is not understood."""
+    tree, row = passage.tree, passage.row
+    first, last = passage.sentence_of(clause.predicate)
+    words = tree.lower[first:last]
+    values = {
+        "passing words": float(sum(word in PASSING for word in words)),
+        "title has a digit": float(any(map(str.isdigit, row["title"]))),
+        "stands under a heading": float(bool(row.get("headings"))),
+        "sentence has a colon": float(":" in words),
+    }
+    for side, end in (("head", head), ("tail", tail)):
+        top = [t for t in end.tokens if tree.head[t] not in end.tokens]
+        values[f"{side} passes"] = float(any(tree.lower[t] in PASSING for t in end.tokens))
+        values[f"{side} is a text"] = float(any(tree.lemma[t].lower() in TEXTS for t in top))
+    return values
 
 
 def end_states(tree: Tree, clause: Clause, head: list[int], tail: list[int]) -> np.ndarray:

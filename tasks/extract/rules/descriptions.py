@@ -110,11 +110,8 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         if label != "appos" or name is None or token in passage.entities or token < name.last:
             continue
         tokens = argument_phrase(tree, token)
-        if (
-            tree.pos[token] != "NOUN"
-            or not tokens
-            or tree.lower[tokens[0]] not in ("a", "an", "the")
-        ):
+        one = tree.pos[token] == "NOUN" and tree.tag[token] != "NNS"
+        if not one or not tokens or tree.lower[tokens[0]] not in ("a", "an", "the"):
             continue
         last = tokens[-1] + 1
         between = tree.text[name.end : tree.start[tokens[0]]].strip()

@@ -86,7 +86,7 @@ def units_set_apart(prose: Excerpt, source: str) -> Iterator[tuple[int, int]]:
 def _sentences_of(row: PassageRow, layout: Layout) -> str:
     """Return what is parsed of a passage: nothing of a fragment that is read as a value."""
     text = layout.prose.text
-    return "" if row["headings"] and row["subject"] and is_fragment(text) else text
+    return "" if is_fragment(row, text) else text
 
 
 def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:

@@ -29,10 +29,12 @@ SINGULAR = word_set("is was has")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 # What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
 CODE = re.compile(
-    r"::|->|=>|\(\)|[<>{}\[\]=$@\\|^~;]|\w_\w|^[._#%+*]|://|\bhttps?\b|^www\.|^[a-z]+[A-Z]\w*$"
+    r"::|->|=>|\(\)|[<>{}\[\]=$@\\|^~;]|\w_\w|^[._#%+*]|://|\bhttps?\b|^www\."
+    r"|^[a-z]{2,}[A-Z][a-z]\w*$"
     r"|^\S*\.(?:md|rs|go|py|ts|toml|ya?ml|json|html?|css|txt|pdf|sh|cpp|[ch]|java|xml|csv|png|jpe?g"
     r"|svg|sql|log|cfg|ini|lock|exe|so|docx?|xlsx?)$"
 )
+BRAND = re.compile(r"[a-z]{1,5}[A-Z]{2}\w*|[a-z][A-Z][a-z]\w+")  # openSUSE, macOS, eBay
 QUALITY = re.compile(r"-([a-z]+)$")
 LETTERS = re.compile(r"[^\W\d_]")
 FRAGMENT = 0.7  # the share of capitals from which a line is written like a heading
@@ -109,13 +111,17 @@ def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
 
 
 def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
-    if not tree.words[token][:1].isupper() or tree.lower[token] in LINKS:
+    if not _is_capitalised(tree.words[token]) or tree.lower[token] in LINKS:
         return False
     if tree.pos[token] == "PROPN":
         return True
     if token == sentence:
         return _is_bare_subject(tree, token)
     return tree.pos[token] in ("NOUN", "ADJ") and tree.lower[token] != "i"
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[:1].isupper() or BRAND.fullmatch(word) is not None
 
 
 def _is_bare_subject(tree: Tree, token: int) -> bool:
@@ -236,7 +242,7 @@ def _numbered_names(tree: Tree) -> list[tuple[int, int]]:
 
 def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
-    if word[:1].isupper():
+    if _is_capitalised(word):
         return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
     # "Redis 7.2", but not "Apple 3.5 %"; "QXC 48213", where the number hangs on the name.
     counted = tree.pos[token + 1 : token + 2] in (["NOUN"], ["SYM"], ["NUM"])

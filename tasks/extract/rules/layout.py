@@ -71,6 +71,10 @@ _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
 )
+CLAUSE = re.compile(  # what only English clauses have; a value has none
+    r"(?i)\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
+    r"|they|it|this|these|how|what)\b"
+)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -204,7 +208,7 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
         value = words_of(text[block.start : block.end]).text.strip()
         if len(value) <= _LONGEST_VALUE:
             label = words_of(block.lead).text.strip()
-            if _is_value(value):
+            if _is_value(value) and len(label.encode()) > 1 and not CLAUSE.search(value):
                 yield Record("", label, value, block.start, block.end)
 
 

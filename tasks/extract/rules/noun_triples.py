@@ -44,6 +44,8 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
             continue
         if (tree.tag[noun] == "NNS") != (tree.tag[predicative.head] == "NNS"):
             continue
+        if tree.child(noun, "nummod") is not None and len(conjuncts(tree, clause.subject)) > 1:
+            continue  # "X, Y and Z are three ways"
         marks = predicative.marks if noun == predicative.head else []
         # "Its capital is Y" tells the capital; "her mother was a teacher" tells no mother.
         a_kind = any(tree.lower[c] in ("a", "an") for c in tree.children[noun])
@@ -72,8 +74,9 @@ def _of_class(
     roles = [] if named else list(_of_role(passage, clause, head, noun, core))
     sort = tree.lemma[noun].lower() in SORTS
     definite = any(tree.lower[c] == "the" for c in tree.children[noun])
-    # "The founder of X" says all; "the founder" alone leaves out of what.
-    bare = definite and not named and (roles or len(core) == 1)
+    # "The founder of X" says all; "the founder" alone leaves out of what, "the app that" which.
+    which = tree.child(noun, "acl:relcl") is not None
+    bare = definite and not named and (roles or len(core) == 1 or which)
     bare = bare or not named and (_is_relational(tree, noun) or _is_compared(tree, noun))
     if (named or core) and tail is not None and not sort and not bare:
         relation = "is" if head.term else "is" if named else "is the" if definite else "is a"

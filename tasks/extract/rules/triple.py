@@ -10,6 +10,7 @@ from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.clauses import FINITE, NEGATIONS, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import (
     antecedent_features,
+    context_features,
     end_features,
     end_states,
     features,
@@ -56,6 +57,7 @@ POINTING = word_set(
 )
 SORTS = word_set("type kind sort form one part member number variety example name")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
+_GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # trees are without brackets
 
 
 @dataclass(slots=True)
@@ -107,6 +109,7 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
         **word_features(head.name, triple.relation, tail.name),
         **end_features(passage, "head", head),
         **end_features(passage, "tail", tail),
+        **context_features(passage, triple.clause, head, tail),
         f"tail value {'entity' if tail.named else triple.value.value_type}": 1.0,
     }
 
@@ -150,7 +153,7 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
     pointing = {t for t in tokens if tree.lower[t] in POINTING and tree.tag[t] not in RELATIVE}
     if pointing or any(tree.tag[token] in COMPARED for token in tokens):
         return False
-    if tree.pos[end.tokens[-1]] in LOOSE_ENDS:
+    if tree.pos[end.tokens[-1]] in LOOSE_ENDS or tree.pos[end.tokens[0]] in LOOSE_ENDS[:3]:
         return False
     if not end.named and _points(passage, end.tokens):
         return False
@@ -184,10 +187,10 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
     noun = after
     while tree.dep[noun] in PARTS and tree.head[noun] > noun:
         noun = tree.head[noun]
-    return (
+    return bool(
         tree.pos[after] in ("NOUN", "PROPN")
         and tree.tag[after] not in FINITE
-        and tree.text[tree.end[after - 1] : tree.start[after]] == " "
+        and _GAP.fullmatch(tree.text[tree.end[after - 1] : tree.start[after]])
         and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
         and tree.dep[noun] not in SUBJECTS
     )

@@ -217,8 +217,9 @@ class _DocumentNames:
     def join_short_forms(self) -> None:
         units = sorted(self.units.values(), key=lambda unit: unit.key)[:_MAX_NAMES]
         fuller: dict[str, list[Unit]] = defaultdict(list)
+        firsts = Counter(unit.norm.partition(" ")[0] for unit in units if " " in unit.norm)
         for unit in units:
-            for form in short_forms(unit):
+            for form in short_forms(unit, firsts):
                 fuller[form].append(unit)
         for unit in units:
             candidates = {u: None for form in forms_listed(unit) for u in fuller.get(form, ())}

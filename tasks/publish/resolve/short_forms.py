@@ -1,6 +1,7 @@
 """Short forms of names that a document also gives in full."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from tasks.publish.resolve.local_entities import Unit, kinds_clash
@@ -64,12 +65,12 @@ def forms_listed(unit: Unit) -> list[str]:
     return sorted({unit.norm, normalise_name(_bare(unit))})
 
 
-def short_forms(unit: Unit) -> set[str]:
+def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
     """Return the normal forms that may stand for this name in the document without explanation.
 
     Persons: any part of the name, or its ends, without form of address. Others: the name without
     its legal form, and its initials; for the organisation that the document is about, its first
-    word.
+    word, if no other of the document's names begins with it: `firsts` counts the first words.
     """
     forms: set[str] = set()
     words = unit.norm.split()
@@ -88,7 +89,8 @@ def short_forms(unit: Unit) -> set[str]:
         if words[0] in _SHIPS:
             forms.add(" ".join(words[1:]))
         acronym = _usual_name(unit).partition(" ")[0].isupper()
-        if unit.titled and unit.kind == "organisation" and not acronym:
+        titled = unit.titled and unit.kind == "organisation"
+        if titled and not acronym and firsts[words[0]] == 1:
             forms.add(words[0])
     return forms - {unit.norm, ""}
 
