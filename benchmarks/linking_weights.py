@@ -84,7 +84,7 @@ def _drawn(
 
 
 def _choice(task: str, methods: Methods, asked: Asked, *, evenly: bool = False) -> Choice:
-    nodes, features = methods.linker.candidates(asked.text, [asked.name])
+    nodes, features, _ = methods.linker.candidates(asked.text, [asked.name])
     if evenly:
         features[:, [FEATURES.index("popularity"), FEATURES.index("fit")]] = 0
     return Choice(task, features, nodes.index(asked.node) if asked.node in nodes else -1)

@@ -5,7 +5,7 @@ import json
 import os
 import random
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +56,20 @@ class World:
         """Give a node another name."""
         if name and name not in self.names[node]:
             self.names[node].append(name)
+
+    def without(self, gone: Collection[int]) -> "World":
+        """Return the same world without some nodes; the others keep their keys."""
+        smaller = World()
+        for node, (key, names, about) in enumerate(
+            zip(self.keys, self.names, self.descriptions, strict=True)
+        ):
+            if node not in gone:
+                kept = smaller.node(key, names[0], about)
+                smaller.names[kept] = list(names)
+        places = [smaller.nodes.get(key, -1) for key in self.keys]
+        edges = ((places[head], relation, places[tail]) for head, relation, tail in self.edges)
+        smaller.edges = [edge for edge in edges if edge[0] >= 0 and edge[2] >= 0]
+        return smaller
 
     def graph(self) -> Graph:
         """Return the graph of the edges."""
@@ -116,6 +130,7 @@ class Marked:
     """A marked mention: a spelling, and the Wikidata id and label of its entity."""
 
     family: str
+    document: str
     text: str
     spelling: str
     key: str  # `<NIL>` where Wikidata has no such entity
@@ -131,7 +146,7 @@ def mentions() -> Iterator[Marked]:
         family = path.name.partition(".")[0].partition("-no-")[0].removesuffix("-v2")
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8") as lines:
-            for document in map(json.loads, lines):
+            for number, document in enumerate(map(json.loads, lines)):
                 for label in document["labels"]:
                     start, end = label["span"]
                     spelling, key = document["text"][start:end], label["entity_id"]
@@ -141,7 +156,8 @@ def mentions() -> Iterator[Marked]:
                         continue
                     seen.add(fact)
                     around = document["text"][max(0, start - 300) : end + 300]
-                    yield Marked(family, around, spelling, key, label["name"])
+                    place = f"{path.name} {number}"
+                    yield Marked(family, place, around, spelling, key, label["name"])
 
 
 def leave_out(world: World, draw: random.Random) -> list[Asked]:
@@ -151,6 +167,26 @@ def leave_out(world: World, draw: random.Random) -> list[Asked]:
         for node, names in enumerate(world.names)
         if len(names) > 1
     ]
+
+
+def with_nodes_gone(world: World, draw: random.Random, odd: int) -> tuple[World, list[Asked]]:
+    """Return a world without some nodes, and names, without a text, of these and of others.
+
+    Of the nodes whose number modulo 2 is `odd`, a third are gone; what a name of theirs means is
+    -1. The names are their labels, another name, and spellings with one slip of each kind.
+    """
+    own = range(odd, len(world.keys), 2)
+    gone = set(draw.sample(own, len(own) // 3))
+    smaller = world.without(gone)
+    asked = []
+    for node in own:
+        label, *others = world.names[node]
+        slips = [_chinese_slip] if HAN.search(label) else SLIPS.values()
+        spelled = {label, *draw.sample(others, min(1, len(others)))}
+        spelled |= {slip(label, draw) for slip in slips} - {""}
+        meant = -1 if node in gone else smaller.nodes[world.keys[node]]
+        asked += [Asked(name, "", meant) for name in sorted(spelled)]
+    return smaller, asked
 
 
 def typo(name: str, draw: random.Random) -> str:

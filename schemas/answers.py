@@ -106,6 +106,9 @@ class Answer(_Reply):
     thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")
     program: str | None = Field(None, description="The search program, if one was run.")
     evidence: list[Evidence] = Field(description="The evidence for the answer, best first.")
+    unknown: list[str] = Field(
+        [], description="Without an answer, names in the question by which no entity is known."
+    )
     usage: Usage = Usage()
     edition: str = Field(description="The edition that was read.")
     seconds: float = Field(description="Seconds from question to answer.")

@@ -84,6 +84,18 @@ def test_another_question_is_not_one_for_the_graph(taught: Home) -> None:
     assert not answer.answerable and answer.evidence == []
 
 
+def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with asker(home) as open_asker:
+        strange = open_asker.answer("Who founded Quibbleton in 《沙丘记》?")
+        known = open_asker.answer("What did Ada Lovelace and Charles Babbage eat?")
+    assert strange.answer is None and strange.unknown == ["沙丘记", "Quibbleton"]
+    assert known.answer is None and known.unknown == []
+    assert main(["--home", str(home.path), "ask", "Who founded Quibbleton?"]) == 0
+    assert "does not know. No entity is known by “Quibbleton”." in capsys.readouterr().out
+
+
 def test_an_unknown_graph_or_route_is_a_wrong_call(home: Home) -> None:
     with pytest.raises(UsageError, match="corpus, films"):
         asker(home, graph="flims")

@@ -187,7 +187,10 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
 def _words(answer: Answer) -> str:
     """Return the answer; from a graph all answers, which are a set there, not alternatives."""
     if not answer.answer:
-        return "The almanac does not know."
+        unknown = "".join(
+            f" No entity is known by “{terminal.one_line(n)}”." for n in answer.unknown
+        )
+        return f"The almanac does not know.{unknown}"
     if all(e.graph == CORPUS or e.kind == "expert" for e in answer.evidence):
         return answer.answer
     more = len(answer.answers) - SHOWN_ANSWERS

@@ -256,6 +256,7 @@ class Asker:
             thrust=gating.thrust if gating else None,
             program=_program(results),
             evidence=with_documents(self.edition.path, last.evidence),
+            unknown=[] if last.answerable else [name for one in results for name in one.unknown],
             usage=state.spent,
             edition=self.edition.id,
             seconds=round(before + sum(result.cost.seconds for result in results), 3),

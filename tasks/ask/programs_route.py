@@ -1,5 +1,6 @@
 """The route `programs`: written by a model, or planned for each graph that fits the question."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.planner.store import planner_for
-from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter
+from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
+PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
 
 class ProgramsRoute(AnswerRoute):
@@ -55,7 +57,7 @@ class ProgramsRoute(AnswerRoute):
             tried += result.tried
             if result.answerable:
                 return RouteResult("programs", result.answers, result.evidence, tried)
-        return RouteResult("programs", tried=tried)
+        return RouteResult("programs", tried=tried, unknown=self._unknown(question, kbs))
 
     def _knowledge_bases(self, question: Question) -> list[KnowledgeBase]:
         if self._options.graph is not None:
@@ -108,6 +110,23 @@ class ProgramsRoute(AnswerRoute):
         answer = answer_by_program(question, ProgramSearch(writer, [kb], matcher=self._matcher))
         tried = (Attempt(kb.name, answer.searched.program),)
         return RouteResult("programs", answer.answers, answer.evidence, tried)
+
+    def _unknown(self, question: Question, kbs: Sequence[KnowledgeBase]) -> list[str]:
+        """Return the names in a question by which no graph of the edition knows an entity.
+
+        A name with parts, such as the capital of Peru, is not among them if a part is known.
+        """
+        graphs = [kb for kb in kbs if kb.name in self._graphs]
+        names = written_names(question) if graphs else []
+        return [
+            name
+            for name in names
+            if not any(
+                graph.entity_linking(question.text, [part])
+                for graph in graphs
+                for part in dict.fromkeys([name, *PARTS.split(name)])
+            )
+        ]
 
     def _fit(self, question: Question, graph: str) -> float:
         writer = self._writers[graph]

@@ -114,7 +114,8 @@ class RouteResult:
 
     There are no answers if the route does not know any; otherwise they are from the last attempt.
     Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
-    right, if the route can tell. `decisions` are those of the experts' route.
+    right, if the route can tell. `decisions` are those of the experts' route. `unknown` are names
+    in the question by which no entity is known, if the route looked them up.
     """
 
     route: Route
@@ -123,6 +124,7 @@ class RouteResult:
     tried: tuple[Attempt, ...] = ()
     decisions: "Sequence[Decision]" = ()
     probability: float | None = None
+    unknown: Sequence[str] = ()
     cost: RouteCost = field(default=RouteCost(), compare=False)
 
     @property

@@ -7,7 +7,7 @@ from tasks.programs.relation_matching import INVERSE_OF
 
 MOST_ENTITIES = 10  # entities that a name may mean at once
 MOST_REMEMBERED = 20_000  # entities per returned text or call
-LEAST_CANDIDATE = 0.2  # score below which a candidate is dropped
+LEAST_CANDIDATE = 0.2  # score below which a candidate is dropped, unless namesakes share it
 NEAR_CANDIDATE = 0.03  # candidates this close to the likeliest are also tried
 
 Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
@@ -69,16 +69,13 @@ class Entities:
         return self._relations[entity]
 
     def _by_name(self, aliases: list[str]) -> list[EntityRef]:
-        candidates = [
-            candidate
-            for candidate in self._kb.entity_linking(self._question, aliases)
-            if candidate.score >= LEAST_CANDIDATE
-        ]
-        if not candidates:
+        candidates = self._kb.entity_linking(self._question, aliases)
+        best = max((candidate.score for candidate in candidates), default=0.0)
+        near = [one for one in candidates if one.score >= best - NEAR_CANDIDATE]
+        if sum(candidate.score for candidate in near) < LEAST_CANDIDATE:  # namesakes share a score
             return []
         if self._chooser is not None:
-            chosen = self._chooser(self._question, aliases, candidates)
+            offered = [one for one in candidates if one.score >= LEAST_CANDIDATE or one in near]
+            chosen = self._chooser(self._question, aliases, offered)
             return [] if chosen is None else [chosen.entity]
-        least = max(candidate.score for candidate in candidates) - NEAR_CANDIDATE
-        near = (candidate.entity for candidate in candidates if candidate.score >= least)
-        return list(dict.fromkeys(near))[:MOST_ENTITIES]
+        return list(dict.fromkeys(candidate.entity for candidate in near))[:MOST_ENTITIES]

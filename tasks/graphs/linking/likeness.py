@@ -34,10 +34,10 @@ def likenesses(asked: str, names: Sequence[str], rarity: Callable[[str], float])
         return measures
     measures[:, 0] = cdist([asked], names, scorer=_edits())[0]
     measures[:, 1] = cdist([_sorted(asked)], [_sorted(n) for n in names], scorer=_edits())[0]
-    own, forms = _tokens(asked), set(short_forms(asked))
+    own, forms = tokens(asked), set(short_forms(asked))
     weights = {token: rarity(token) + 0.05 for token in own}
     for row, name in enumerate(names):
-        theirs = _tokens(name)
+        theirs = tokens(name)
         measures[row, 2:4] = _shared(own, weights, theirs, rarity)
         measures[row, 4] = _shortened(name, asked, forms)
         measures[row, 5] = name.startswith(asked) or asked.startswith(name)
@@ -55,7 +55,7 @@ def _sorted(name: str) -> str:
     return " ".join(sorted(name.split())) if " " in name else name
 
 
-def _tokens(name: str) -> list[str]:
+def tokens(name: str) -> list[str]:
     """Return the words of a name; each Chinese character is one, as Chinese names are short."""
     if not HAN.search(name):
         return name.split()[:MOST_TOKENS]

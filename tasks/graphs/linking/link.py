@@ -1,8 +1,8 @@
 """Link a name to nodes of one graph: candidates ranked by similarity, context and popularity.
 
 Candidates compete with each other and with the outcome that the name means none of them, as in a
-multinomial logit. `benchmarks/linking_weights.py` fits the weights on names that
-`benchmarks/linking.py` does not use.
+multinomial logit. Whether the name means any of them is decided in `acceptance.py`.
+`benchmarks/linking_weights.py` fits the weights on names that `benchmarks/linking.py` does not use.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.graphs.graph import Graph
-from tasks.graphs.linking.context import Context, Meaning
+from tasks.graphs.linking.acceptance import ACCEPTED, Alike, gather, probability
+from tasks.graphs.linking.context import Context, Meaning, content_stems
 from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.likeness import MEASURES, likenesses
 from tasks.graphs.linking.name_index import NameIndex
 from tasks.graphs.name_keys import normal_form
 from tasks.models.encoders.minilm import Encoder
+from tasks.text.chinese_words import simplified
+from tasks.text.languages import HAN
 
 # Features beside the similarity of names: whether the strings are equal, the weight of the name for
 # the node, the node's connectivity relative to the best candidate (which has 0), and how well the
@@ -34,25 +37,17 @@ def logits(features: np.ndarray) -> np.ndarray:
     return result
 
 
-def probabilities(logit: np.ndarray) -> np.ndarray:
-    """Return the probability of each candidate; the remainder to 1 is that of none."""
-    most = max(0.0, float(logit.max(initial=0.0)))
-    odds = np.exp(logit - most)
-    shares: np.ndarray = odds / (odds.sum() + np.exp(-most))
-    return shares
-
-
 MOST_ALIASES = 8
 ALIAS_PLACE = 0.1  # log-odds subtracted per place of an alias in the list
 CLOSE = 2.5  # log-odds: up to this lead of the best candidate, vectors decide
 MEANT = 6  # candidates compared by vectors
 MEANING = 8.0  # log-odds for a cosine of 1, chosen on the same names as the weights
 COMPARED = 12  # candidates whose neighbourhood is compared with the question
-FITS = -2.5  # log-odds that the best candidate needs, else there is no link
 LEAST = -6.0  # log-odds that the other candidates need
-KNOWN = 0.5  # total probability below which descriptions are searched as well
+KNOWN = 0.5  # probability below which descriptions are searched as well
 HALF = 0.5  # of the best score: about as likely as the best
-DESCRIBES = 0.4  # share of the words, by rarity, that a description must have
+WORDS = 2  # content words of a text that may describe a node instead of naming it
+DESCRIBES = 0.8  # share of the words, by rarity, that a description must have
 DESCRIBED = 0.3  # the highest score of a node found by its description alone
 
 
@@ -70,6 +65,14 @@ def meant(links: Sequence[Link], *, several: bool) -> list[Link]:
     so that one entity may be several nodes.
     """
     return [link for link in links[: None if several else 1] if link.score >= HALF * links[0].score]
+
+
+class Candidates(NamedTuple):
+    """Nodes that a name may mean: float64 (nodes, len(FEATURES)), and the names of each."""
+
+    nodes: list[int]
+    features: np.ndarray
+    names: list[Alike]
 
 
 class Linker:
@@ -104,35 +107,52 @@ class Linker:
         The list is empty if nothing fits. The first alias is the likeliest name.
         """
         aliases = [alias for alias in aliases[:MOST_ALIASES] if alias.strip()]
-        nodes, features = self.candidates(query, aliases)
-        odds = self._compared_by_meaning(query, nodes, logits(features))
-        shares, best = probabilities(odds), float(odds.max(initial=-np.inf))
-        scores = {
-            node: float(share)
-            for node, share, odd in zip(nodes, shares, odds, strict=True)
-            if best >= FITS and odd >= LEAST
-        }
-        if shares.sum() < KNOWN and self.descriptions:
-            for alias in aliases:
+        aliases += [plain for alias in aliases if (plain := _simplified(alias)) != alias]
+        found = self.candidates(query, aliases)
+        odds = self._compared_by_meaning(query, found.nodes, logits(found.features))
+        scores = self._scores(found, odds) if found.nodes else {}
+        if max(scores.values(), default=0.0) < KNOWN and self.descriptions:
+            for alias in (a for a in aliases if len(content_stems(a)) >= WORDS):
                 for node, share in self.descriptions.search(alias, COMPARED):
                     if share >= DESCRIBES:
                         scores[node] = max(scores.get(node, 0.0), DESCRIBED * share**2)
         ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
         return [Link(node, score) for node, score in ranked[:k]]
 
-    def candidates(self, query: str, aliases: Sequence[str]) -> tuple[list[int], np.ndarray]:
-        """Return the nodes with a name like an alias, and float64 (nodes, len(FEATURES))."""
-        best: dict[int, tuple[float, np.ndarray]] = {}
+    def candidates(self, query: str, aliases: Sequence[str]) -> Candidates:
+        """Return the nodes with a name like an alias, in the order in which they were found."""
+        best: dict[int, tuple[float, np.ndarray, Alike]] = {}
         for place, alias in enumerate(aliases):
-            for node, row in self._similar_names(alias):
+            for node, row, alike in self._similar_names(alias):
                 logit = float(logits(row)) - place * ALIAS_PLACE
                 if node not in best or logit > best[node][0]:
-                    best[node] = (logit, row)
+                    best[node] = (logit, row, alike)
         nodes = list(best)
         features = np.array([best[n][1] for n in nodes]).reshape(-1, len(FEATURES))
         features[:, FEATURES.index("popularity")] = self._popularity(nodes)
         features[:, FEATURES.index("fit")] = self._fit(query, aliases, nodes, logits(features))
-        return nodes, features
+        return Candidates(nodes, features, [best[node][2] for node in nodes])
+
+    def _scores(self, found: Candidates, odds: np.ndarray) -> dict[int, float]:
+        """Return how likely each node is meant; nothing if probably none of them is.
+
+        The bearers of a likest name share its probability; the others share the remainder with the
+        outcome that none is meant.
+        """
+        values, bearers = gather(found.names, odds, self.names.rarity)
+        likely = probability(values)
+        if likely < ACCEPTED:
+            return {}
+        shares = np.exp(odds - odds.max())
+        none = np.exp(-odds.max())
+        shares[bearers] *= likely / shares[bearers].sum()
+        shares[~bearers] *= (1 - likely) / (shares[~bearers].sum() + none)
+        shares[~bearers] = shares[~bearers].clip(max=shares[bearers].max())
+        return {
+            node: float(share)
+            for node, share, odd in zip(found.nodes, shares, odds, strict=True)
+            if odd >= LEAST
+        }
 
     def _compared_by_meaning(self, query: str, nodes: list[int], odds: np.ndarray) -> np.ndarray:
         """Return the log-odds after comparing close candidates with the query by vectors."""
@@ -147,11 +167,12 @@ class Linker:
         adjusted[compared] += MEANING * (cosines - cosines.max())
         return adjusted
 
-    def _similar_names(self, alias: str) -> list[tuple[int, np.ndarray]]:
+    def _similar_names(self, alias: str) -> list[tuple[int, np.ndarray, Alike]]:
         """Return nodes with names similar to an alias, and features; popularity and fit are 0."""
         spellings = [*self.names.bearers(alias), *self.names.near(alias)]
+        normal = normal_form(alias)
         measures = likenesses(
-            normal_form(alias), [spelling.normal for spelling in spellings], self.names.rarity
+            normal, [spelling.normal for spelling in spellings], self.names.rarity
         )
         others = np.zeros((len(spellings), len(OTHERS)))
         others[:, 0] = [spelling.name == alias for spelling in spellings]
@@ -160,7 +181,10 @@ class Linker:
         shortened[others[:, 0] == 1] = shortened.max(initial=0.0)
         others[:, 1] = [spelling.weight for spelling in spellings]
         rows = np.hstack([measures, others])
-        return [(spelling.node, row) for spelling, row in zip(spellings, rows, strict=True)]
+        return [
+            (spelling.node, row, Alike(normal, spelling.normal))
+            for spelling, row in zip(spellings, rows, strict=True)
+        ]
 
     def _popularity(self, nodes: list[int]) -> np.ndarray:
         """Return the nodes' connectivity relative to the best of them, from -1 to 0.
@@ -188,6 +212,11 @@ class Linker:
             known = np.array([fit is not None for fit in values])
             fits[rows] = _filled(np.array([fit or 0.0 for fit in values]), known)
         return fits
+
+
+def _simplified(name: str) -> str:
+    """Return a name in simplified characters."""
+    return simplified(name) if HAN.search(name) else name
 
 
 def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ class NeighbourhoodWriter:
 
     def _around(self, question: Question) -> Graph | None:
         triples: list[tuple[str, str, str]] = []
-        for name in list(dict.fromkeys(_names(question)))[:MOST_NAMES]:
+        for name in _likely_names(question):
             candidates = self._kb.entity_linking(question.text, [name])
             facts = self._kb.get_entity_triples(candidates[0].entity) if candidates else []
             for fact in facts[:MOST_FACTS]:  # by the name in the question
@@ -86,13 +86,22 @@ class NeighbourhoodWriter:
         return Graph.of(self._kb.name, triples) if triples else None
 
 
-def _names(question: Question) -> Iterator[str]:
-    """Yield possible names: the texts in title marks, then those written like names."""
-    yield from _MARKED.findall(question.text)
-    if question.is_chinese:
-        yield from _CHINESE_NAME.findall(question.text)
-        return
-    for name in _PROPER.findall(question.text):
+def written_names(question: Question) -> list[str]:
+    """Return at most `MOST_NAMES` texts in title marks and, outside Chinese, capitalised words."""
+    names = _MARKED.findall(question.text)
+    if not question.is_chinese:
+        names += _proper_names(question.text)
+    return list(dict.fromkeys(names))[:MOST_NAMES]
+
+
+def _likely_names(question: Question) -> list[str]:
+    """Return the written names; in Chinese also how the question begins."""
+    begins = _CHINESE_NAME.findall(question.text) if question.is_chinese else []
+    return list(dict.fromkeys([*written_names(question), *begins]))[:MOST_NAMES]
+
+
+def _proper_names(text: str) -> Iterator[str]:
+    for name in _PROPER.findall(text):
         words = name.split()
         while words and words[0].lower() in FUNCTION_WORDS:
             words = words[1:]
