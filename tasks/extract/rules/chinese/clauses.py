@@ -35,7 +35,7 @@ from tasks.extract.rules.chinese.lexicon import (
 from tasks.extract.rules.chinese.tokens import Token
 
 ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
-EITHER = AND | {"或者", "或"}
+EITHER = AND | {"或者", "或", "并", "并且"}
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -390,6 +390,7 @@ def _take_verb(clause: Clause, position: int) -> None:
         position = after + 1
         clause.verbs = tokens[begin:position]
         clause.unread = True
+        position += tokens[position].text in ASPECT
     clause.verb = verb
     clause.rest = tokens[position:]
     while clause.rest and clause.rest[-1].text in WHILE:

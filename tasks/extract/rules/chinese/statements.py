@@ -122,7 +122,7 @@ def add_statement(
     if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
         return False  # the subject is not in one piece
     grows = carried and not clause.subject and not around.condition
-    if grows and rest and rest[0].tag == "number" and not clause.verb.endswith("有"):
+    if grows and len(rest) == 1 and rest[0].tag == "number":
         return False  # 利润增长5%，增长1.4%: of what is not sure
     due = [p.phrase for p in clause.prepositions if _tells_when(p)]
     place = next(
@@ -314,7 +314,8 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         return False
     if subject and not is_nominal(subject, places=clause.verb in ("有", "是")):
         return False
-    described = clause.verb == "是" and len(rest) <= LONGEST_QUALITY  # 是必须的
+    short = len(rest) <= LONGEST_QUALITY
+    described = clause.verb == "是" and (short or rest[0].tag == "p")  # 是必须的, 是由甲公司开发的
     ends = AND if described else {"的", *AND}
     if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends | PLACE_ENDS - {"内"}):
         return False
