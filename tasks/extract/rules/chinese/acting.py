@@ -149,22 +149,12 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
         if text == "的":
             if end > start + 1 and tokens[end - 1].tag in ("a", "d"):
                 return None  # 遵循基本的原则
-            if predicate is not None and position <= predicate < end and not _is_named(tokens, end):
+            if predicate is not None and position <= predicate < end:
                 return None
             later = range(end + 2, len(tokens))
             has_verb = any(is_verb(tokens, i) for i in later)
             return end if has_verb and tokens[end + 1].nominal else None
     return None
-
-
-def _is_named(tokens: list[Token], end: int) -> bool:
-    """Whether a copula follows the noun behind a 的: 带有标识的|功能|为企业版功能."""
-    after = end + 1
-    while after < len(tokens) - 1 and tokens[after].nominal:
-        after += 1
-    rest = tokens[after + 1 :]
-    is_copula = tokens[after].text == "是" or not any(t.tag[0] in "vir" for t in rest)
-    return after > end + 1 and tokens[after].text in ("是", "为") and bool(rest) and is_copula
 
 
 def acts_first(tokens: list[Token], position: int) -> bool:

@@ -216,8 +216,9 @@ def _read_tokens(
     if thread.required and not clause.subject and meant.standing == PLAIN:
         passage.standing = replace(PLAIN, modality="required")
         meant = replace(meant, standing=passage.standing)
-    if not any(time.value for time in clause.times):  # 下午2时 is of the day given before
-        clause.times = [*thread.times, *clause.times]
+    given = "".join(time.text for time in thread.times)
+    if all(time.value is None or time.text in given for time in clause.times):
+        clause.times = [*thread.times, *clause.times]  # 下午2时 is of the day given before
     thread.times = clause.times if not (clause.verb or clause.subject) else []
     whole = (thread.sentence.start, clause.end)
     if not clause.verb and tokens[-1].text in WHILE:
