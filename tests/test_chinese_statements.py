@@ -68,6 +68,7 @@ def test_a_consequence_names_its_condition() -> None:
             ("密码", "说明", "登录的密码，不可为空"),
         ),
         ("作品发至邮箱：a@b.org。", ("作品", "发至", "邮箱：a@b.org")),
+        ("网站的地址是 https://a.org/b。", ("网站的地址", "是", "https://a.org/b")),
         # What a list completes is said of each of its items.
         ("该软件提供以下服务：\n\n- 网站；\n- 邮箱；\n", ("该软件", "提供", "邮箱")),
     ],

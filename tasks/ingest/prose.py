@@ -14,7 +14,8 @@ _LINKS = re.compile(
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"
-    r"|(?<!\bat )\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"  # where something is, is a value
+    # Where something is, is a value.
+    r"|(?<!\bat )(?<![为是：] )\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
     r"|(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
     r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # how a word is pronounced
     r"|</?[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"

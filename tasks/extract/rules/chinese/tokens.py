@@ -36,7 +36,9 @@ NUMBERING = re.compile(
 )
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
-LATIN = re.compile(r"[A-Za-z][A-Za-z0-9_.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*")
+LATIN = re.compile(
+    r"https?://[^\s<>（）()，。；：、「」]+|[A-Za-z][A-Za-z0-9_.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
+)
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
     f"(?:[·•・‧][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+"
