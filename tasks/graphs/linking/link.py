@@ -147,7 +147,8 @@ class Linker:
         none = np.exp(-odds.max())
         shares[bearers] *= likely / shares[bearers].sum()
         shares[~bearers] *= (1 - likely) / (shares[~bearers].sum() + none)
-        shares[~bearers] = shares[~bearers].clip(max=shares[bearers].max())
+        most = shares[bearers].max() * np.exp(odds - odds.max())  # ranked as by the odds
+        shares[~bearers] = np.minimum(shares, most)[~bearers]
         return {
             node: float(share)
             for node, share, odd in zip(found.nodes, shares, odds, strict=True)
