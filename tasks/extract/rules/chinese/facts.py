@@ -29,6 +29,7 @@ from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.standing import (
     STATED,
+    Meant,
     is_condition,
     take_source,
     take_standing,
@@ -209,87 +210,127 @@ def _read_tokens(
     passage.standing = meant.standing
     if not meant.tokens:
         return
-    tokens = meant.tokens
-    passage.clause = clause = parse_clause(tokens)
+    passage.clause = clause = parse_clause(meant.tokens)
     if _leads(thread, clause):
         return
     if thread.required and not clause.subject and meant.standing == PLAIN:
         passage.standing = replace(PLAIN, modality="required")
         meant = replace(meant, standing=passage.standing)
-    given = "".join(time.text for time in thread.times)
-    if all(time.value is None or time.text in given for time in clause.times):
-        clause.times = [*thread.times, *clause.times]  # 下午2时 is of the day given before
-    thread.times = clause.times if not (clause.verb or clause.subject) else []
-    whole = (thread.sentence.start, clause.end)
-    if not clause.verb and tokens[-1].text in WHILE:
+    _carry_times(thread, clause)
+    if not clause.verb and meant.tokens[-1].text in WHILE:
         return
     if clause.subject and not clause.verb and not clause.second:
         if clause.subject[0].tag in ("number", "m"):
             return
-        if not first and not any(token.tag == "number" for token in tokens):
+        if not first and not any(token.tag == "number" for token in meant.tokens):
+            whole = (thread.sentence.start, clause.end)
             state_nominal(passage, clause, thread.subjects[0], whole)
             return
-    together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
-    joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
-    shown = clause.verb in CLAUSAL or clause.verb == "是" or text_of(clause.rest[-1:]) == "的"
-    before_rest = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
-    if joins or is_hedged(before_rest) or (clause.verb and tokens[0].text in REASONS):
+    if _is_vague(clause, meant.tokens):
         thread.subjects, thread.stated = [NOBODY], ""
         return
-    carried_names = _carried(passage, clause, thread.subjects)
-    if first and tokens[0].tag == "latin":
-        thread.opening = passage.name_phrase(tokens[:1])
-    elif carried_names == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
-        carried_names = [thread.opening]  # max_size 设置…，默认值为 3
-    own = resolve_subject(passage, clause, carried_names)
-    thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
-    if clause.subject:
-        name = passage.name_phrase(clause.subject)
-        person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES
-        thread.names.append(replace(name, kind="person") if person else name)
+    own = _own_subject(passage, thread, clause, meant.tokens, first=first)
     if clause.verb and not clause.lost:
-        defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
-        # 要求美国释放…，停止…: who stops is the one who is asked.
-        acts = clause.verb in PIVOTS and len(clause.rest) > 1
-        agent = None if clause.subject else clause.preposition("由")
-        names_another = clause.verb in COPULAS and clause.verb != "是" and not thread.defines
-        own_topic = names_another or clause.preposition("被")
-        if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
-            thread.stated = thread.bound
-        carried = "" if own_topic or agent else thread.stated
-        moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
-        nobody = thread.nobody
-        around = Surroundings(carried, thread.topic, thread.condition, moment, nobody)
-        who = pointed_at(thread.last, thread.names, clause.subject) or own
-        added = add_statement(passage, clause, meant, who, clause.start, around)
-        if any(time in tokens for time in clause.times):
-            thread.moment = ""  # the clauses after it are of a later time
-        if clause.subject:
-            clean = added or (is_topic(clause.subject) and not clause.second)
-            clean = clean and not acts and (not defines or is_name(clause.subject))
-            clean = clean and not (moment_of(tokens) and not is_name(clause.subject))
-            thread.stated, thread.topic = text_of(clause.subject) if clean else "", ""
-        elif agent and added:
-            thread.stated = thread.agent = text_of(agent.phrase)
-        thread.defines = defines and added
-        thread.required = added and (meant.standing.modality, meant.standing.polarity) == (
-            *("required", "positive"),
-        )
+        _state(passage, thread, clause, meant, own)
     elif clause.subject and not clause.verb and clause.second:
         around = Surroundings(condition=thread.condition, moment=thread.moment)
         if add_measure(passage, clause, meant, around):
             thread.stated = text_of(clause.subject)
     elif clause.subject:
-        names = first and not clause.verb and is_topic(tokens)
-        thread.stated = thread.topic = text_of(tokens) if names else ""
+        names = first and not clause.verb and is_topic(meant.tokens)
+        thread.stated = thread.topic = text_of(meant.tokens) if names else ""
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
         return
+    _read_facts(passage, thread, clause, meant.standing, own, first=first)
+
+
+def _carry_times(thread: Thread, clause: Clause) -> None:
+    """Give a clause the times before it, and keep those of a clause that is nothing else."""
+    given = "".join(time.text for time in thread.times)
+    if all(time.value is None or time.text in given for time in clause.times):
+        clause.times = [*thread.times, *clause.times]  # 下午2时 is of the day given before
+    thread.times = clause.times if not (clause.verb or clause.subject) else []
+
+
+def _is_vague(clause: Clause, tokens: list[Token]) -> bool:
+    """Whether a clause is one of several, hedged, or a reason, so that nothing is read of it."""
+    together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
+    joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
+    shown = clause.verb in CLAUSAL or clause.verb == "是" or text_of(clause.rest[-1:]) == "的"
+    before_rest = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
+    gives_reason = clause.verb and tokens[0].text in REASONS
+    return bool(joins or is_hedged(before_rest) or gives_reason)
+
+
+def _own_subject(
+    passage: PassageReading, thread: Thread, clause: Clause, tokens: list[Token], *, first: bool
+) -> tuple[list[TypedName], str] | None:
+    """Return whom a clause is about, and the attribute of theirs; notes the name it gives."""
+    carried = _carried(passage, clause, thread.subjects)
+    if first and tokens[0].tag == "latin":
+        thread.opening = passage.name_phrase(tokens[:1])
+    elif carried == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
+        carried = [thread.opening]  # max_size 设置…，默认值为 3
+    own = resolve_subject(passage, clause, carried)
+    thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
+    if clause.subject:
+        name = passage.name_phrase(clause.subject)
+        person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES
+        thread.names.append(replace(name, kind="person") if person else name)
+    return own
+
+
+def _state(
+    passage: PassageReading,
+    thread: Thread,
+    clause: Clause,
+    meant: Meant,
+    own: tuple[list[TypedName], str] | None,
+) -> None:
+    """Add the statement of a clause with a verb, and note what the next ones go on with."""
+    agent = None if clause.subject else clause.preposition("由")
+    names_another = clause.verb in COPULAS and clause.verb != "是" and not thread.defines
+    own_topic = names_another or clause.preposition("被")
+    if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
+        thread.stated = thread.bound
+    carried = "" if own_topic or agent else thread.stated
+    moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
+    around = Surroundings(carried, thread.topic, thread.condition, moment, thread.nobody)
+    who = pointed_at(thread.last, thread.names, clause.subject) or own
+    added = add_statement(passage, clause, meant, who, clause.start, around)
+    if any(time in meant.tokens for time in clause.times):
+        thread.moment = ""  # the clauses after it are of a later time
+    defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
+    if clause.subject:
+        clean = added or (is_topic(clause.subject) and not clause.second)
+        if defines or moment_of(meant.tokens):
+            clean = clean and is_name(clause.subject)
+        if clause.verb in PIVOTS and len(clause.rest) > 1:
+            clean = False  # 要求美国释放…，停止…: who stops is the one who is asked
+        thread.stated, thread.topic = text_of(clause.subject) if clean else "", ""
+    elif agent and added:
+        thread.stated = thread.agent = text_of(agent.phrase)
+    thread.defines = defines and added
+    standing = (meant.standing.modality, meant.standing.polarity)
+    thread.required = added and standing == ("required", "positive")
+
+
+def _read_facts(
+    passage: PassageReading,
+    thread: Thread,
+    clause: Clause,
+    standing: Standing,
+    own: tuple[list[TypedName], str],
+    *,
+    first: bool,
+) -> None:
+    """Add the triples of a clause whose subject is known, and hand the subject on."""
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
     understood = is_understood(clause, named, passage.title) and not is_hedged(clause.rest)
-    if understood and not clause.negated and meant.standing.modality in STATED:
-        span = whole if leans else (clause.start, clause.end)
+    if understood and not clause.negated and standing.modality in STATED:
+        span = (thread.sentence.start if leans else clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))
     passage.verb = clause.verb
     if not understood:
