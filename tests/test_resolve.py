@@ -53,7 +53,7 @@ APART = {
     ],
     "first word of several names": [
         mention("Strelsau Code", "Strelsau Code", "organisation"),
-        mention("Strelsau Code", "Strelsau Handbook", "thing"),
+        mention("elsewhere", "Strelsau Handbook", "thing"),
         mention("Strelsau Code", "Strelsau", "organisation"),
     ],
     "two notes": [

@@ -22,7 +22,7 @@ from tasks.publish.resolve.short_forms import (
     sense_of,
     short_forms,
 )
-from tasks.text.names import disambiguator, is_acronym_of, other_names_in
+from tasks.text.names import disambiguator, is_acronym_of, normalise_name, other_names_in
 
 TITLE_WEIGHT = 5
 """The weight of a kind from a document about the entity."""
@@ -49,11 +49,13 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     meant, wholes = names_with_added_words(rows), pieces_of_names(rows)
     long_forms = pieces_of_long_forms(rows, [row for own in stated.values() for row in own])
     wholes |= long_forms
+    norms = {normalise_name(row["name"]) for row in rows}
+    firsts = Counter(norm.partition(" ")[0] for norm in norms if " " in norm)
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        entities += _document(document, own, stated.pop(document, []), meant, wholes)
+        entities += _document(document, own, stated.pop(document, []), meant, wholes, firsts)
     for document in sorted(stated):
-        entities += _document(document, [], stated[document], meant, wholes)
+        entities += _document(document, [], stated[document], meant, wholes, firsts)
     return sorted(entities, key=lambda entity: entity.key)
 
 
@@ -69,6 +71,7 @@ def _document(
     stated: list[dict[str, Any]],
     meant: dict[str, str],
     wholes: dict[str, str],
+    firsts: Counter[str],
 ) -> list[LocalEntity]:
     builder = _DocumentNames(document)
     for row in rows:
@@ -83,7 +86,7 @@ def _document(
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
         builder.join_alias(row["name"], row["alias"])
-    builder.join_short_forms()
+    builder.join_short_forms(firsts)
     return builder.entities()
 
 
@@ -214,10 +217,9 @@ class _DocumentNames:
         }
         return len(bearers) > 1
 
-    def join_short_forms(self) -> None:
+    def join_short_forms(self, firsts: Counter[str]) -> None:
         units = sorted(self.units.values(), key=lambda unit: unit.key)[:_MAX_NAMES]
         fuller: dict[str, list[Unit]] = defaultdict(list)
-        firsts = Counter(unit.norm.partition(" ")[0] for unit in units if " " in unit.norm)
         for unit in units:
             for form in short_forms(unit, firsts):
                 fuller[form].append(unit)

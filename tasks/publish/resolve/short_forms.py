@@ -70,7 +70,7 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
 
     Persons: any part of the name, or its ends, without form of address. Others: the name without
     its legal form, and its initials; for the organisation that the document is about, its first
-    word, if no other of the document's names begins with it: `firsts` counts the first words.
+    word, if no other name of the corpus begins with it: `firsts` counts the first words.
     """
     forms: set[str] = set()
     words = unit.norm.split()
