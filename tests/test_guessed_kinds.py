@@ -78,6 +78,13 @@ def test_a_stated_kind_wins_over_what_the_mentions_make_likely() -> None:
     assert Believed([row]).kind(row) == "organisation"
 
 
+def test_a_kind_stated_once_is_not_believed_against_hundreds_of_mentions() -> None:
+    stated = {"name": "New Strelsau", "kind": "person", "mentions": 1, "kind_stated": True}
+    few, many = scored("New Strelsau", 2, place=-0.1), scored("New Strelsau", 200, place=-0.1)
+    assert Believed([stated, few]).kind(few) == "person"
+    assert Believed([stated, many]).kind(many) == "place"
+
+
 def test_mentions_without_scores_follow_the_pooled_kind() -> None:
     head = {"name": "Plumbd", "kind": "person", "mentions": 1}
     assert Believed([scored("Plumbd", 9, thing=-0.3), head]).kind(head) == "thing"

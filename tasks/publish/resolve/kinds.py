@@ -20,6 +20,12 @@ from tasks.text.names import normalise_name
 LEAST_PROBABILITY = 0.5
 """The probability from which a pooled guess is a kind, chosen on names of judged corpora."""
 
+LEAST_STATED = 0.001
+"""The pooled probability from which a kind that a text states elsewhere is that of a name.
+
+A clause that was read wrongly states that the United States are a person, which 200 mentions deny.
+"""
+
 _GROWTH = 0.25  # the power of the number of mentions that makes their mean score surer
 _PRIOR_MENTIONS = 20  # the weight of equal shares of all kinds, in names
 _ROUNDS = 30
@@ -51,8 +57,12 @@ class Believed:
             if not row.get("kind_stated") and not row.get("scored"):
                 votes = guesses[_shape(row["name"])][normalise_name(row["name"])]
                 votes[row["kind"]] += row["mentions"]
-        self._stated = _stated(rows)
-        self._likely = _likely(rows)
+        likely = _likely(rows)
+        self._stated = _stated(rows, likely)
+        self._likely = {
+            norm: GUESSED[row.argmax()] if row.max() >= LEAST_PROBABILITY else "unknown"
+            for norm, row in likely.items()
+        }
         agreement = {shape: _agreement(names) for shape, names in guesses.items()}
         self._doubtful = {shape for shape, share in agreement.items() if share < LEAST_AGREEMENT}
 
@@ -69,17 +79,27 @@ class Believed:
         return "unknown" if _shape(row["name"]) in self._doubtful else row["kind"]
 
 
-def _stated(rows: Iterable[Row]) -> dict[str, str]:
-    """Return the kind that texts state of each name of several words, if they agree."""
+def _stated(rows: Iterable[Row], likely: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Return the kind that texts state of each name of several words.
+
+    They must agree, and the other mentions, whose kinds are `likely`, must not deny it.
+    """
     stated: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.get("kind_stated") and row["kind"] != "unknown" and " " in row["name"]:
             stated[normalise_name(row["name"])].add(row["kind"])
-    return {norm: kinds.pop() for norm, kinds in stated.items() if len(kinds) == 1}
+    agreed = {norm: kinds.pop() for norm, kinds in stated.items() if len(kinds) == 1}
+    return {
+        norm: kind
+        for norm, kind in agreed.items()
+        if norm not in likely
+        or kind not in GUESSED
+        or likely[norm][GUESSED.index(kind)] >= LEAST_STATED
+    }
 
 
-def _likely(rows: Iterable[Row]) -> dict[str, str]:
-    """Return the likeliest kind of each name with scores, `unknown` if none is likely enough."""
+def _likely(rows: Iterable[Row]) -> dict[str, np.ndarray]:
+    """Return the probabilities of kinds of each name with scores."""
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(len(GUESSED)))
     scored: Counter[str] = Counter()
     for row in rows:
@@ -87,10 +107,7 @@ def _likely(rows: Iterable[Row]) -> dict[str, str]:
             norm = normalise_name(row["name"])
             sums[norm] += row["kind_scores"]
             scored[norm] += row["scored"]
-    return {
-        norm: GUESSED[row.argmax()] if row.max() >= LEAST_PROBABILITY else "unknown"
-        for norm, row in likely_kinds(sums, scored).items()
-    }
+    return likely_kinds(sums, scored)
 
 
 def likely_kinds(

@@ -36,7 +36,9 @@ _MODIFIERS = word_set(
     "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
     "current present incumbent new longtime final late fellow own posthumous twin young known and"
 )
-_NUMBERED = re.compile(r"\d[\w-]*$")
+_NUMBERED = re.compile(
+    r"(?:\d+(?:st|nd|rd|th)|1\d{3}|20\d\d)$"
+)  # "45th president of", "1997 album by"
 _SPACES = re.compile(r"[\s_]+")
 _LONGEST = 200  # characters of a wording that are looked at
 
