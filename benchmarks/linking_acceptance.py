@@ -64,8 +64,8 @@ def examples(folder: Path) -> Iterator[Example]:
         methods = Methods(world, folder / name)
         for one in marked:
             if one.family in FITTED:
-                asked = Asked(one.spelling, one.text, world.nodes.get(one.key, -1))
-                yield from _example(name, methods, asked, one.document)
+                mention = Asked(one.spelling, one.text, world.nodes.get(one.key, -1))
+                yield from _example(name, methods, mention, one.document)
         for one in marked:
             if one.key != "<NIL>":
                 world.add_name(world.node(one.key, one.label), one.label)

@@ -178,15 +178,15 @@ def with_nodes_gone(world: World, draw: random.Random, odd: int) -> tuple[World,
     own = range(odd, len(world.keys), 2)
     gone = set(draw.sample(own, len(own) // 3))
     smaller = world.without(gone)
-    asked = []
+    names = []
     for node in own:
         label, *others = world.names[node]
         slips = [_chinese_slip] if HAN.search(label) else SLIPS.values()
         spelled = {label, *draw.sample(others, min(1, len(others)))}
         spelled |= {slip(label, draw) for slip in slips} - {""}
         meant = -1 if node in gone else smaller.nodes[world.keys[node]]
-        asked += [Asked(name, "", meant) for name in sorted(spelled)]
-    return smaller, asked
+        names += [Asked(name, "", meant) for name in sorted(spelled)]
+    return smaller, names
 
 
 def typo(name: str, draw: random.Random) -> str:

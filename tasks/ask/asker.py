@@ -19,8 +19,8 @@ from schemas.documents import Document
 from schemas.errors import UsageError
 from schemas.knowledge import CORPUS
 from schemas.learning import TaskGate
+from schemas.operations import ExpertDecision
 from schemas.settings import Settings
-from tasks.ask.decision_rows import decision_rows
 from tasks.ask.route import (
     NO_HINTS,
     AnswerRoute,
@@ -43,6 +43,7 @@ from warehouse.home import Home
 if TYPE_CHECKING:
     from tasks.ask.expert_tools import ExpertTools
     from tasks.ask.gatekeeper import Gatekeeper
+    from tasks.experts.integrate.decisions import Decision
     from tasks.programs.written_program import Conversation
 
 
@@ -245,6 +246,7 @@ class Asker:
             gating = self._gatekeeper.fetched_after_all(gating)
         question_id = state.question_id
         decisions = [decision for result in results for decision in result.decisions]
+        mode = self._resources.settings.experts.mode
         return Answer(
             question_id=question_id,
             question=question,
@@ -261,7 +263,7 @@ class Asker:
             edition=self.edition.id,
             seconds=round(before + sum(result.cost.seconds for result in results), 3),
             gating=gating,
-            decisions=decision_rows(question_id, self._resources.settings.experts.mode, decisions),
+            decisions=[_decision_row(question_id, mode, *pair) for pair in enumerate(decisions)],
         )
 
     @cached_property
@@ -303,6 +305,28 @@ def _program(results: Sequence[RouteResult]) -> str | None:
     if results[-1].answerable:
         return results[-1].tried[-1].program
     return next((attempt.program for attempt in tried if attempt.program), None)
+
+
+def _decision_row(question_id: str, mode: str, step: int, decision: "Decision") -> ExpertDecision:
+    text = decision.text
+    return ExpertDecision(
+        question_id=question_id,
+        step=step,
+        mode=mode,
+        kind=decision.kind,
+        decision=decision.decision,
+        reason=decision.reason,
+        expert=decision.expert,
+        text=text.text if text else None,
+        pruned=text.pruned if text else None,
+        relevance=text.relevance if text else None,
+        summary=text.summary if text else None,
+        support=text.support if text else None,
+        refute=text.refute if text else None,
+        unknown=text.unknown if text else None,
+        score=decision.score,
+        decided_at=decision.decided_at,
+    )
 
 
 def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -90,8 +90,8 @@ def same_of_each(question: Question) -> tuple[Question, ...]:
         return ()
     options, rest, noun = (match["left"], match["right"]), match["rest"], match["noun"]
     if chinese:
-        asked = f"{rest}哪个{noun}？" if rest else f"的{match['quality']}是什么？"
-        return tuple(analyse(option + asked) for option in options)
+        ending = f"{rest}哪个{noun}？" if rest else f"的{match['quality']}是什么？"
+        return tuple(analyse(option + ending) for option in options)
     verb = _SINGULAR.get(match["verb"].lower(), match["verb"].lower())
     return tuple(
         analyse(" ".join(f"What {noun} {verb} {option} {rest}".split()) + "?") for option in options

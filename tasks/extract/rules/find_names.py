@@ -148,7 +148,7 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             continue
         ahead = last
         joins = LINKS | {"and"} if _is_office(tree, token, last) else LINKS
-        if tree.lower[last - 1] in PRIZES:  # "Nobel Prize in Chemistry"
+        if tree.lower[last - 1] in PRIZES:  # "Orr Prize in Chemistry"
             joins = joins | {"in", "for"}
         while ahead < end and ahead - last < 2 and tree.lower[ahead] in joins:
             ahead += 1
