@@ -27,6 +27,7 @@ TEXTS = {
     "Vistula": "The Vistula is 1,047 kilometres long. It is the longest river of Poland.",
     "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n"
     "- the kiosk\n\nThe ferry sails daily.",
+    "Lighthouse": "The keepers of the lighthouse wrote down the weather every evening. " * 12,
     "长江": "长江是中国最长的河流，全长约6300公里。长江发源于青藏高原。",
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
@@ -107,6 +108,13 @@ def test_what_the_texts_say_is_answered(reader: PassageReader, question: str, an
 def test_what_they_do_not_say_is_not_known(reader: PassageReader, question: str) -> None:
     answer = reader.answer(analyse(question))
     assert answer.answers == []
+
+
+def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:
+    nearest = reader.answer(analyse("How much were the keepers of the lighthouse paid?")).evidence
+    shown = [evidence.text for evidence in nearest]
+    assert TEXTS["Lighthouse"] in shown
+    assert len(shown) == len(set(shown))
 
 
 def test_evidence_is_where_it_says(reader: PassageReader) -> None:

@@ -83,7 +83,9 @@ def answer_from(
 
 
 def _nothing(read: Read) -> ReaderAnswer:
-    return ReaderAnswer([], [text.whole for text in read.texts if text.whole][:NEAREST])
+    wholes = (text.whole for text in read.texts if text.whole)
+    nearest = {(whole.document_id, whole.text): whole for whole in wholes}  # of several pieces
+    return ReaderAnswer([], list(nearest.values())[:NEAREST])
 
 
 @dataclass(frozen=True, slots=True)
