@@ -112,7 +112,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     special = make_special_files(corpus, folder / "outside.txt")
     before, started = listing(folder), time.monotonic()
     settings = SETTINGS.model_copy(update={"read": ReadSettings(max_seconds=5)})
-    with children_memory() as peaks:
+    with parser_memory() as peaks:
         run = refresh(Home(folder / "home"), [str(corpus)], settings)
     return {
         "alone": current(folder / "alone"),
@@ -134,18 +134,21 @@ def listing(folder: Path) -> set[str]:
 
 
 @contextmanager
-def children_memory() -> Iterator[dict[int, int]]:
-    """Yield the most memory, in KiB, that each child takes meanwhile; parsers are children.
+def parser_memory() -> Iterator[dict[int, int]]:
+    """Yield the most memory, in KiB, that each parser takes meanwhile.
 
-    The system's own figure for children that ended counts those of earlier tests, too.
+    Other children of this process, such as the server that forks test processes, belong to other
+    tests, and the system's own figure for children that ended counts those, too.
     """
     peaks: dict[int, int] = {}
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.005):
-            for child in psutil.Process().children(recursive=True):
-                with suppress(OSError, IndexError):
+            for child in psutil.Process().children():
+                with suppress(OSError, IndexError, psutil.Error):
+                    if "tasks.ingest.formats.parser_process" not in child.cmdline():
+                        continue
                     status = Path(f"/proc/{child.pid}/status").read_text()
                     peak = status.split("VmHWM:")[1].split()[0]
                     peaks[child.pid] = max(peaks.get(child.pid, 0), int(peak))
