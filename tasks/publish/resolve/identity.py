@@ -128,7 +128,10 @@ def _hashed(*parts: str) -> str:
 
 
 def main_unit(cluster: Cluster) -> Unit:
-    """Return the unit that names the entity: from a document about it, else the most frequent."""
+    """Return the unit that names the entity: from a document about it, else the most frequent.
+
+    A person is called by a full name, even if more documents have the surname alone.
+    """
     if len(cluster.units) == 1:
         return cluster.units[0]
     mentions: Counter[str] = Counter()
@@ -137,7 +140,11 @@ def main_unit(cluster: Cluster) -> Unit:
         if not unit.short:
             mentions[unit.norm] += unit.mentions
             titled[unit.norm] += unit.titled
-    pool = [unit for unit in cluster.units if not unit.short] or cluster.units
+    surnames = set()
+    if voted_kind(summed_kinds(cluster.units)) == "person":
+        surnames = {u.norm for u in cluster.units if u.short and not titled[u.norm]}
+    whole = [unit for unit in cluster.units if not unit.short]
+    pool = [unit for unit in whole if unit.norm not in surnames] or whole or cluster.units
     return min(
         pool,
         key=lambda u: (-titled[u.norm], -mentions[u.norm], not u.titled, not u.note, u.key),
