@@ -106,6 +106,11 @@ SENTENCES = [
     ),
     ("All staff must sign the safety form.", ("staff", "must sign", "safety form")),
     ("An appeal goes to your Head of Finance.", ("appeal", "goes to", "Head of Finance")),
+    ("The deck page enables you to edit a route.", ("deck page", "allows editing", "route")),
+    (
+        "Refunds are paid after a request has been checked by the Audit Board.",
+        ("request", "checked by", "Audit Board"),
+    ),
     # dates and places of life
     (
         "Ole Brandvik (10 May 1899, Omaha – 22 June 1987, Los Angeles) danced in films.",
@@ -147,6 +152,8 @@ def test_a_sentence_yields_its_fact(sentence: str, fact: tuple[str, str, str]):
         ("The average age was 45.", "is"),
         ("The next meeting is 5 May 2025.", "is"),
         ("The tour is 3 hours.", "is"),
+        ("The Sound is the strait between Zealand and Scania.", "strait between"),
+        ("The Long March founded a republic in Texas known as \\_\\_\\_\\_.", "founded"),
     ],
 )
 def test_terms_of_office_lists_and_what_is_passing_state_none(sentence: str, relation: str):

@@ -184,3 +184,8 @@ def test_a_time_at_the_beginning_is_no_subject():
     stated = facts("After the war Turing joined the National Physical Laboratory.")
     assert ("Turing", "joined", "National Physical Laboratory") in stated
     assert {head for head, _, _ in stated} == {"Turing"}
+
+
+def test_it_is_not_the_title_after_a_subject_that_may_be_a_person():
+    stated = facts("Kestrel supports sails. It also supports oars.", "Harbour Map")
+    assert ("Harbour Map", "supports", "oars") not in stated

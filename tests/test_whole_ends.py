@@ -103,6 +103,17 @@ def test_rows_are_about_the_first_column_whose_names_do_not_recur():
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["> **Note** {}", "> [!TIP]\n> {}", "- **Warning:** {}", "*Important*: {}", "Note: {}"],
+)
+def test_the_label_of_a_box_is_no_word_of_its_sentence(text):
+    prose = lay_out({"text": text.format("The bridge opens."), "blocks": None}).prose
+    assert prose.text.strip() == "The bridge opens."
+    start, end = prose.in_source(0, 10)
+    assert text.format("The bridge opens.")[start:end] == "The bridge"
+
+
+@pytest.mark.parametrize(
     ("text", "prose"),
     [
         ("Brooklyn Man Sentenced\nThe man was sentenced today.", "The man was sentenced today."),

@@ -143,6 +143,8 @@ class _Resolver:
                 self.person = self.thing = ""  # "they"
             elif kind == "person":
                 self.person = name.name
+                if name.name not in passage.stated_kinds and " " not in name.name:
+                    self.thing = ""  # a guess; it may be what "it" means next
             else:
                 self.thing = name.name
                 if kind == "unknown" and self.person != passage.title:

@@ -41,6 +41,15 @@ _EXAMPLE_WORDS = (
 )
 _EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
 _EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
+# "**Note** The tide ...": a label of a box, in no way a word of its sentence.
+_CALLOUT_WORDS = (
+    "note|tip|hint|warning|caution|danger|important|attention|info(?:rmation)?|remark|notice"
+)
+_CALLOUT = re.compile(
+    rf"[^\w*_\[]*(?:(?P<mark>\*{{1,3}}|_{{1,3}})(?:{_CALLOUT_WORDS})(?: ?[:.!–—-])?(?P=mark):?"
+    rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)",
+    re.IGNORECASE,
+)
 # A line in bold type that stands for a heading.
 _LABEL_ALONE = re.compile(
     r"(?:\*\*|__)([^*_\n]{1,80})(?:\*\*|__)[:：]?[ \t]*(?:<br[^\n]*)?(?:\n|\Z)"
@@ -143,7 +152,9 @@ _PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
 def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
     """Yield the words of blocks, a blank line between; an item goes on with what leads to it."""
     for block in blocks:
-        words = words_of(text[block.start : block.end])
+        callout = _CALLOUT.match(text, block.start, block.end)
+        start = callout.end() if callout else block.start
+        words = words_of(text[start : block.end])
         if block.kind is BlockKind.PROSE and words.text:
             words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
         if not words.text.strip() or _is_option(block):
@@ -153,7 +164,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
             lead = _open_sentence(block.lead)
             if lead and not ENDS_SENTENCE.search(words.text.rstrip().rstrip(";；")):
                 yield Part(f"{lead} ", block.start, stands_there=False)
-        yield from words.parts(0, len(words.text), moved=block.start)
+        yield from words.parts(0, len(words.text), moved=start)
         yield end
 
 

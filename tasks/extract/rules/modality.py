@@ -239,5 +239,7 @@ def _is_none(tree: Tree, head: int) -> bool:
 
 
 def _is_question(passage: ParsedPassage, clause: Clause) -> bool:
-    first, last = passage.sentence_of(clause.predicate)
-    return "?" in passage.tree.words[max(first, last - 2) : last]
+    """Whether a sentence asks, or has a blank to be filled in."""
+    tree, (first, last) = passage.tree, passage.sentence_of(clause.predicate)
+    blank = "__" in tree.text[tree.start[first] : tree.end[last - 1]]
+    return blank or "?" in tree.words[max(first, last - 2) : last]

@@ -28,6 +28,13 @@ def conjuncts(tree: Tree, head: int) -> list[int]:
     return heads
 
 
+def members(tree: Tree, head: int, marks: list[int]) -> list[int]:
+    """Return the conjuncts behind a preposition; none of "between A and B", which is one thing."""
+    heads = conjuncts(tree, head)
+    is_one = len(heads) > 1 and "between" in (tree.lower[mark] for mark in marks)
+    return [] if is_one else heads
+
+
 def argument_phrase(tree: Tree, head: int) -> list[int]:
     """Return the phrase of a head with its conjuncts and relative clauses."""
     return phrase_without(tree, head, OUTSIDE)

@@ -11,6 +11,7 @@ from tasks.extract.rules.noun_phrases import (
     called_by_name,
     conjuncts,
     core_phrase,
+    members,
     possessors,
     without_determiner,
 )
@@ -118,7 +119,7 @@ def _of_role(
         if len(core) > LONGEST_ROLE:
             return
         marks = [c for c in tree.children[child] if tree.dep[c] == "case" and c < child]
-        for thing in conjuncts(tree, child):
+        for thing in members(tree, child, marks):
             role_tail = tail_of(passage, thing)
             if marks and role_tail is not None:
                 relation = f"{tree.join(core)} {' '.join(tree.lower[m] for m in marks)}"

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from tasks.extract.rules.clauses import FINITE
+from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import verb_lemma
 from tasks.text.languages import word_set
@@ -22,6 +22,7 @@ FUNCTIONS = word_set("case det mark cc punct advmod aux")
 PART_LABELS = word_set("compound flat amod nmod:desc nmod:unmarked")
 BEARING = word_set("case mark")
 CLAUSE_BEARING = word_set("nsubj nsubj:pass cop aux mark det case advmod obl cc")
+CONJOINING = word_set("after before until since as than")
 HYPHENS = ("-", "‐", "‑", "–")
 LONG_NUMBER = re.compile(r"(?<!\w)\+?\d{1,4}(?:[ -]\d{2,8}){2,4}(?!\w)")
 NUMBERED_THING = re.compile(r"\b(?:port|version|room|extension|level|phase|page) \d[\d.]*\b")
@@ -43,6 +44,7 @@ def repair(tree: Tree) -> None:
     changed |= _part_from_opening(tree)
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
+    changed |= _give_subjects(tree)
     for token, label in enumerate(tree.dep):
         if label == "nmod" and tree.pos[tree.head[token]] == "VERB" and tree.head[token] < token:
             tree.dep[token] = label = "obl"  # verbs have no attributes
@@ -233,6 +235,30 @@ def _free_verbs(tree: Tree) -> bool:
         tree.lemma[verb] = verb_lemma(tree.lower[verb], "VBZ")
         tree.index()
         changed = True
+    return changed
+
+
+def _give_subjects(tree: Tree) -> bool:
+    """Make what stands before a finite verb its subject: "paid after a request has been checked".
+
+    The parser took the conjunction for a preposition, and the verb for a second one of the first.
+    """
+    changed = False
+    for verb, label in enumerate(tree.dep):
+        auxiliaries = [c for c in tree.children[verb] if tree.dep[c] in ("aux", "aux:pass")]
+        first = min(auxiliaries, default=verb)
+        if label != "conj" or tree.tag[first] not in FINITE:
+            continue
+        around = (c for c in tree.children[tree.head[verb]] if tree.dep[c] == "obl")
+        noun = next((c for c in around if tree.subtree(c)[-1] + 1 == first), verb)
+        mark = tree.child(noun, "case")
+        if mark is None or tree.lower[mark] not in CONJOINING:
+            continue
+        if tree.child(verb, *SUBJECTS, "cc") is None:
+            _hang(tree, noun, verb, "nsubj:pass" if tree.child(verb, "aux:pass") else "nsubj")
+            _hang(tree, mark, verb, "mark")
+            tree.dep[verb] = "advcl"
+            changed = True
     return changed
 
 

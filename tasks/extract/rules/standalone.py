@@ -28,7 +28,7 @@ _OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 _MARKUP = re.compile(
-    r"[\[\]{}|<>\\`^]|(?:^|\s)[.,;] ?[,;]|https?:|"
+    r"[\[\]{}|<>\\`^]|__|(?:^|\s)[.,;] ?[,;]|https?:|"
     r"\.(?:jpe?g|png|gif|svg)\b|&#?\w+;|\n\s*\n|(?:^|\s)[-*•#]\s"
 )
 # "Diagnosis" and "Relabeling" at the start of a sentence are most often no names.

@@ -9,6 +9,7 @@ from tasks.extract.rules.noun_phrases import (
     Called,
     conjuncts,
     core_phrase,
+    members,
     without_determiner,
 )
 from tasks.extract.rules.noun_triples import of_attribute
@@ -17,6 +18,7 @@ from tasks.extract.rules.relations import is_vague, relation_of
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import LONGEST_HEAD, RuleTriple, tail_of, tells_when, triple_of
+from tasks.text.english_words import verb_forms
 from tasks.text.languages import word_set
 
 LONGEST_BETWEEN = 3
@@ -31,6 +33,8 @@ SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
     "define describe regard treat classify view characterize designate recognize consider portray"
 )
+PERMITTING = word_set("allow let enable permit help")
+ANYBODY = word_set("you users user one people anyone everyone")
 NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
@@ -42,6 +46,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     if gap is not None:
         clause = replace(clause, complements=[c for c in clause.complements if c.head < gap])
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
+    yield from _of_permission(passage, clause, head)
     wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
     if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
         return  # "X expects sales to grow" does not say that it expects sales.
@@ -58,6 +63,25 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
             continue
         if not _sets_the_scene(passage, clause, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
+
+
+def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[RuleTriple]:
+    """Yield "X lets you configure Y", which is so for anybody, as (X, allows configuring, Y)."""
+    tree = passage.tree
+    persons = [c for c in clause.complements if c.role in ("object", "indirect")]
+    anybody = [tree.lower[c.head] in ANYBODY for c in persons]
+    permits = [tree.lemma[t].lower() in PERMITTING for t in clause.verb]
+    if permits != [True] or anybody != [True]:
+        return
+    clauses = [c.head for c in clause.complements if c.role == "clause"]
+    for verb in (verb for first in clauses for verb in conjuncts(tree, first)):
+        thing, gerund = tree.child(verb, "obj"), verb_forms(tree.lemma[verb].lower(), "VBG")
+        if tree.tag[verb] == "VB" and thing is not None and gerund:
+            for member in conjuncts(tree, thing):
+                tail = tail_of(passage, member)
+                if tail is not None:
+                    relation = f"allows {gerund[0]}"
+                    yield triple_of("object", passage, clause, head, relation, tail)
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
@@ -98,12 +122,13 @@ def _of_object(
 
 def _goes_on(tree: Tree, clause: Clause) -> bool:
     """Whether a verb says of its object what it is or does: "made X public", "defines X as Y"."""
+    defines = tree.lemma[clause.predicate].lower() in DEFINING
+    wanted = (["of"], ["as"]) if defines else (["of"],)  # "deprived X of Y"
     return any(
         complement.role == "clause"
         and tree.pos[complement.head] != "VERB"
         or complement.role == "oblique"
-        and tree.lemma[clause.predicate].lower() in DEFINING
-        and [tree.lower[mark] for mark in complement.marks] == ["as"]
+        and [tree.lower[mark] for mark in complement.marks] in wanted
         for complement in clause.complements
     )
 
@@ -115,7 +140,7 @@ def _of_oblique(
     tree = passage.tree
     if is_vague(tree, clause, complement.marks) and not between:
         return
-    for thing in conjuncts(tree, complement.head):
+    for thing in members(tree, complement.head, complement.marks):
         tail = tail_of(passage, thing)
         if _is_bare_time(passage, thing):
             continue
