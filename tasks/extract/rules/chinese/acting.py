@@ -17,10 +17,15 @@ from tasks.extract.rules.chinese.tokens import Token
 ASPECT = frozenset("了过着")
 LONGEST_RELATIVE = 14  # tokens
 SURE = 0.35  # how likely a word is the predicate, for the rest of its clause to be read by it
+LEAST = 0.12  # how likely it has to be that a word with a clause for its object is one
 # Tags of words that may act, and of those that say how: 不得|危害, 持续|影响.
 ACTING = frozenset(["vn", "n", "a", "an", "ad"])
 POINTING = frozenset("该此本各某这那其")
 TAKEN_OUT = MODALITY_OF_WORD.keys() | NEGATIONS  # before a clause is parsed
+# Words that stand before a predicate and nowhere else.
+AUXILIARY = frozenset(
+    word for word, modality in MODALITY_OF_WORD.items() if modality in ("required", "possible")
+) - {"要", "需要", "需"}
 MANNER = frozenset(["d", "ad", "vd"])
 
 
@@ -58,6 +63,9 @@ def described_end(tokens: list[Token], position: int) -> int | None:
 
 def predicate_at(tokens: list[Token]) -> int | None:
     """Where the word stands that is most likely the predicate; None if no word is likely."""
+    modal = next((i for i, token in enumerate(tokens) if token.text in AUXILIARY), None)
+    if modal is not None and not _is_within(tokens, modal):
+        return _after_modal(tokens, modal + 1)
     likely = [
         i
         for i, token in enumerate(tokens)
@@ -70,6 +78,27 @@ def predicate_at(tokens: list[Token]) -> int | None:
     completes = tokens[best].text in COMPLEMENTS or best == len(tokens) - 1
     after_verb = best and tokens[best - 1].tag == "v" and tokens[best - 1].text not in PREPOSITIONS
     return best - 1 if completes and after_verb else best  # 著|有, 分离|得到
+
+
+def _is_within(tokens: list[Token], modal: int) -> bool:
+    """Whether a modal word stands in what an earlier verb acts on: 要求…应当, 修复|无法停止的."""
+    before, after = tokens[:modal], tokens[modal:]
+    described = max((i for i, token in enumerate(before) if token.text == "的"), default=-1)
+    acting = [token for token in before[described + 1 :] if token.leads >= LEAST]
+    can = MODALITY_OF_WORD[after[0].text] == "possible" and any(t.text == "的" for t in after)
+    sure = any(token.leads >= SURE for token in acting)
+    return (can and sure) or any(token.text in CLAUSAL for token in acting)
+
+
+def _after_modal(tokens: list[Token], position: int) -> int | None:
+    """Where the predicate stands behind a modal word: next to it, or as the likeliest verb."""
+    after = [i for i in range(position, len(tokens)) if tokens[i].text not in TAKEN_OUT]
+    for i in [i for i in after if tokens[i].tag not in MANNER | {"a"}][:1]:
+        if tokens[i].tag in ("v", "vn") and tokens[i].text not in PREPOSITIONS:
+            return i
+    acting = [i for i in after if tokens[i].leads >= (0 if tokens[i].tag == "v" else SURE)]
+    acting = [i for i in acting if tokens[i].leads and not _is_described(tokens, i)]
+    return max(acting, key=lambda i: tokens[i].leads, default=None)
 
 
 def _is_described(tokens: list[Token], position: int) -> bool:
@@ -127,7 +156,7 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
     """The place of the 的 that ends a relative clause starting here, if one does."""
     start = position
     while start < len(tokens) and (
-        tokens[start].tag in ("time", "d") or tokens[start].text in "在由"
+        tokens[start].tag in ("time", "d") or tokens[start].text in "在由所"
     ):
         start += 1
     if start >= len(tokens) or tokens[start].tag != "v" or tokens[start].text in COPULAS:

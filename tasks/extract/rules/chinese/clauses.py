@@ -32,10 +32,11 @@ from tasks.extract.rules.chinese.lexicon import (
     PRONOUNS,
     WHILE,
 )
-from tasks.extract.rules.chinese.tokens import Token
+from tasks.extract.rules.chinese.tokens import Token, text_of
 
 ACCORDING = frozenset(["按照", "根据", "依据", "依照"])
 EITHER = AND | {"或者", "或", "并", "并且"}
+JOINS = AND | {"或者", "或", "的", "之"}
 PLACING = frozenset(["在", "从", "自", "于", "以"])
 
 
@@ -247,7 +248,8 @@ def _take_preposition(clause: Clause, position: int) -> int:
         acts = [i for i, token in enumerate(phrase) if token.tag == "v"]
         relative = bool(acts) and any(token.text == "的" for token in phrase[acts[0] :])
         clause.unread |= relative and bool(clause.subject)
-        clause.lost |= (relative or goes_on) and bool(clause.subject) and word in PLACING
+        led = word in PLACING and text_of(tokens[end : end + 1]) != "为"  # 以软件为蓝本
+        clause.lost |= (relative or goes_on) and bool(clause.subject) and led
         clause.unread |= word in ("从", "自", "在") and bool(clause.subject) and goes_on
     return max(end, position + 1)
 
@@ -305,7 +307,7 @@ def _take_nominal(clause: Clause, position: int) -> int:
     end = position
     while end < len(tokens):
         token = tokens[end]
-        joins = token.text in AND or token.text in ("的", "之")
+        joins = token.text in JOINS
         if joins and not (end + 1 < len(tokens) and _can_follow(tokens, end)):
             break
         owned = token.tag == "v" and (is_owned(tokens, end) or is_of_name(tokens, end))
@@ -384,13 +386,13 @@ def _take_verb(clause: Clause, position: int) -> None:
     begin = position - 1
     while position + 1 < len(tokens) and tokens[position].text in EITHER:
         after = position + 1
-        after += tokens[after].tag == "d" and after + 1 < len(tokens)
-        if tokens[after].tag not in ("v", "vn") or after + 1 >= len(tokens):
+        after += tokens[after].tag == "d"
+        if after >= len(tokens) or tokens[after].tag not in ("v", "vn"):
             break
         position = after + 1
         clause.verbs = tokens[begin:position]
         clause.unread = True
-        position += tokens[position].text in ASPECT
+        position += text_of(tokens[position : position + 1]) in ASPECT
     clause.verb = verb
     clause.rest = tokens[position:]
     while clause.rest and clause.rest[-1].text in WHILE:

@@ -258,7 +258,10 @@ def _is_vague(clause: Clause, tokens: list[Token]) -> bool:
     together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
     joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
     shown = clause.verb in CLAUSAL or clause.verb == "是" or text_of(clause.rest[-1:]) == "的"
-    before_rest = tokens[: len(tokens) - len(clause.rest)] if shown else tokens
+    marked = [i for i, token in enumerate(tokens) if token.text == "的"]
+    described = tokens[marked[-1] :] if marked else clause.rest
+    before_rest = tokens[: len(tokens) - len(clause.rest)]
+    before_rest = before_rest if shown else [*before_rest, *described]
     gives_reason = clause.verb and tokens[0].text in REASONS
     return bool(joins or is_hedged(before_rest) or gives_reason)
 

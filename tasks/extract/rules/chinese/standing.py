@@ -6,7 +6,13 @@ what is left reads as a plain clause.
 
 from dataclasses import dataclass, replace
 
-from tasks.extract.rules.chinese.acting import ACTING, is_verb, predicate_at, relative_end
+from tasks.extract.rules.chinese.acting import (
+    ACTING,
+    AUXILIARY,
+    is_verb,
+    predicate_at,
+    relative_end,
+)
 from tasks.extract.rules.chinese.lexicon import (
     BELIEVING,
     CONDITIONS,
@@ -95,7 +101,7 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
     kept: list[Token] = []
     words: list[Token] = []
     negative, modality = False, ""
-    position = 0
+    predicate, position = predicate_at(tokens), 0
     while position < len(tokens):
         token = tokens[position]
         relative = relative_end(tokens, position)
@@ -107,13 +113,18 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
             words.append(token)
             negative ^= token.text in NEGATIONS or token.text in NEGATIVE
             modality = modality or MODALITY_OF_WORD.get(token.text, "")
+            if token.text in AUXILIARY and predicate is not None and position < predicate:
+                # What stands before it only names: 劳动|保障|部门|应当.
+                kept = [replace(t, tag="vn", leads=0) if t.tag == "v" else t for t in kept]
             if token.text.endswith("是"):  # 不是
                 kept.append(replace(token, text="是", tag="v", start=token.end - 1))
                 position += 1
                 break
         elif is_verb(tokens, position):
-            if words and token.tag in ACTING:  # without the word before it, it is a noun again
-                kept, position = [*kept, replace(token, tag="v")], position + 1
+            if words:  # without the word before it, it may be a noun again
+                tag = "v" if token.tag in ACTING else token.tag
+                sure = 1.0 if position == predicate else token.leads
+                kept, position = [*kept, replace(token, tag=tag, leads=sure)], position + 1
             break
         elif not (token.text in THEN and not kept):
             kept.append(token)
@@ -134,6 +145,8 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
+        if token.text in NEGATIONS and [t.text for t in tokens[position + 2 :][:1]] == ["的"]:
+            return False  # 不正确的|设置
         handled = after and (after[0].nominal or after[0].tag[0] == "r")
         if token.text == "将" and handled and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净

@@ -303,7 +303,8 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         after = next(token for token in clause.tokens if token.start >= subject[0].end)
         if after.tag[0] not in "pd":  # 活动|由学生主持
             return False
-    if not (rest or clause.prepositions or (subject and (clause.times or _happens(clause, meant)))):
+    happens = subject and (clause.times or clause.verbs or _happens(clause, meant))
+    if not (rest or clause.prepositions or happens):
         return False
     points = len(subject) == 1 and (subject[0].text in ALONE or subject[0].tag == "r")
     if points and subject[0].text[0] in ALONE and clause.verb != "是":
@@ -387,7 +388,8 @@ def _names(subject: list[Token], position: int) -> bool:
     """Whether a verb between two nouns after 的 is part of a name: 软件的|身份|认证|功能."""
     owned = any(token.text == "的" for token in subject[1:position])
     after = subject[position + 1 : position + 2]
-    return owned and bool(after) and after[0].nominal and after[0].tag != "vn"
+    ends = position + 2 == len(subject)
+    return owned and bool(after) and after[0].nominal and (ends or after[0].tag != "vn")
 
 
 def is_topic(subject: list[Token]) -> bool:
