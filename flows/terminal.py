@@ -30,6 +30,14 @@ def one_line(text: str) -> str:
     return harmless(" ".join(text.split(sep=None)))
 
 
+def quoted(text: str, most: int) -> str:
+    """Return at most so many characters of what a page shows of a text, on one line."""
+    from tasks.ingest.prose import words_of  # only some commands quote
+
+    words = one_line(words_of(text).text)
+    return words if len(words) <= most else words[:most] + "…"
+
+
 def json_line(text: str) -> str:
     """Return JSON text in which the hostile characters that JSON allows are escaped, too."""
     return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

@@ -135,6 +135,12 @@ def test_harmless_keeps_what_is_harmless() -> None:
     )
 
 
+def test_a_text_is_quoted_as_a_page_shows_it() -> None:
+    text = "The *New*\n<span class='x'>Harbour</span> &amp; [its light](http://a.b)\x1b[31m"
+    assert terminal.quoted(text, 60) == "The New Harbour & its light\\x1b[31m"
+    assert terminal.quoted(text, 11) == "The New Har…"
+
+
 def test_wrong_query_is_one_sentence(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert almanac("sql", "select nme from entities", "--home", str(small_home)) == 2
     assert almanac("sql", "drop table triples", "--home", str(small_home)) == 2

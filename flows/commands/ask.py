@@ -161,9 +161,7 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
     terminal.show(_words(answer) + sure)
     shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
     for evidence in shown:
-        words = terminal.one_line(evidence.text)
-        quoted = words if len(words) <= QUOTED_CHARS else words[:QUOTED_CHARS] + "…"
-        terminal.show(f"  “{quoted}”")
+        terminal.show(f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”")
         terminal.show(f"  — {place_of(evidence)}")
     if len(shown) < len(answer.evidence):
         terminal.show(f"  … and {len(answer.evidence) - len(shown)} more places (--explain).")
@@ -209,9 +207,8 @@ def expert_words(decision: ExpertDecision) -> str:
     if decision.kind == "expert":
         return f"asked: {decision.decision} ({decision.reason}{score})"
     why = f" ({decision.reason})" if decision.reason else ""
-    words = terminal.one_line(decision.text or "")
-    quoted = words if len(words) <= QUOTED_CHARS else words[:QUOTED_CHARS] + "…"
-    return f"{decision.decision}{why}: {decision.expert} wrote “{quoted}”{score}"
+    words = terminal.quoted(decision.text or "", QUOTED_CHARS)
+    return f"{decision.decision}{why}: {decision.expert} wrote “{words}”{score}"
 
 
 def _kind(evidence: Evidence) -> str:

@@ -25,10 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.show_json(hits)
         return 0
     for hit in hits:
-        text = terminal.one_line(hit["text"])
-        quoted = text if len(text) <= QUOTED_CHARS else text[:QUOTED_CHARS] + "…"
         terminal.show(f"{hit['score']:.2f}  {hit['kind']}: {terminal.one_line(hit['title'])}")
-        terminal.show(f"      {quoted}")
+        terminal.show(f"      {terminal.quoted(hit['text'], QUOTED_CHARS)}")
         place = terminal.one_line(hit["uri"] or hit["document_id"] or "")
         terminal.show(f"      — {place}, characters {hit['span_start']} to {hit['span_end']}")
     if not hits:
