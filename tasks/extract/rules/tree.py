@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL
-from tasks.extract.rules.genitive_names import join_genitive_names
-from tasks.extract.rules.hidden_verbs import read_hidden_verbs
 from tasks.text.english_words import verb_lemma
 from tasks.text.sentences import sentences
 
@@ -188,7 +186,7 @@ def parse(nlp: "Language", texts: Iterable[str]) -> Iterator["Doc"]:
     for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH):
         if nlp.path != SHIPPED_MODEL:
             doc.tensor = doc.tensor[:0]
-        yield read_hidden_verbs(nlp, doc)
+        yield doc
 
 
 def _bounded(nlp: "Language", text: str) -> "Doc":
@@ -196,7 +194,6 @@ def _bounded(nlp: "Language", text: str) -> "Doc":
     from spacy.attrs import SENT_START
 
     doc = nlp.make_doc(text)
-    join_genitive_names(nlp, doc)
     if len(doc):
         begins = [start for start, _ in sentences(text, "en")]
         starts = np.where(np.isin(doc.to_array("IDX"), begins), 1, -1)
