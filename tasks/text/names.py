@@ -36,6 +36,8 @@ _ABBREVIATED = re.compile("^(?:英文|英语)?(?:简称|缩写|全称|名称|名
 _LATIN_NAME = re.compile(r"[A-Z][A-Za-z0-9 .'’&/-]*")
 _ENCLOSING = "\"'“”‘’«»‹›《》〈〉「」『』【】[]*_"
 
+_CAPITALISED = re.compile("[A-Z][a-z]*")
+
 _PRONOUNS = {
     "en": word_set(
         "i me my mine myself you your yours yourself yourselves he him his himself she her hers "
@@ -163,12 +165,15 @@ def strip_titles(name: str) -> str:
 def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:
     """Tell whether `short` consists of the initials of `long`, with or without minor words.
 
+    A long name may be written as one word: "OSM" of "OpenStreetMap".
     With `inner` words may give further letters in order: "TMCH" of "Trademark Clearinghouse".
     """
     letters = [c for c in short[:24] if c.isalnum()]
     if not 2 <= len(letters) <= 12 or sum(c.isupper() for c in letters) < 2 or " " in short.strip():
         return False
     words = _words(_fold(_clean(long)))[:32]
+    if len(words) == 1:
+        words = [word.casefold() for word in words_joined(long)]
     if len(words) < 2:
         return False
     wanted = "".join(letters).casefold()
@@ -179,6 +184,13 @@ def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:
             taken |= {end for at in taken for end in _ends_within(word[1:], wanted, at)}
         reached = taken | reached if word in MINOR_WORDS else taken
     return len(wanted) in reached
+
+
+def words_joined(name: str) -> list[str]:
+    """Return the words of "OpenStreetMap": three or more with capitals, two of several letters."""
+    words = _CAPITALISED.findall(name[:MAX_NAME])
+    whole = len(words) > 2 and "".join(words) == name
+    return words if whole and sum(len(word) > 1 for word in words) > 1 else []
 
 
 def _ends_within(rest: str, wanted: str, start: int) -> Iterator[int]:

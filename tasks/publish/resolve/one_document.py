@@ -16,12 +16,14 @@ from tasks.publish.resolve.added_words import (
 from tasks.publish.resolve.kinds import Believed
 from tasks.publish.resolve.local_entities import KIND_NOTES, LocalEntity, Unit, kinds_clash
 from tasks.publish.resolve.short_forms import (
+    adds_role,
     forms_listed,
     gives_full_name,
     may_shorten,
     sense_of,
     short_forms,
 )
+from tasks.text.languages import HAN
 from tasks.text.names import disambiguator, is_acronym_of, normalise_name, other_names_in
 
 TITLE_WEIGHT = 5
@@ -51,12 +53,27 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
     wholes |= long_forms
     norms = {normalise_name(row["name"]) for row in rows}
     firsts = Counter(norm.partition(" ")[0] for norm in norms if " " in norm)
+    translations = _translations(row for own in stated.values() for row in own)
+    known = meant, wholes, firsts, translations
     entities: list[LocalEntity] = []
     for document, own in groupby(rows, key=lambda row: row["document_id"]):
-        entities += _document(document, own, stated.pop(document, []), meant, wholes, firsts)
+        entities += _document(document, own, stated.pop(document, []), *known)
     for document in sorted(stated):
-        entities += _document(document, [], stated[document], meant, wholes, firsts)
+        entities += _document(document, [], stated[document], *known)
     return sorted(entities, key=lambda entity: entity.key)
+
+
+def _translations(stated: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Return the names beside their Latin or Chinese form that several documents state.
+
+    Guessed kinds of the two, which are read in different ways, say little against that.
+    """
+    pairs = Counter((row["name"], row["alias"]) for row in stated)
+    return {
+        pair
+        for pair, documents in pairs.items()
+        if documents > 1 and bool(HAN.search(pair[0])) != bool(HAN.search(pair[1]))
+    }
 
 
 def _sorted_rows(table: pa.Table, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -72,6 +89,7 @@ def _document(
     meant: dict[str, str],
     wholes: dict[str, str],
     firsts: Counter[str],
+    translations: set[tuple[str, str]],
 ) -> list[LocalEntity]:
     builder = _DocumentNames(document)
     for row in rows:
@@ -85,7 +103,9 @@ def _document(
         builder.join_piece(name, wholes[name])
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
-        builder.join_alias(row["name"], row["alias"])
+        pair = row["name"], row["alias"]
+        if pair[0].endswith(meant.get(pair[0], "")):  # else it is of the words behind the name
+            builder.join_alias(*pair, is_translation=pair in translations)
     builder.join_short_forms(firsts)
     return builder.entities()
 
@@ -192,11 +212,12 @@ class _DocumentNames:
                         return True
         return False
 
-    def join_alias(self, name: str, alias: str) -> None:
+    def join_alias(self, name: str, alias: str, *, is_translation: bool) -> None:
         full, short = self.by_name[name], self.by_name[alias]
         # An acronym's kind is a guess; Cambridge as an alias of the university is still the town.
         decisive = full.norm if is_acronym_of(alias, name) else short.norm
-        if full is short or kinds_clash(full.kind, short.kind, decisive):
+        clash = not is_translation and kinds_clash(full.kind, short.kind, decisive)
+        if full is short or clash:
             return
         if self._is_shared(short.norm) and full.norm.endswith(f" {short.norm}"):
             return  # one passage knows one bearer of a surname alone
@@ -239,7 +260,8 @@ class _DocumentNames:
             roots = {self.find(candidate) for candidate in fits}
         joinable = len(roots) == 1 and self.find(unit) not in roots
         if joinable and not self._contradicts(fits[0], unit):
-            unit.short = not unit.titled
+            longer = adds_role(fits[0], unit)
+            unit.short, fits[0].short = not (unit.titled or longer), fits[0].short or longer
             if kinds_clash(unit.kind, fits[0].kind, unit.norm):
                 unit.kinds = Counter({fits[0].kind: unit.mentions})
             self.join(fits[0], unit)

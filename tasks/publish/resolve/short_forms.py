@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tasks.publish.resolve.local_entities import Unit, kinds_clash
+from tasks.text.english_words import is_word
 from tasks.text.names import (
     LEGAL_FORMS,
     MINOR_WORDS,
@@ -13,11 +14,13 @@ from tasks.text.names import (
     normalise_name,
     other_names_in,
     strip_titles,
+    words_joined,
 )
 
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of | and ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
+_ISSUE = re.compile(r"\d{5,}|\d+\W\d+\W\d+")  # a date tells issues apart, not namesakes
 _MAX_PARTS = 6  # parts of a person's name
 PERSONS = 4  # one mention of so many that is taken for a person makes a surname of a name
 _MOST_CAPITALS = 4  # of them; more are a list
@@ -27,7 +30,7 @@ _MOST_CAPITALS = 4  # of them; more are a list
 def sense_of(name: str, kind: str) -> tuple[str, str]:
     """Return a name's normal form and its note: `Mercury (planet)`, `Cambridge, Massachusetts`."""
     base, note = disambiguator(name)
-    if note and other_names_in(base, note):
+    if note and (other_names_in(base, note) or _ISSUE.fullmatch(note)):
         note = ""
     if not note and kind == "place" and base.count(", ") == 1:
         base, note = base.split(", ")
@@ -69,8 +72,9 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
     """Return the normal forms that may stand for this name in the document without explanation.
 
     Persons: any part of the name, or its ends, without form of address. Others: the name without
-    its legal form, and its initials; for the organisation that the document is about, its first
-    word, if no other name of the corpus begins with it: `firsts` counts the first words.
+    its legal form, and its initials, also of words written as one; for the organisation that the
+    document is about, its first word, if no other name of the corpus begins with it: `firsts`
+    counts the first words.
     """
     forms: set[str] = set()
     words = unit.norm.split()
@@ -92,6 +96,8 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
         titled = unit.titled and unit.kind == "organisation"
         if titled and not acronym and firsts[words[0]] == 1:
             forms.add(words[0])
+    elif parts := words_joined(_usual_name(unit)):
+        forms = {"".join(part[0] for part in parts).casefold()}
     return forms - {unit.norm, ""}
 
 
@@ -120,6 +126,15 @@ def _may_be_person(unit: Unit) -> bool:
 def gives_full_name(unit: Unit) -> bool:
     """Tell whether a name is no surname with a form of address alone, as "M. Martin" is."""
     return unit.kind != "person" or len(_parts(_bare(unit))) > 1
+
+
+def adds_role(full: Unit, short: Unit) -> bool:
+    """Tell whether a person's name is another full one after plain words: "Republican Ann Lee"."""
+    role = full.norm.removesuffix(f" {short.norm}")
+    first, _, rest = short.norm.partition(" ")
+    persons = full.kind == short.kind == "person"
+    named = persons and bool(rest) and role != full.norm and not is_word(first)
+    return named and all(map(is_word, role.split()))
 
 
 def may_shorten(short: Unit, full: Unit) -> bool:

@@ -15,6 +15,7 @@ _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _SEVERAL = 2
 _MANY = 3  # documents
 _RARELY = 8  # times as often as other names with its end is one that has no rival
+_STATE = "中华人民共和国"  # before names of its laws and offices that are the same without it
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
 
 
@@ -43,6 +44,10 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
         if short is not None and _always_beside(short, sense):
             yield sense, short
     yield from _with_subject(single)
+    yield from _called_by_noun(single)
+    for norm, sense in single.items():
+        if short := single.get(norm.removeprefix(_STATE)):
+            yield short, sense
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
@@ -76,6 +81,25 @@ def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
         plain = {sense.kind, short.kind}.isdisjoint(("person", "place", "work", "event"))
         if plain and others * _RARELY <= sense.mentions and together * 2 >= len(_documents(sense)):
             yield short, sense
+
+
+def _called_by_noun(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
+    """Yield names that are also called by their noun alone: the Board of Directors, the Board.
+
+    No other name of the corpus has that noun, and the noun stands nowhere without the name.
+    """
+    bearers: dict[str, list[Sense]] = defaultdict(list)
+    for norm, sense in single.items():
+        first, *rest = norm.split()
+        if rest:
+            bearers[first if rest[0] == "of" else rest[-1]].append(sense)
+    for noun, senses in bearers.items():
+        short = single.get(noun)
+        if short is None or len(senses) > 1 or not is_word(noun) or _written(short).isupper():
+            continue
+        plain = {short.kind, senses[0].kind}.isdisjoint(("person", "place", "work", "event"))
+        if plain and _always_beside(short, senses[0]):
+            yield senses[0], short
 
 
 def _is_plural(sense: Sense, beside: bool) -> bool:
