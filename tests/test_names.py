@@ -141,6 +141,7 @@ def test_strip_titles(name: str, bare: str) -> None:
         ("MIT", "Mountain Institute of Timber", True),
         ("U.S.", "United States", True),
         ("DoH", "Department of Harbours", True),
+        ("HSM", "HarbourSignalMap", True),
         ("FBI", "Fishing Reserve", False),
         ("UN", "United Nations Organisation", False),
         ("Un", "United Nations", False),

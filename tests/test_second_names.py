@@ -1,0 +1,68 @@
+"""What a thing is called besides its name: by its noun, initials, a translation, with an office."""
+
+import pytest
+
+from tests.mention_tables import alias, groups, ids, mention, run
+
+
+@pytest.mark.parametrize(
+    ("names", "entities"),
+    [
+        (("Harbour Keepers", "Keepers"), 1),
+        (("Court of Fisheries", "Court"), 1),
+        (("Harbour Keepers", "Lighthouse Keepers", "Keepers"), 3),
+        (("Harbour Keepers", "KEEPERS"), 2),
+        (("HarbourSignalMap", "HSM"), 1),
+        (("HarbourMap", "HM"), 2),
+    ],
+)
+def test_a_noun_or_initials_alone_mean_the_only_name_with_them(
+    names: tuple[str, ...], entities: int
+) -> None:
+    rows = [mention(document, name, "thing") for document in "de" for name in names]
+    assert len(set(ids(run(rows)).values())) == entities
+
+
+def test_a_noun_that_stands_elsewhere_without_the_name_is_not_it() -> None:
+    rows = [mention(document, "Keepers", "thing") for document in "def"]
+    rows += [mention(document, "Harbour Keepers", "thing") for document in "de"]
+    assert len(set(ids(run(rows)).values())) == 2
+
+
+@pytest.mark.parametrize(("documents", "entities"), [("d", 2), ("de", 1)])
+def test_a_translation_stated_twice_outweighs_guessed_kinds(documents: str, entities: int) -> None:
+    rows = [
+        mention(document, name, kind, mentions=9, language="zh")
+        for document in documents
+        for name, kind in (("海港社区", "place"), ("HARBO", "person"))
+    ]
+    stated = [alias(document, "海港社区", "HARBO", "place") for document in documents]
+    assert len(set(ids(run(rows, stated)).values())) == entities
+
+
+def test_a_translation_is_of_the_words_before_it_not_of_the_name_they_begin_with() -> None:
+    rows = [mention("d", "Harbour", "thing", mentions=20), mention("d", "灯架构", "thing")]
+    rows += [mention("d", "Harbour推进灯架构", "thing"), mention("d", "Lampen", "thing")]
+    found = ids(run(rows, [alias("d", "Harbour推进灯架构", "Lampen", "thing")]))
+    assert found["d", "Harbour推进灯架构"] == found["d", "Harbour"] != found["d", "Lampen"]
+
+
+def test_an_office_of_the_state_is_the_same_with_its_name() -> None:
+    rows = [
+        mention("d", "中华人民共和国灯塔部", "organisation"),
+        mention("e", "灯塔部", "organisation"),
+    ]
+    assert len(groups(run(rows))) == 1
+
+
+@pytest.mark.parametrize(
+    ("notes", "entities"), [(("20250401", "20250402"), 1), (("1953", "1997"), 2)]
+)
+def test_dates_tell_issues_apart_years_works(notes: tuple[str, ...], entities: int) -> None:
+    rows = [mention(note, "Harbour Hour", "work", title=f"Harbour Hour ({note})") for note in notes]
+    assert len(groups(run(rows))) == entities
+
+
+def test_a_person_is_called_without_what_they_are() -> None:
+    rows = [mention("d", "Republican Dwilla Hask", "person"), mention("d", "Dwilla Hask", "person")]
+    assert [row["name"] for row in run(rows).entities.to_pylist()] == ["Dwilla Hask"]
