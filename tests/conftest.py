@@ -54,6 +54,17 @@ The Analytical Engine was a mechanical computer. It was designed by Charles Babb
 }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _power_stays_on() -> Iterator[None]:
+    """Wait for no disk in this process: what a killed process wrote is there without it, too.
+
+    Child processes wait, and tests of the order of syncs or of a full disk put their own here.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: os.fstat(descriptor) and None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
