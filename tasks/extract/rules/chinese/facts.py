@@ -37,6 +37,7 @@ from tasks.extract.rules.chinese.standing import (
 )
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import (
+    POINTERS,
     Surroundings,
     add_measure,
     add_statement,
@@ -57,11 +58,13 @@ from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
+    has_word,
     is_addressed,
     is_hedged,
     is_known,
     is_person,
     is_plain,
+    is_term,
     is_understood,
     is_whole,
 )
@@ -74,6 +77,8 @@ REASONS = frozenset(["由于", "因", "因为", "因应"])
 SAYING_SO = SAYING | BELIEVING | CLAUSAL | {"觉得", "希望", "看到"}  # what follows is theirs
 SPEECH = re.compile("[说道曰问答喊][:：]")  # a passage that quotes without quotation marks
 LONGEST_MOMENT = 4  # clauses for which 永平三年， holds
+DEFINING = frozenset(["是指", "指的是"])
+LONGEST_LAW = 7  # tokens of 本条例第三条所称
 AFTER_LABEL = "为是作：:"  # between a relation and the name it gives: 又称为
 
 
@@ -112,6 +117,11 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         return
     for tokens in clauses:
         read_offices(passage, tokens)
+    marks = [i for i, token in enumerate(sentence.tokens) if token.text in "；;"]
+    ends = [*marks, len(sentence.tokens)]
+    parts = [sentence.tokens[i:j] for i, j in zip([0, *(m + 1 for m in marks)], ends, strict=True)]
+    if any([_read_definition(passage, part) for part in parts if part]):
+        return
     stated = len(passage.extracted.statements)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
     thread.last = last = last_person(passage, sentence)
@@ -129,9 +139,6 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
             thread.subjects, thread.stated, thread.topic = [NOBODY], "", ""
             if is_condition(tokens) or any(t.text in SAYING_SO for t in tokens):
                 return
-            continue
-        tokens = _take_defined(passage, thread, tokens)
-        if not tokens:
             continue
         if is_condition(tokens):
             thread.bound = _subject(tokens) or ("" if thread.agent else thread.stated)
@@ -175,17 +182,27 @@ def _subject(tokens: list[Token]) -> str:
     return text_of(clause.subject) if whole else ""
 
 
-def _take_defined(passage: PassageReading, thread: Thread, tokens: list[Token]) -> list[Token]:
-    """The tokens of 本法所称X是指… from X on; none if its verb is in the next clause."""
-    for position, token in enumerate(tokens[:6]):
-        if token.text in ("所称", "称") and text_of(tokens[: position + 1]).endswith("所称"):
-            rest = tokens[position + 1 :]
-            if any(is_verb(rest, i) for i in range(1, len(rest))):
-                return rest
-            thread.stated = text_of(rest)
-            thread.subjects = [passage.name_phrase(rest)] if rest and is_whole(rest) else [NOBODY]
-            return []
-    return tokens
+def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
+    """State what 本法所称X，是指Y says, whose Y goes on to the end; whether it says so."""
+    opening = [text_of(tokens[:i]).endswith("所称") for i in range(min(len(tokens), LONGEST_LAW))]
+    first = opening.index(True) if True in opening else 0
+    verbs = DEFINING | (COPULAS | {"指", "包括"} if first else set())
+    verb = next((i for i, token in enumerate(tokens) if i > first and token.text in verbs), 0)
+    clauses, _ = split_clauses(tokens[first:verb])
+    value = text_of(tokens[verb + 1 :])
+    listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], POINTERS)
+    if not verb or len(clauses) != 1 or listed:
+        return False
+    if not first and not is_nominal(clauses[0]):
+        return False
+    subject, end = clauses[0], tokens[-1].end - tokens[-1].text.endswith(("。", "；"))
+    stated = passage.text[tokens[verb + 1].start : end]
+    name, span = passage.name_phrase(subject), (subject[0].start, end)
+    passage.state(span, subject=text_of(subject), predicate=tokens[verb].text, object=stated)
+    if first or is_term(subject, passage.title):
+        passage.triple("definition", name, tokens[verb].text, stated, span)
+        passage.description(name, passage.text[slice(*span)], span, "definition")
+    return True
 
 
 def _reported(
@@ -331,7 +348,9 @@ def _read_facts(
     """Add the triples of a clause whose subject is known, and hand the subject on."""
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
-    understood = is_understood(clause, named, passage.title) and not is_hedged(clause.rest)
+    obliges = standing.modality == "required"
+    understood = is_understood(clause, named, passage.title, obliges=obliges)
+    understood = understood and not is_hedged(clause.rest)
     if understood and not clause.negated and standing.modality in STATED:
         span = (thread.sentence.start if leans else clause.start, clause.end)
         read_clause(Statement(passage, clause, named, attribute, span))

@@ -133,10 +133,13 @@ def _is_simple(rest: list[Token]) -> bool:
     return not has_word(rest, HANDLING) and not any(prepositions)
 
 
-def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> bool:
+def is_understood(
+    clause: Clause, heads: list[TypedName], title: TypedName, *, obliges: bool
+) -> bool:
     """Whether all of a clause was read, and its verb is one to state facts of its subject with.
 
-    In a document about somebody, a place or the like, known names do whatever it says they do.
+    In a document about somebody, a place or the like, known names do whatever it says they do; what
+    somebody has to do (`obliges`) is a fact about any subject.
     """
     if clause.unread:
         return False
@@ -149,6 +152,8 @@ def is_understood(clause: Clause, heads: list[TypedName], title: TypedName) -> b
         return True
     if len(verb) == 1 and verb not in SHORT_VERBS:
         return False
+    if obliges and clause.subject and clause.rest and not clause.second:
+        return True
     happens = clause.times and not clause.rest  # 12月17日，返回器着陆
     known = all(is_known(head) for head in heads)
     return (is_known(title) and bool(happens)) or (known and (is_known(title) or _acts(clause)))
