@@ -169,3 +169,33 @@ def test_what_happens_first_is_a_time() -> None:
 @pytest.mark.parametrize("text", ["安装步骤如下。", "说明如下：", "在恢复过程中。"])
 def test_what_only_points_at_something_states_nothing(text: str) -> None:
     assert extract(text, "湿地条例").statements == []
+
+
+def test_a_definition_goes_on_to_its_end() -> None:
+    text = "本条例所称湿地公园，是指以保护湿地为主，在城镇举办的公园；所称湿地，是指沼泽。"
+    found = triples(text, "湿地条例")
+    assert ("湿地公园", "是指", "以保护湿地为主，在城镇举办的公园") in found
+    assert ("湿地", "是指", "沼泽") in found
+    described = [row["text"] for row in extract(text, "湿地条例").descriptions]
+    assert "湿地公园，是指以保护湿地为主，在城镇举办的公园" in described
+
+
+def test_what_somebody_has_to_do_is_a_fact_if_nothing_limits_it() -> None:
+    text = "煤矿企业应当建立信息公开制度。煤矿企业不得向个人收取费用。"
+    assert triples(text, "湿地条例") == {("煤矿企业", "建立", "信息公开制度")}
+
+
+def test_what_only_says_when_something_has_to_be_done_is_no_fact() -> None:
+    assert not triples("商务部举办现场招聘会，应当制定应急预案。", "湿地条例")
+    rows = extract("商户应当自收到通知之日起10日内提出书面意见。", "湿地条例").statements
+    assert [(r["subject"], r["predicate"], r["object"]) for r in rows] == [
+        ("商户", "应当提出", "书面意见")
+    ]
+    assert rows[0]["time"] == "收到通知之日起10日内"
+
+
+def test_a_foreign_name_is_that_of_the_whole_quotation() -> None:
+    quoted = "讲座题为“走向世界的年轻人 (Young People towards the World)”。"
+    found = triples(quoted + "该软件有两种许可 (Copyleft, Permissive)。", "")
+    named = {(name, other) for name, relation, other in found if relation == "外文名"}
+    assert named == {("走向世界的年轻人", "Young People towards the World")}

@@ -71,9 +71,12 @@ def read_asides(passage: PassageReading, asides: list[Aside], sentence: Segmente
             continue
         name = passage.name_phrase(named)
         span = (sentence.start, aside.tokens[-1].end)
-        for separates, part in groupby(aside.tokens, lambda token: token.text in "，,；;、"):
-            if not separates:
-                _read_part(passage, name, list(part), span)
+        grouped = groupby(aside.tokens, lambda token: token.text in "，,；;、")
+        parts = [list(part) for separates, part in grouped if not separates]
+        if len(parts) > 1 and parts[1][0].tag == "latin":
+            continue  # some of several: 两种许可 (MIT, BSD)
+        for part in parts:
+            _read_part(passage, name, part, span)
 
 
 def _named(before: list[Token]) -> list[Token]:
@@ -82,6 +85,9 @@ def _named(before: list[Token]) -> list[Token]:
         return []
     if is_name(before[-1:]) and (before[-1].tag in WHOLE or kind_of(before[-1:]) == "person"):
         return before[-1:]
+    opened = max((i for i, token in enumerate(before) if token.text in "“「『"), default=-1) + 1
+    if opened and not any(token.text in "”」』" for token in before[opened:]):
+        return before[opened:]  # “走向世界 (Towards the World)”
     start = len(before)
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1

@@ -211,6 +211,8 @@ def _take_preposition(clause: Clause, position: int) -> int:
     end = _temporal_end(tokens, start)
     if end > start:
         clause.times.extend(token for token in tokens[start:end] if token.tag == "time")
+        if any(token.text == "之日起" for token in tokens[start:end]):
+            clause.prepositions.append(Preposition(word, tokens[start:end]))
         return end
     while end < len(tokens):
         token = tokens[end]
@@ -286,10 +288,18 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
         while end < len(tokens) and (tokens[end].text in AFTER_TIME or tokens[end].tag == "time"):
             end += 1
         return end if end < len(tokens) and tokens[end].text != "的" else start
-    for end in range(start, len(tokens) - 1):
-        if tokens[end].text in WHILE:
+    for end in range(start, len(tokens)):
+        if tokens[end].text == "之日起":
+            after = range(end + 1, len(tokens))
+            return next((i for i in after if not _counts_time(tokens[i])), len(tokens))
+        if tokens[end].text in WHILE and end + 1 < len(tokens):
             return end + 1 if any(is_verb(tokens, i) for i in range(start, end)) else start
     return start
+
+
+def _counts_time(token: Token) -> bool:
+    """Whether a word may follow 之日起: 十日内."""
+    return token.tag in ("time", "number", "m", "q") or token.text in ("工作日内", "内", "前")
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:

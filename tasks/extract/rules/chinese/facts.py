@@ -100,6 +100,7 @@ class Thread:
     moment: str = ""  # when what the clauses say happened: 即位以后
     since: int = 0  # the number of the clause that says so
     lasting: bool = False  # another clause stands between that clause and this one
+    opens: bool = False  # the clause says when the next one, which has no subject, has to be done
     defines: bool = False  # the last clause says what something is
     required: bool = False  # the last clause says what has to be done, and so do those that go on
     names: list[TypedName] = field(default_factory=list)  # the subjects of its own
@@ -155,6 +156,8 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 tokens = quoted[1]
             if tokens:
                 thread.lasting = number - thread.since > 1
+                after = text_of(clauses[number + 1][:1]) if number + 1 < len(clauses) else ""
+                thread.opens = MODALITY_OF_WORD.get(after) == "required"
                 _read_tokens(passage, thread, tokens, first=number == 0)
     passage.last, passage.last_end = next_person(sentence, thread.names, last), sentence.end
     read_label(passage, sentence, stated)
@@ -228,7 +231,7 @@ def _read_tokens(
     if not meant.tokens:
         return
     passage.clause = clause = parse_clause(meant.tokens)
-    if _leads(thread, clause):
+    if _leads(thread, clause, meant.words):
         return
     if thread.required and not clause.subject and meant.standing == PLAIN:
         passage.standing = replace(PLAIN, modality="required")
@@ -348,8 +351,10 @@ def _read_facts(
     """Add the triples of a clause whose subject is known, and hand the subject on."""
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
-    obliges = standing.modality == "required"
+    limited = standing.polarity == "negative" and clause.prepositions  # 不得与个人订立合同
+    obliges = standing.modality == "required" and not limited
     understood = is_understood(clause, named, passage.title, obliges=obliges)
+    understood = understood and not (thread.opens and clause.verb and standing == PLAIN)
     understood = understood and not is_hedged(clause.rest)
     if understood and not clause.negated and standing.modality in STATED:
         span = (thread.sentence.start if leans else clause.start, clause.end)
@@ -367,7 +372,7 @@ def _read_facts(
         _hand_on(passage, thread, clause, named)
 
 
-def _leads(thread: Thread, clause: Clause) -> bool:
+def _leads(thread: Thread, clause: Clause, meant: list[Token]) -> bool:
     """Whether a clause only leads to the next: 税务部门应当按照规定，…; notes its subject."""
     if clause.second or not clause.subject or not is_nominal(clause.subject) or clause.lost:
         return False
@@ -376,7 +381,8 @@ def _leads(thread: Thread, clause: Clause) -> bool:
     )
     if clause.verb and not unread:
         return False
-    modal = [t.text for t in clause.tokens if MODALITY_OF_WORD.get(t.text) == "required"]
+    words_of = [t.text for t in (*meant, *clause.tokens)]
+    modal = [word for word in words_of if MODALITY_OF_WORD.get(word) == "required"]
     if not modal and not clause.prepositions:
         return False
     thread.stated = text_of(clause.subject)

@@ -71,7 +71,7 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
             return [tokens]
         parts[-1] = parts[-1][:cut]
     alone = all(map(_is_alone, parts)) or _are_alike(parts)
-    if len(parts) > 1 and not (alone and (not listed or all(map(is_name, parts)))):
+    if (len(parts) > 1 or listed) and not (alone and (not listed or all(map(is_name, parts)))):
         return [tokens]
     return parts
 
