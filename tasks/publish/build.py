@@ -151,6 +151,7 @@ def _derive(
 ) -> "Decisions":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
     from tasks.publish.apply_ontology import check_fit, with_stated_kinds
+    from tasks.publish.capitalised_words import capitalised_words
     from tasks.publish.relation_names import name_relations, new_names
     from tasks.publish.resolve.entities import resolve
 
@@ -183,6 +184,9 @@ def _derive(
         encode,
         derivation.table("moved_documents"),
     )
+    derivation.hand_over("assignment", resolution.assignment)
+    derivation.hand_over("resolved_entities", resolution.entities)
+    resolution = resolution.without(capitalised_words(derivation))
     derivation.hand_over("assignment", resolution.assignment)
     entities = with_stated_kinds(derivation, resolution.entities, recipe.ontology)
     derivation.hand_over("resolved_entities", entities)

@@ -1,13 +1,13 @@
+create table plain_words as
+select document_id, rtrim(ltrim(word, '("'), '.,;:!?)"') as word, count(*) as times
+from (select document_id, unnest(string_split_regex(text, '\s+')) as word from passages)
+group by all;
+
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
 -- A word that its document writes without a capital at least as often is none: "the Contacts tab".
 create table name_places as
-with plain_words as (
-    select document_id, rtrim(ltrim(word, '("'), '.,;:!?)"') as word, count(*) as times
-    from (select document_id, unnest(string_split_regex(text, '\s+')) as word from passages)
-    group by all
-),
-common_names as (
+with common_names as (
     select n.document_id, n.name
     from name_statements n
     join documents d using (document_id)

@@ -1,11 +1,13 @@
 -- The stated triples with their entities, and what relations they state: the input of naming.
 create table ended_triples as
-select s.*, h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
+select s.* exclude (value_type), h.entity_id as stated_head_id, t.entity_id as stated_tail_id,
+       -- A tail that names no entity after all is what the text says, no more.
+       if(t.entity_id is null, coalesce(nullif(s.value_type, 'entity'), 'text'), s.value_type) as value_type,
        case when s.value_type in ('date', 'year') then 'time'
             when s.value_type in ('number', 'quantity') then 'measure' else 'thing' end as tail_end,
        coalesce(hk.kind, 'unknown') as head_sort,
-       coalesce(tk.kind, case when t.entity_id is null then s.value_type else 'unknown' end)
-           as tail_sort
+       coalesce(tk.kind, case when t.entity_id is null
+           then coalesce(nullif(s.value_type, 'entity'), 'text') else 'unknown' end) as tail_sort
 from triple_statements s
 join assignment h on h.document_id = s.document_id and h.name = s.head
 join resolved_entities hk on hk.entity_id = h.entity_id

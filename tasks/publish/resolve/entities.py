@@ -10,10 +10,11 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.publish.resolve.clusters import Cluster, join_senses
 from tasks.publish.resolve.identity import (
@@ -49,6 +50,15 @@ class Resolution:
     anchors: pa.Table
     redirects: pa.Table
     aliases: pa.Table
+
+    def without(self, ids: pa.Array) -> "Resolution":
+        """Return the same decisions without entities of these ids; their anchors stay."""
+        tables = {
+            name: table.filter(pc.invert(pc.is_in(table["entity_id"], value_set=ids)))
+            for name in ("assignment", "entities", "redirects", "aliases")
+            for table in [getattr(self, name)]
+        }
+        return replace(self, **tables)
 
 
 def resolve(

@@ -1,0 +1,81 @@
+"""Words that owe their capital to a heading, a menu or a form, and name no entity.
+
+A logistic regression over how a name in Latin letters is used in the whole corpus and over its
+words tells how likely it is that it names something. It is fitted to judged names
+(`python -m benchmarks.judged_names`). Names in Chinese have no capitals and are not asked about.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from tasks.extract.rules.confidence import rarities
+from tasks.text.english_words import is_word
+from warehouse.derivation import Derivation
+
+WEIGHTS = {
+    "constant": -11.241,
+    "after_digit": -5.34,
+    "repeated": -5.641,
+    "alone": 7.431,
+    "opening": -4.028,
+    "labelling": -6.523,
+    "rarest word": 0.649,
+    "commonest word": 0.417,
+    "words": 1.839,
+    "plain words": -0.522,
+    "small letters": -0.843,
+    "inner capital": 1.491,
+    "documents": 1.113,
+}
+LEAST_PROBABILITY = 0.4
+"""The probability of being a name below which a word is left out."""
+
+SHARES = ("after_digit", "repeated", "alone", "opening", "labelling")
+_RAREST = 8.4  # the logarithm of the rank of what is none of the common words
+_NO_WORD = -3.0  # the logarithm of the share in small letters of what is no single word
+
+
+def capitalised_words(derivation: Derivation) -> pa.Array:
+    """Return the ids of resolved entities that are likely words with a capital, not names."""
+    derivation.step("name_uses")
+    rows = derivation.table("name_uses").to_pylist()
+    return pa.array(
+        [row["entity_id"] for row in rows if probability(features(row)) < LEAST_PROBABILITY],
+        pa.string(),
+    )
+
+
+def features(row: dict[str, Any]) -> dict[str, float]:
+    """Return what tells a name from a word: `row` is one of the table `name_uses`.
+
+    Shares of its mentions, and, of its words: the logarithms of their ranks by frequency, whether
+    all stand in the dictionary, and of a single one how often it is written small.
+    """
+    return {share: row[share] for share in SHARES} | dict(_of_words(row))
+
+
+def _of_words(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    name = row["name"]
+    words = [word for word in name.split() if any(map(str.isalpha, word))]
+    plain = bool(words) and not name.isupper() and all(is_word(word.lower()) for word in words)
+    rare = [_RAREST] if name.isupper() else rarities(name)  # IT is not "it"
+    small = math.log((row["lower_case"] + 0.5) / (row["capitalised"] + 0.5))
+    yield "rarest word", max(rare)
+    yield "commonest word", min(rare)
+    yield "words", min(len(name.split()), 5)
+    yield "plain words", float(plain)
+    yield "small letters", _NO_WORD if len(words) != 1 or name.isupper() else small
+    yield (
+        "inner capital",
+        float(any(a.islower() and b.isupper() for a, b in zip(name, name[1:], strict=False))),
+    )
+    yield "documents", math.log(row["documents"])
+
+
+def probability(values: dict[str, float]) -> float:
+    """Return how likely it is that these features are of a name."""
+    odds = WEIGHTS["constant"] + sum(WEIGHTS[name] * value for name, value in values.items())
+    return 1 / (1 + math.exp(-odds))

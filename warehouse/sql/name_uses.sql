@@ -1,0 +1,53 @@
+-- How names in Latin letters are used, by which a word that owes its capital to a heading, a menu or
+-- a form is told from a name. What a document is about or explains, and what a person corrected, is
+-- none; few documents do not tell.
+create table name_uses as
+with asked as (
+    select entity_id, name, documents from resolved_entities
+    where mentions >= 3 and regexp_matches(name, '^[A-Za-z]')
+      and not regexp_matches(name, '[\x{3400}-\x{9fff}]')
+      and (select count(*) from documents) >= 10
+      and entity_id not in (
+          select a.entity_id from local_names n join assignment a using (document_id, name)
+          where n.as_title or n.description is not null
+          union
+          select unnest([subject, coalesce("object", subject)]) from overrides)
+),
+repeated as (
+    select line from (
+        select document_id, regexp_replace(unnest(string_split(text, chr(10))), '[0-9\s]+', '', 'g') as line
+        from passages)
+    group by all having count(distinct document_id) >= 3
+),
+uses as (
+    select a.entity_id, n.document_id, n.engine, p.text, n.doc_start - p.span_start as place, length(n.name) as letters
+    from name_statements n
+    join assignment a using (document_id, name)
+    join passages p on p.document_id = n.document_id and p.passage_id = n.passage_id
+    where a.entity_id in (select entity_id from asked)
+),
+around as (
+    select entity_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
+           regexp_replace(regexp_extract(left(text, place), '[^\n]*$')
+               || regexp_extract(substring(text, place + 1), '^[^\n]*'), '[0-9\s]+', '', 'g') as line
+    from uses
+),
+shares as (
+    select entity_id,
+           avg(regexp_matches(before, '\d\s*$')::int) as after_digit,
+           avg((line in (select line from repeated))::int) as repeated,
+           avg((regexp_matches(before, '(^|\n)[-*+#>|\s\d.]*[*_`\[]*$')
+               and regexp_matches(after, '^[*_`)\]|]*\s*(\n|$)'))::int) as alone,
+           avg(regexp_matches(before, '[.!?。！？]["”]?\s+$')::int) as opening,
+           avg(regexp_matches(after, '^[*_`\]”"]*\s*[:：]')::int) as labelling
+    from around group by all having bool_and(engine like 'rules%')
+),
+written as (
+    select word, sum(times)::bigint as times from plain_words
+    where word in (select unnest([lower(name), name]) from asked) group by all
+)
+select k.entity_id, k.name, k.documents, s.* exclude (entity_id),
+       coalesce(l.times, 0) as lower_case, coalesce(c.times, 0) as capitalised
+from asked k join shares s using (entity_id)
+left join written l on l.word = lower(k.name)
+left join written c on c.word = k.name;
