@@ -35,8 +35,6 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
             "Anna Winter works at Moore-Lindt Observatory.",
             {"Anna Winter", "Moore-Lindt Observatory"},
         ),
-        ("He met Anna Winter of the Harbour Board.", {"Anna Winter", "Harbour Board"}),
-        ("Harbour and Fen Review was founded there.", {"Harbour and Fen Review"}),
         ("Berlin and Paris were founded there.", {"Berlin", "Paris"}),
         ("Contributors of openFJORD meet in Prague.", {"openFJORD", "Prague"}),
         ("Grafana calls the function readFile in Debian.", {"Grafana", "Debian"}),
@@ -49,7 +47,6 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("4711 Lindtia was discovered in March.", {"4711 Lindtia"}),
         ("QXC 48213 is a galaxy.", {"QXC 48213"}),
         ("In 1960 Lindtia was discovered.", {"Lindtia"}),
         ("20 Swedes were killed.", {"Swedes"}),

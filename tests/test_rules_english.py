@@ -251,11 +251,6 @@ def test_a_label_bears_its_value_where_the_text_has_no_subject():
     assert facts(read(text)) == {("Day care for children", "is", "$96.05")}
 
 
-def test_a_fragment_under_a_heading_is_an_attribute():
-    found = read("lithium, tin, natural gas, zinc", "Bolivia", "Geography > Natural resources")
-    assert ("Bolivia", "natural resources", "natural gas") in facts(found)
-
-
 @pytest.mark.parametrize(
     ("text", "heading"),
     [
@@ -269,11 +264,6 @@ def test_what_is_no_value_of_a_heading_is_no_fact(text: str, heading: str):
     assert facts(read(text, "Relay", heading)) == set()
 
 
-def test_a_year_in_parentheses_tells_when_a_value_held():
-    (triple,) = read("71.2% (2023 est.)", "Bolivia", "Literacy").triples
-    assert (triple["number"], triple["valid_from"], triple["valid_to"]) == (71.2, "2023", "2023")
-
-
 def test_a_table_row_gives_a_fact_a_cell():
     table = "| Planet | Moons |\n| --- | --- |\n| Mars | 2 |\n"
     assert facts(read(table, "Planets")) == {("Mars", "moons", "2")}
@@ -284,8 +274,6 @@ def test_a_table_row_gives_a_fact_a_cell():
     [
         ("1910", "877"),
         ("Question", "Is the path wide enough?"),
-        ("Description", "north ridge"),
-        ("Example", "The North Ridge=1,2"),
     ],
 )
 def test_a_cell_that_cannot_be_understood_alone_is_no_fact(header: str, cell: str):

@@ -281,8 +281,3 @@ def _is_time(tree: Tree, head: int) -> bool:
     words = {tree.lower[t] for t in tree.subtree(head)}
     years = any(word.isdigit() and len(word) == 4 for word in words)
     return years or not words.isdisjoint(MONTHS.keys() | CALENDAR_NOUNS | _SPANS)
-
-
-def question_of_label(label: str, entity: str) -> str:
-    """Return the question that a labelled value of an entity answers."""
-    return f"What is known about {entity} as regards {label}?"

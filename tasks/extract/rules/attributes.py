@@ -1,27 +1,20 @@
 """Facts stated by form rather than by grammar.
 
-Key-value text (labelled lines, table rows, fragments under a heading) needs no parsing; dates of
-birth and death stand in parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
+Key-value text (labelled lines, table rows) needs no parsing; dates of birth and death stand in
+parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
-from tasks.extract.rules.aspects import MOST_SENTENCES, question_of_label
-from tasks.extract.rules.layout import CLAUSE, Layout
+from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.passage import ParsedPassage
-from tasks.text.sentences import sentences
 from tasks.text.values import Value, find_values, parse_value
 
-STATED_IN = re.compile(r"\s*\((?P<year>\d{4})(?:/\d\d)? ?(?:est\.?)?\)$")
-LIST = re.compile(r";(?![^()\n]{0,200}\))|\n{2,}")
-WORD_LIST = re.compile(r"[,;](?![^()\n]{0,200}\))|\n{2,}")
-SENTENCE_END = re.compile(r"(?<!\best)[.!?][\"'”’]*(?:\s+[A-Z]|\s*$)|[。！？；]")
 ASIDE = re.compile(r"\s?\((?P<inner>[^()\n]{4,200})\)")
 DASHES = (re.compile(r"\s[–—-]\s"), re.compile(r"[–—]|(?<=\d)-(?=\d)"))
 VITAL = {
@@ -32,17 +25,11 @@ _CAPITALISED = r"[A-Z][^\W\d_.'’ -]*(?:[.'’ -]+[^\W\d_]+)*"
 PLACE = re.compile(
     rf",?\s(?:in\s)?(?P<place>{_CAPITALISED}(?:,\s{_CAPITALISED}){{0,2}})\s*(?:[;.–—]|\Z)"
 )
-YEARS_ALONE = re.compile(r"\((\d{4}) ?[–—-] ?(\d{4}|\d\d)\)")
 # Any other word before two bare years says what else they are: "president, 1933–1953".
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
 # Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
-LONGEST_FRAGMENT = 200
-LONGEST_ITEM = 4
-_LAYOUT = re.compile(r"::|^[^\w\n]+$", re.MULTILINE)
-_WORDS = re.compile(r"\w+")
-MOST_ITEMS = 60
-# The share of judged triples from tables, labels and fragments that were useful (docs/log.md).
+# The share of judged triples from tables and labels that were useful (docs/log.md).
 STATED = 0.85
 
 
@@ -63,13 +50,8 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return the attribute with this tail; "(2023 est.)" tells when it held."""
-        year = STATED_IN.search(tail)
-        if year is None or year.start() == 0:
-            return cls(head, relation, tail, *span, parse_value(tail, language))
-        tail = tail[: year.start()]
-        value = replace(parse_value(tail, language), valid_from=year["year"], valid_to=year["year"])
-        return cls(head, relation, tail, *span, value)
+        """Return the attribute with this tail."""
+        return cls(head, relation, tail, *span, parse_value(tail, language))
 
     def triple(self) -> Mention:
         """Return the attribute as a row of TripleMention."""
@@ -85,47 +67,26 @@ class Attribute:
             **evidence_columns((self.start, self.end), STATED),
         }
 
-    def note(self, text: str) -> Mention:
-        """Return an attribute that is too long for a triple as a note of its first sentences."""
-        stated = text[self.start : self.end]
-        _, length = sentences(stated, "en")[:MOST_SENTENCES][-1]
-        return {
-            "entity": self.head,
-            "kind": self.kind,
-            "aspect": self.relation,
-            "text": stated[:length],
-            "question": question_of_label(self.relation, self.head),
-            **evidence_columns((self.start, self.start + length), STATED),
-        }
-
 
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
     """Yield what the tables and labelled values of a passage say, if it can be understood alone.
 
-    A column or a row that is headed by a year, a date or a number does not say what it holds, a
-    question is no value, and a value may only repeat what it is a value of.
+    A column or a row that is headed by a year, a date or a number does not say what it holds, and a
+    question is no value.
     """
     for attribute in _stated_attributes(row, layout, language):
         names_something = any(map(str.isalpha, attribute.relation))
         asks = attribute.tail.rstrip(")） ").endswith(("?", "？"))
         names_something &= parse_value(attribute.head, language).value_type == "text"
-        if names_something and not asks and not _repeats(attribute):
+        if names_something and not asks:
             yield attribute
-
-
-def _repeats(attribute: Attribute) -> bool:
-    head, tail = (
-        " ".join(_WORDS.findall(end.casefold())) for end in (attribute.head, attribute.tail)
-    )
-    shown = re.match(re.escape(attribute.head) + r"[=:(]", attribute.tail)  # "tags" by "tags=1,2"
-    return bool(tail) and f" {tail} " in f" {head} " or shown is not None
 
 
 def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
     """Yield what records say.
 
-    Labelled values, and fragments under a heading, are about the document's subject if it has one;
-    without one a label of several words bears its value itself: "maximum file size: 5 MB".
+    Labelled values are about the document's subject if it has one; without one a label of several
+    words bears its value itself: "maximum file size: 5 MB".
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     for record in layout.records:
@@ -135,42 +96,11 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
         elif row["subject"]:
             above = _lower(heading)
             relation = f"{above} {label}" if above and above not in label else label
-            yield from _items(row["subject"], relation, record.value, span, language)
+            yield Attribute.stated(row["subject"], relation, record.value, span, language)
         elif language == "en" and len(record.label.split()) > 1:
             attribute = Attribute.stated(record.label, "is", record.value, span, language)
             if attribute.value.value_type not in ("text", "date"):
                 yield attribute
-    prose = layout.prose
-    if is_fragment(row, prose.text):
-        span = prose.in_source(0, len(prose.text))
-        yield from _items(row["subject"], _lower(heading), prose.text.strip(), span, language)
-
-
-def _items(
-    head: str, relation: str, value: str, span: tuple[int, int], language: str
-) -> Iterator[Attribute]:
-    """Yield one attribute, or one per item of a list."""
-    separator = WORD_LIST if _is_word_list(value) else LIST
-    for item in separator.split(value)[:MOST_ITEMS]:
-        if item.strip() and not item.rstrip().endswith((":", "：")):
-            yield Attribute.stated(head, relation, " ".join(item.split()), span, language)
-
-
-def _is_word_list(value: str) -> bool:
-    items = WORD_LIST.split(value)
-    plain = all(0 < len(item.split()) <= 4 and not any(map(str.isdigit, item)) for item in items)
-    return len(items) >= 3 and plain
-
-
-def is_fragment(row: dict[str, Any], text: str) -> bool:
-    """Whether prose is a value of its heading: short, without a sentence or marks of layout."""
-    items = [item for item in text.strip().split("\n\n") if not item.endswith((":", "："))]
-    longest = max((len(item.split()) for item in items), default=0)
-    short = 0 < longest <= (LONGEST_FRAGMENT if len(items) == 1 else LONGEST_ITEM)
-    label = row["headings"].rsplit(" > ", 1)[-1]
-    stated = any(CLAUSE.search(words) or _LAYOUT.search(words) for words in (label, *items))
-    whole = short and not stated and not any(map(SENTENCE_END.search, items))
-    return bool(label and row["subject"]) and whole
 
 
 def _lower(heading: str) -> str:
@@ -181,15 +111,12 @@ def _lower(heading: str) -> str:
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
     """Yield the dates and places of birth and death that parentheses after names state."""
     tree, text = passage.tree, passage.tree.text
-    terms = set(_terms(text))
     for name in passage.names:
         kind = passage.kind(name.name)
         if kind not in ("person", "unknown") and name.name != passage.title:
             continue
         aside = ASIDE.match(text, name.end, name.end + 220)
         if aside is None or (name.first and tree.lower[name.first - 1] in OFFICES):
-            continue
-        if aside.start("inner") in terms:
             continue
         offset = aside.start("inner")
         for verb, start, end, value in _lives(aside["inner"], certain=kind == "person"):
@@ -204,17 +131,6 @@ def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
                 yield Attribute(
                     name.name, f"{verb} in", tail, *span, Value("text"), "person", "place"
                 )
-
-
-def _terms(text: str) -> Iterator[int]:
-    """Yield where brackets begin whose years follow on those of other brackets: of an office."""
-    years = [
-        (match.start(1), int(match[1]), int(match[1][: 4 - len(match[2])] + match[2]))
-        for match in YEARS_ALONE.finditer(text)
-    ]
-    for (at, _, end), (following, start, _) in pairwise(years):
-        if 0 <= start - end <= 1:
-            yield from (at, following)
 
 
 def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]]:

@@ -1,8 +1,8 @@
 """Pronouns and short descriptions that safely stand for a name; in doubt they stand for nothing.
 
-"We" are whom the settings name as the speaker, or whom the text does: "At Acme, we …". What others
-are quoted with is their own "we". "The agency" and "the team" of an organisation's texts are mostly
-somebody else's, so that "the company" alone stands for the speaker, where no other is named.
+"We" are whom the settings name as the speaker. What others are quoted with is their own "we". "The
+agency" and "the team" of an organisation's texts are mostly somebody else's, so that "the company"
+alone stands for the speaker, where no other is named.
 """
 
 from collections import defaultdict
@@ -15,7 +15,6 @@ PERSONAL = word_set("he she him his her hers himself herself")
 NEUTRAL = word_set("it its itself")
 FIRST_PERSON = word_set("we our")
 SECOND_PERSON = word_set("you your")
-OUR_PLACE = ([",", "we"], [",", "our"])
 COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
@@ -43,7 +42,7 @@ class _Resolver:
         # The title is what a text is about until it speaks of something else.
         self.person = passage.title if kind in ("person", "unknown") else ""
         self.thing = passage.title if kind != "person" else ""
-        self.speaker = _speaker_in_text(passage) or passage.row.get("speaker", "")
+        self.speaker = passage.row.get("speaker", "")
         self.audience = passage.row.get("audience", "")
         # What may be called by a noun; "" stands for something without a name.
         self.called: defaultdict[str, set[str]] = defaultdict(set)
@@ -159,14 +158,3 @@ class _Resolver:
             named = tree.head[token]
         if named is None or named not in self.passage.entities | self.passage.referents:
             self.called[tree.lower[token]].add("")
-
-
-def _speaker_in_text(passage: ParsedPassage) -> str:
-    """Return whom a passage names as its writer: "At Acme, we …", "we at Acme"."""
-    lower = passage.tree.lower
-    for name in passage.names:
-        before = lower[max(name.first - 2, 0) : name.first]
-        behind = lower[name.last : name.last + 2]
-        if before == ["we", "at"] or (before[-1:] == ["at"] and behind in OUR_PLACE):
-            return name.name
-    return ""

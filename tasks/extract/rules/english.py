@@ -11,7 +11,7 @@ from tasks.extract.extracted import Extracted, Mention, or_failed
 from tasks.extract.ontology_facts import ontology_triples
 from tasks.extract.rules.aliases import find_aliases
 from tasks.extract.rules.aspects import find_notes
-from tasks.extract.rules.attributes import find_attributes, find_life_dates, is_fragment
+from tasks.extract.rules.attributes import find_attributes, find_life_dates
 from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
@@ -39,7 +39,6 @@ from tasks.text.english_words import is_word
 from tasks.text.excerpt import Excerpt
 from tasks.text.names import ARTICLES
 
-LONGEST_TAIL = 200
 LONGEST_TITLE = 12
 _ITALIC = re.compile(r".?[^*_](?P<mark>[*_])(?P<words>\w[^*_\n.!?]*)(?P=mark)(?![*_\w])")
 _WORD = re.compile(r"\w")
@@ -60,7 +59,7 @@ def parsed(
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
     prose = [
-        Reduced(_sentences_of(row, layout), units_set_apart(layout.prose, row["text"]))
+        Reduced(layout.prose.text, units_set_apart(layout.prose, row["text"]))
         for row, layout in zip(rows, layouts, strict=True)
     ]
     docs = parse(nlp, (text.text for text in prose if text.text.strip()))
@@ -83,12 +82,6 @@ def units_set_apart(prose: Excerpt, source: str) -> Iterator[tuple[int, int]]:
             yield start + article, end
 
 
-def _sentences_of(row: PassageRow, layout: Layout) -> str:
-    """Return what is parsed of a passage: nothing of a fragment that is read as a value."""
-    text = layout.prose.text
-    return "" if is_fragment(row, text) else text
-
-
 def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:
     extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("en"))
     if doc is not None:
@@ -96,12 +89,8 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
         extracted.place_in(layout.prose)
         extracted.names = _outside_code(extracted.names, row["text"])
     for attribute in find_attributes(row, layout, "en"):
-        if attribute.head == attribute.tail:
-            continue
-        if len(attribute.tail) <= LONGEST_TAIL:
+        if attribute.head != attribute.tail:
             extracted.triples.append(attribute.triple())
-        else:
-            extracted.aspects.append(attribute.note(row["text"]))
     extracted.suppose(layout.supposed)
     for facts in extracted.facts:
         for ordinal, fact in enumerate(facts):

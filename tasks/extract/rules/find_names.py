@@ -1,7 +1,6 @@
 """Names in a passage: what the pipeline recognises, runs of capitalised words, and the title."""
 
 import re
-from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
@@ -24,8 +23,6 @@ QUOTATION = re.compile(r"[\"“”]([^\"“”\n.!?]{3,80})[\"“”]")
 SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 VERSION = re.compile(r"\d{1,3}(?:\.\d+)*")
 NUMBER = re.compile(r"\d{1,6}(?:\.\d+)*")
-JOINING = LINKS | word_set("and for &")
-SINGULAR = word_set("is was has")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
 # What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
 CODE = re.compile(
@@ -54,7 +51,6 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     titles = _title_spans(tree, title)
     spans += [(first, last, "unknown") for first, last in titles]
     spans += [(first, last, "unknown") for first, last in _numbered_names(tree)]
-    spans += [(first, last, "unknown") for first, last in _joined_subjects(tree)]
     spans += [(token, token + 1, "person") for token in _lone_surnames(tree)]
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
@@ -63,7 +59,6 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans = [(first, last, "unknown") for first, last in tree.units] + _merge(tree, spans)
     for first, last, kind in sorted(spans, key=lambda s: (s[0] - s[1], s[0])):
         first, last = _whole_words(tree, *_trim(tree, first, last))
-        first -= _is_numbered(tree, first, last)
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
         taken[first:last] = [True] * (last - first)
@@ -156,45 +151,8 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break
         if tree.lower[last] == "of" and tree.words[last - 1].isupper():
             break  # the API of Kubernetes
-        if tree.lower[last : last + 2] == ["of", "the"] and _ends_person(tree, last):
-            break  # Ann Lee of the Harbour Board
         last = ahead + 1
     return last
-
-
-def _ends_person(tree: Tree, last: int) -> bool:
-    """Whether the full name of a person ends before a token."""
-    return any(b == last and b - a > 1 and label == "PERSON" for a, b, label in tree.names)
-
-
-def _joined_subjects(tree: Tree) -> Iterator[tuple[int, int]]:
-    """Yield the names with "and" that open a sentence: "Bone and Joint Surgery was founded".
-
-    The verb is singular, so that they are one thing.
-    """
-    for start, end in tree.sentences:
-        verb = start
-        while verb < end and (tree.words[verb][:1].isupper() or tree.lower[verb] in JOINING):
-            verb += 1
-        named = tree.pos[start] in ("NOUN", "PROPN", "ADJ") and "and" in tree.lower[start:verb]
-        if named and verb < end and tree.lower[verb] in SINGULAR:
-            yield start, verb
-
-
-def _is_numbered(tree: Tree, first: int, last: int) -> bool:
-    """Whether a number before a name is its first word: "612 Velda was discovered".
-
-    It opens the sentence, and what follows is a subject, and singular: not "5 Swedes were".
-    """
-    number = first - 1
-    return (
-        number >= 0
-        and NUMBER.fullmatch(tree.words[number]) is not None
-        and any(number == start for start, _ in tree.sentences)
-        and tree.tag[last - 1] in ("NNP", "NN")
-        and any(tree.dep[token] in SUBJECTS for token in range(first, last))
-        and tree.lower[first] not in CALENDAR
-    )
 
 
 def _is_office(tree: Tree, first: int, last: int) -> bool:

@@ -8,9 +8,9 @@ those around it leave standing states one.
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, SUBJECTS, Clause
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, Clause
 from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
-from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, conjuncts, phrase_without
+from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
@@ -145,20 +145,19 @@ def _own_modality(tree: Tree, clause: Clause) -> str:
 
 
 def conditions_of(tree: Tree, predicate: int) -> list[int]:
-    """Return the heads of what limits a predicate: "if …", "as long as …", "whichever is later".
+    """Return the heads of what limits a predicate: "if …", "as long as …".
 
     A condition before the first of several predicates is theirs all.
     """
-    before, near = len(tree.words), {predicate, *conjuncts(tree, predicate)}
-    limits = [t for t in tree.subtree(predicate) if tree.head[t] in near and is_choice(tree, t)]
+    before = len(tree.words)
     for _ in range(DEEPEST):
         if not LIMITS.isdisjoint(_marks(tree, predicate)):
             break  # "if A or if B"
         own = [c for c in tree.children[predicate] if c < before and _is_condition(tree, c)]
         if own or tree.dep[predicate] != "conj":
-            return [*own, *limits]
+            return own
         predicate = before = tree.head[predicate]
-    return limits
+    return []
 
 
 def _is_condition(tree: Tree, token: int) -> bool:
@@ -167,12 +166,6 @@ def _is_condition(tree: Tree, token: int) -> bool:
         return clause is not None and "as" in _marks(tree, clause)
     is_if = tree.dep[token] == "advcl" and not LIMITS.isdisjoint(_marks(tree, token))
     return is_if and "even" not in (tree.lower[c] for c in tree.children[token])
-
-
-def is_choice(tree: Tree, predicate: int) -> bool:
-    """Whether a predicate only chooses between others' complements: "whichever is later"."""
-    subject = tree.child(predicate, *SUBJECTS)
-    return subject is not None and tree.lower[subject] == "whichever"
 
 
 def _around(tree: Tree, token: int) -> tuple[str, int | None]:

@@ -29,7 +29,6 @@ MEASURES = {
     "old": "age", "heavy": "weight",
 }  # fmt: skip
 RELATING = word_set("of to between")
-SINGLING = word_set("only first last sole")
 
 
 def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:
@@ -78,7 +77,7 @@ def _of_class(
     # "The founder of X" says all; "the founder" alone leaves out of what, "the app that" which.
     which = tree.child(noun, "acl:relcl") is not None
     bare = definite and not named and (roles or len(core) == 1 or which)
-    bare = bare or not named and (_is_relational(tree, noun) or _is_compared(tree, noun))
+    bare = bare or (not named and _is_relational(tree, noun))
     if (named or core) and tail is not None and not sort and not bare:
         relation = "is" if head.term else "is" if named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
@@ -93,18 +92,6 @@ def _is_relational(tree: Tree, noun: int) -> bool:
         if child > noun
         for mark in tree.children[child]
         if tree.dep[mark] == "case"
-    )
-
-
-def _is_compared(tree: Tree, noun: int) -> bool:
-    """Whether a noun says nothing without the rest: "the only method that …", "the latest of …"."""
-    singled = any(
-        tree.tag[token] in ("JJS", "RBS") or tree.lower[token] in SINGLING
-        for token in core_phrase(tree, noun)
-    )
-    return singled and any(
-        child > noun and tree.dep[child] in ("nmod", "acl", "acl:relcl")
-        for child in tree.children[noun]
     )
 
 

@@ -41,7 +41,6 @@ def repair(tree: Tree) -> None:
         _join(tree, first, last)
     changed = _raise_from_parts(tree)
     changed |= _free_verbs(tree)
-    changed |= _part_from_opening(tree)
     changed |= _join_class_nouns(tree)
     changed |= _hang_limits(tree)
     changed |= _give_subjects(tree)
@@ -65,66 +64,15 @@ def _raise_from_parts(tree: Tree) -> bool:
         noun = tree.head[part]
         if noun <= part or label not in PART_LABELS:
             continue
-        clausal = tree.child(part, "cop") is not None
-        borne = CLAUSE_BEARING if clausal else BEARING
+        borne = CLAUSE_BEARING if tree.child(part, "cop") is not None else BEARING
         moved = [c for c in tree.children[part] if c < part and tree.dep[c] in borne]
         if not moved:
             continue
-        if clausal and "," in tree.words[part:noun]:
-            tree.head[part] = part if tree.head[noun] == noun else tree.head[noun]
-            tree.dep[part], tree.head[noun], tree.dep[noun] = tree.dep[noun], part, "obl"
-        else:
-            for child in moved:
-                tree.head[child] = noun
+        for child in moved:
+            tree.head[child] = noun
         changed = True
         tree.index()
     return changed
-
-
-def _part_from_opening(tree: Tree) -> bool:
-    """Make the subject of what explains the name before it: "According to X, the cost rose"."""
-    changed = False
-    for noun in [token for token, label in enumerate(tree.dep) if label == "appos"]:
-        opening, below = tree.head[noun], tree.subtree(noun)
-        first, last = min(below), max(below)
-        predicative = tree.child(noun, "cop") is not None
-        verb = noun if predicative else tree.head[opening]
-        start, _ = next(s for s in tree.sentences if s[0] <= noun < s[1])
-        if (
-            opening > noun
-            or not _is_marked(tree, opening)
-            or not FINITE.isdisjoint(tree.tag[start:opening])
-            or "," not in (tree.words[first], tree.words[first - 1])
-            or tree.words[last + 1 : last + 2] == [","]
-            or not (predicative or _takes_subject(tree, verb, last))
-        ):
-            continue
-        if predicative:
-            tree.head[noun] = noun if tree.head[opening] == opening else tree.head[opening]
-            tree.dep[noun], tree.head[opening] = tree.dep[opening], noun
-        else:
-            tree.head[noun], tree.dep[noun] = verb, tree.dep[opening]
-        tree.dep[opening] = "obl"
-        changed = True
-        tree.index()
-    return changed
-
-
-def _is_marked(tree: Tree, noun: int) -> bool:
-    """Whether a preposition stands before a noun, or before the class noun right before it."""
-    inside = tree.subtree(noun)
-    heads = {*inside, inside[0] - 1}
-    return any(tree.dep[t] == "case" and tree.head[t] in heads for t in range(noun))
-
-
-def _takes_subject(tree: Tree, verb: int, last: int) -> bool:
-    """Whether the verb right behind a phrase, but for adverbs, has the phrase as its subject."""
-    between = range(last + 1, verb)
-    return (
-        verb > last
-        and tree.pos[verb] in ("VERB", "AUX")
-        and all(tree.dep[t] in ("advmod", "aux", "aux:pass") for t in between)
-    )
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:

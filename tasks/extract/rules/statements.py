@@ -19,7 +19,7 @@ from tasks.extract.rules.clauses import (
 )
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
-from tasks.extract.rules.modality import conditions_of, is_choice, standing_of
+from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
@@ -94,7 +94,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
     """Yield the statements of a passage: its clauses, then what its noun phrases tell."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
-        if not _is_gerund_after_noun(tree, clause) and not is_choice(tree, clause.predicate):
+        if not _is_gerund_after_noun(tree, clause):
             subject = _subject(tree, clause)
             statement = _of_clause(passage, clause, subject)
             if subject and (statement.predicate or statement.implied):

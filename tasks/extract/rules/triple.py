@@ -34,7 +34,6 @@ from tasks.extract.rules.noun_phrases import (
 )
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
-from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
@@ -125,7 +124,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
         return False
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
-    cut = cut or _bears_subject(passage.tree, tail) or _is_unnamed_holder(passage, triple)
+    cut = cut or _is_unnamed_holder(passage, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
 
@@ -193,13 +192,6 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
         and _GAP.fullmatch(tree.text[tree.end[after - 1] : tree.start[after]])
         and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
         and tree.dep[noun] not in SUBJECTS
-    )
-
-
-def _bears_subject(tree: Tree, tail: Called) -> bool:
-    """Whether a tail holds the subject of a verb behind it: "a talk about how X [grew]"."""
-    return bool(tail.tokens) and any(
-        tree.dep[token] in SUBJECTS and tree.head[token] > tail.tokens[-1] for token in tail.tokens
     )
 
 
