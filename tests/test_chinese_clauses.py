@@ -82,14 +82,6 @@ def test_a_clause_to_the_reader_spoils_no_other() -> None:
     assert extract("李泽宇说： 白水公司提供服务，您放心。", "湿地条例").statements == []
 
 
-@pytest.mark.parametrize("comma", ["", "，"])
-def test_who_is_introduced_by_a_courtesy_name_is_known_by_the_given_name(comma: str) -> None:
-    text = f"周是修{comma}字清卿，崇德人。是修任白水知县。"
-    assert ("周是修", "任", "白水知县") in triples(text, "列传")
-    rows = extract(text, "列传").statements
-    assert ("是修", "周是修") in [(row["subject"], row["subject_name"]) for row in rows]
-
-
 def test_a_demonstrative_means_the_topic_of_that_kind() -> None:
     rows = extract("白水统计局成立独立委员会。该机构发布年报。", "湿地条例").statements
     assert rows[-1]["subject_name"] == "白水统计局"
@@ -120,18 +112,6 @@ def test_what_is_denied_is_never_affirmed() -> None:
 @pytest.mark.parametrize("text", ["1元即可报名。", "每小时消毒1万平米。"])
 def test_a_number_or_a_time_is_no_subject(text: str) -> None:
     assert extract(text, "湿地条例").statements == []
-
-
-@pytest.mark.parametrize(
-    ("text", "aliases"),
-    [
-        ("全球河流交换库（River Store，简称 RVST）由水文协会运营。", {"River Store", "RVST"}),
-        ("他访问河流交换库（River Store）。", set()),
-    ],
-)
-def test_a_gloss_behind_a_subject_gives_other_names(text: str, aliases: set[str]) -> None:
-    rows = extract(text, "湿地条例").aliases
-    assert {row["alias"] for row in rows if row["name"] == "全球河流交换库"} == aliases
 
 
 @pytest.mark.parametrize(

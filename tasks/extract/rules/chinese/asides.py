@@ -6,15 +6,12 @@ from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
 from tasks.extract.rules.chinese.naming import (
-    TRANSLITERATED,
     TypedName,
     is_name,
-    is_native,
     kind_of,
 )
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import is_person
 from tasks.text.values import parse_value
 
 # "Alan Turing" after a name is its other spelling, without a word that says so.
@@ -25,20 +22,17 @@ LABELS = sorted(ALIAS_RELATIONS | LANGUAGES, key=len, reverse=True)
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
 CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # of a character that is part of a word
-BORN = frozenset(["生", "出生", "生于", "出生于"])
 DASHES = frozenset("-–—－~")
 WHOLE = frozenset(["name", "work", "latin", "quote"])
-MOST_LETTERS = 5  # that a character stands for by sound
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 
 @dataclass(slots=True)
 class Aside:
-    """What a pair of parentheses holds, the tokens of the clause before it, and the tag behind."""
+    """What a pair of parentheses holds, and the tokens of the clause before it."""
 
     before: list[Token]
     tokens: list[Token]
-    after: str = ""
 
 
 def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
@@ -47,8 +41,6 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
     asides: list[Aside] = []
     aside: Aside | None = None
     for token in tokens:
-        if asides and not asides[-1].after and aside is None:
-            asides[-1].after = token.tag
         if token.text in OPENING and aside is None:
             aside = Aside(list(clauses[-1]), [])
         elif token.text in CLOSING and aside is not None:
@@ -66,7 +58,7 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
 def read_asides(passage: PassageReading, asides: list[Aside], sentence: SegmentedSentence) -> None:
     """Read the parentheses of a sentence, each about the name before it."""
     for aside in asides:
-        named = _named(aside.before) or _glossed(aside)
+        named = _named(aside.before)
         if not named or not aside.tokens or aside.tokens[0].text in EXAMPLES:
             continue
         name = passage.name_phrase(named)
@@ -98,28 +90,10 @@ def _named(before: list[Token]) -> list[Token]:
     return run if len(run) > 1 or (run and is_name(run)) else []
 
 
-def _glossed(aside: Aside) -> list[Token]:
-    """The subject that opens a clause and that a Latin name explains, whose words may be verbs.
-
-    全球水文交换库（Water Clearinghouse）由…: the dictionary has 交换 as a verb.
-    """
-    latin = aside.tokens and LATIN_NAME.fullmatch(aside.tokens[0].text)
-    opens = latin and aside.after[:1] in ("v", "p", "d")
-    whole = all(token.nominal or token.tag[0] in "va" for token in aside.before)
-    noun = bool(aside.before) and aside.before[-1].nominal and aside.before[0].nominal
-    return aside.before if opens and whole and noun else []
-
-
 def _read_part(
     passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
 ) -> None:
     text = text_of(part).lstrip("：:")
-    if is_native(part) and is_person(name):
-        passage.triple("native", name, "籍贯", text.removesuffix("人"), span)
-        return
-    if born := [token for token in part if token.text in BORN]:
-        _read_birth(passage, name, [token for token in part if token not in born], span)
-        return
     part = [token for token in part if token.text not in DASHES]
     if len(part) == 1 and part[0].value is not None and part[0].value.is_date:
         _read_life(passage, name, part[0], span)
@@ -128,41 +102,16 @@ def _read_part(
     rest = text.removeprefix(label).lstrip("：:为是 ")
     if label and rest:
         passage.other_name(name, label, rest, span)
-    elif LATIN_NAME.fullmatch(text) and not name.text.isascii() and not _is_cut(name, text):
+    elif LATIN_NAME.fullmatch(text) and not name.text.isascii():
         passage.other_name(name, "外文名", text, span)
-
-
-def _is_cut(name: TypedName, latin: str) -> bool:
-    """Whether a name written by sound has too few characters: 豪森 of Hildburghausen."""
-    letters = sum(map(str.isalpha, latin))
-    return bool(TRANSLITERATED.fullmatch(name.text)) and letters > MOST_LETTERS * len(name.text)
 
 
 def _read_life(
     passage: PassageReading, name: TypedName, token: Token, span: tuple[int, int]
 ) -> None:
     """（1881年9月25日—1936年10月19日） after a person's name."""
-    if name.kind not in ("person", "unknown") or token.value is None:
-        return
-    if token.value.date and "/" in token.value.date:
-        dates = re.split("[-–—－~～至到]+", token.text)
-        if not parse_value(dates[-1], "zh").is_date:
-            return  # 2014年至今 is a term of office
-        passage.triple("life", name, "出生日期", dates[0].strip("（）"), span)
-        passage.triple("life", name, "逝世日期", dates[-1], span)
-    elif token.value.is_point and is_person(name):
-        passage.triple("life", name, "出生日期", token.text, span)
-
-
-def _read_birth(
-    passage: PassageReading, name: TypedName, part: list[Token], span: tuple[int, int]
-) -> None:
-    """（1950年3月生于上海） after a person's name."""
-    places = [token for token in part if token.tag != "time"]
-    if not is_person(name):
-        return
-    for token in part:
-        if token.value is not None and token.value.is_point:
-            passage.triple("life", name, "出生日期", token.text, span)
-    if places and all(token.tag == "ns" for token in places):
-        passage.triple("life", name, "出生地", text_of(places), span)
+    dates = re.split("[-–—－~～至到]+", token.text)
+    whole = all(parse_value(date, "zh").is_point for date in dates)  # 2014年至今 is an office's
+    if len(dates) == 2 and whole and name.kind in ("person", "unknown"):
+        passage.triple("life", name, "出生日期", dates[0], span)
+        passage.triple("life", name, "逝世日期", dates[1], span)

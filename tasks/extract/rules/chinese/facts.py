@@ -22,7 +22,6 @@ from tasks.extract.rules.chinese.lexicon import (
     PIVOTS,
     PRONOUNS,
     SAYING,
-    SURNAMES,
     WHILE,
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, is_native
@@ -47,10 +46,7 @@ from tasks.extract.rules.chinese.statements import (
     read_label,
 )
 from tasks.extract.rules.chinese.subjects import (
-    last_person,
-    next_person,
     pick_name,
-    pointed_at,
     read_offices,
     resolve_subject,
 )
@@ -103,8 +99,6 @@ class Thread:
     opens: bool = False  # the clause says when the next one, which has no subject, has to be done
     defines: bool = False  # the last clause says what something is
     required: bool = False  # the last clause says what has to be done, and so do those that go on
-    names: list[TypedName] = field(default_factory=list)  # the subjects of its own
-    last: TypedName | None = None  # the person whom the sentence before is about
     opening: TypedName = NOBODY  # what the sentence begins with: a parameter, whose default follows
 
 
@@ -125,7 +119,6 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         return
     stated = len(passage.extracted.statements)
     thread = Thread(sentence, [passage.title if is_known(passage.title) else NOBODY])
-    thread.last = last = last_person(passage, sentence)
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
         if ITEM.search(passage.text[max(tokens[0].start - 9, 0) : tokens[0].start]):
@@ -159,7 +152,6 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 after = text_of(clauses[number + 1][:1]) if number + 1 < len(clauses) else ""
                 thread.opens = MODALITY_OF_WORD.get(after) == "required"
                 _read_tokens(passage, thread, tokens, first=number == 0)
-    passage.last, passage.last_end = next_person(sentence, thread.names, last), sentence.end
     read_label(passage, sentence, stated)
     read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
@@ -297,10 +289,6 @@ def _own_subject(
         carried = [thread.opening]  # max_size 设置…，默认值为 3
     own = resolve_subject(passage, clause, carried)
     thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
-    if clause.subject:
-        name = passage.name_phrase(clause.subject)
-        person = clause.subject[0].tag == "nr" and len(name.text) == 3 and name.text[0] in SURNAMES
-        thread.names.append(replace(name, kind="person") if person else name)
     return own
 
 
@@ -320,8 +308,7 @@ def _state(
     carried = "" if own_topic or agent else thread.stated
     moment = "" if thread.lasting and clause.verb in (*COPULAS, "有") else thread.moment
     around = Surroundings(carried, thread.topic, thread.condition, moment, thread.nobody)
-    who = pointed_at(thread.last, thread.names, clause.subject) or own
-    added = add_statement(passage, clause, meant, who, clause.start, around)
+    added = add_statement(passage, clause, meant, own, clause.start, around)
     if any(time in meant.tokens for time in clause.times):
         thread.moment = ""  # the clauses after it are of a later time
     defines = clause.verb in COPULAS or clause.verb in ("是指", "指", "指的是")
@@ -451,8 +438,6 @@ def state_nominal(
         text = text_of(part).removesuffix("之一")
         if is_native(part):
             passage.triple("native", topic, "籍贯", text[:-1], span)
-        elif part[0].text == "祖籍" and len(part) > 1:
-            passage.triple("native", topic, "祖籍", words(part[1:]), span)
         elif text.endswith(PERSON_ENDINGS) and is_person(topic) and is_whole(part):
             passage.triple("nominal", topic, "是", text, span)
 

@@ -14,13 +14,11 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.tokens import Token, text_of
 from tasks.text.chinese_words import tag_of
-from tasks.text.languages import HAN_CLASS
 
 BRACKETS = "《》“”「」『』‘’\"'〈〉 "
 PLACE_TAIL = "市省县区州"
 DISAMBIGUATOR = re.compile(r"\s*[（(][^（）()]*[)）]$")
 HEADLINE = re.compile("[，。；：！？!?]")
-COURTESY = re.compile(rf"(?:^|[\s。])([{HAN_CLASS}]{{2,4}}?)，?字([{HAN_CLASS}]{{1,2}})[，。]")
 TRANSLITERATED = re.compile(f"[{TRANSLITERATION}·•・‧-]+")
 
 
@@ -50,17 +48,6 @@ def short_forms(title: str, text: str) -> list[str]:
     if len(title) > 2 and title[-1] in PLACE_TAIL:
         forms.append(title[:-1])
     return [form for form in forms if form in text]
-
-
-def introduced(text: str) -> dict[str, str]:
-    """People introduced by a courtesy name (李若水，字清卿), by what the text calls them."""
-    called = {}
-    for name, courtesy in COURTESY.findall(text):
-        if not tag_of(f"字{courtesy}"):
-            called[name] = name
-            if len(name) == 3 and name[0] in SURNAMES:
-                called[name[1:]] = name
-    return called
 
 
 def plain_title(title: str) -> str:

@@ -77,18 +77,14 @@ class PassageReading:
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
     lead: Mention | None = None  # what announces the items that follow
     verb: str = ""  # of the last clause
-    last: TypedName | None = None  # the person whom the sentence before is about
-    last_end: int = 0  # where that sentence ends
     object: TypedName | None = None  # what the last verb acted on
-    called: dict[str, str] = field(default_factory=dict)  # people by their given names
 
     def name_of(self, text: str, kind: str = "unknown") -> TypedName:
         """The name that a phrase stands for: the title's short forms mean the title."""
         text = clean(text)
         if text in self.forms or text == self.title.text:
             return self.title
-        known = self.called.get(text)
-        return TypedName(known, "person") if known else TypedName(text, kind)
+        return TypedName(text, kind)
 
     def name_phrase(self, tokens: list[Token]) -> TypedName:
         """The name of a phrase by its tokens."""

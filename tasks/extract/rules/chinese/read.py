@@ -11,7 +11,6 @@ from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features
 from tasks.extract.rules.chinese.naming import (
     TypedName,
     described_kind,
-    introduced,
     is_name,
     kind_by_ending,
     looks_like_person,
@@ -62,13 +61,12 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     text = simplified(written)
     title = plain_title(simplified(row["subject"]))
     forms = short_forms(title, text)
-    called = introduced(text)
-    names = {title, simplified(speaker), *forms, *called} - {""}
+    names = {title, simplified(speaker), *forms} - {""}
     sentences = read_sentences(text, sorted(names, key=len, reverse=True))
     kind = title_kind(title, sentences)
     extracted = Extracted(row["passage_id"], sentences=layout.prose.whole_sentences("zh"))
     passage = PassageReading(text, TypedName(title, kind), frozenset(forms), extracted)
-    passage.document, passage.called = names_document(title), called
+    passage.document = names_document(title)
     if not passage.document:
         passage.spoke_of(passage.title)
     for sentence in sentences:

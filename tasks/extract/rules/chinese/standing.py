@@ -19,7 +19,6 @@ from tasks.extract.rules.chinese.lexicon import (
     MODALITY_OF_WORD,
     NEGATIONS,
     NEGATIVE,
-    PERSON_ENDINGS,
     SAYING,
 )
 from tasks.extract.rules.chinese.tokens import Token
@@ -72,20 +71,12 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
         if token.text in SAYING or token.text in BELIEVING:
             quoted = tokens[position + 1 :]
             clausal = any(is_verb(quoted, i) for i in range(1, len(quoted)))
-            speaks = token.text != "表示" or _is_someone(tokens[:position])
-            quotes = not quoted or (speaks and clausal)
+            quotes = not quoted or (token.text != "表示" and clausal)
             named = position > 0 and any(t.nominal or t.tag[0] == "r" for t in tokens[:position])
             return (tokens[:position], quoted) if quotes and (named or not quoted) else None
         if is_verb(tokens, position):
             return None
     return None
-
-
-def _is_someone(tokens: list[Token]) -> bool:
-    """Whether a phrase names people, who say rather than stand for something."""
-    return bool(tokens) and (
-        tokens[-1].text.endswith(PERSON_ENDINGS) or tokens[-1].tag in ("nr", "nrt", "nrfg", "nt")
-    )
 
 
 def is_condition(tokens: list[Token]) -> bool:

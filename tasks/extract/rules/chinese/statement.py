@@ -42,10 +42,6 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
     return rest, []
 
 
-def _has_de(tokens: list[Token]) -> bool:
-    return any(token.text == "的" for token in tokens)
-
-
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
     """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
     parts: list[list[Token]] = [[]]
@@ -55,7 +51,8 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
             listed = tokens[position + 1 :]
             break
         modified = token.text != "、" and any(t.text == "的" for t in parts[-1])
-        if token.text in AND and not modified and not _has_de(tokens[position:]):
+        modifies = any(later.text == "的" for later in tokens[position:])
+        if token.text in AND and not modified and not modifies:
             parts.append([])
         elif token.tag == "work" and parts[-1] and parts[-1][-1].tag == "work":
             parts.append([token])

@@ -1,7 +1,7 @@
 """Statements: Chinese clauses in the words of their sentence, and how they are meant."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.chinese.acting import SURE, is_owned, is_verb, predicate_at
@@ -9,7 +9,6 @@ from tasks.extract.rules.chinese.asides import split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
-    APPOINTING,
     CLAUSAL,
     COPULAS,
     GOING,
@@ -36,7 +35,6 @@ LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
 LONGEST_UNIT = 3  # 每小时
 LONGEST_QUALITY = 4  # tokens of 必须的
-RULERS = ("帝", "宗", "祖", "皇上", "朝廷", "天子")  # they give titles, and get none
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
 WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
@@ -86,11 +84,6 @@ def add_statement(
     if not subject or owned:
         subject = "的".join(filter(None, (*_first(names), attribute)))
     rest = _own_object(clause.rest)
-    office = 0 if clause.subject else _office(clause, rest)
-    if office:  # 任命李安国为校长
-        subject, subject_name = text_of(rest[:office]), text_of(rest[:office])
-        clause = replace(clause, rest=rest[office + 1 :], verb=clause.verb + rest[office].text)
-        rest, around = clause.rest, Surroundings(moment=around.moment)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
     agent = None if clause.subject else clause.preposition("由")
     if agent and not (subject and rest):  # 公园的树木，由林业部门负责养护
@@ -98,8 +91,6 @@ def add_statement(
         subject, subject_name = text_of(agent.phrase), ""
     else:
         agent = None
-    if not clause.subject and clause.verb[:-1] in APPOINTING and subject.endswith(RULERS):
-        return False
     usual = "默认" if text_of(clause.subject[1:]).endswith("默认") else ""
     subject, subject_name = subject.removesuffix(usual), subject_name.removesuffix(usual)
     done = stated or around.condition or not agent
@@ -264,15 +255,6 @@ def _can_own(name: str) -> bool:
 
 def _first(names: list[TypedName]) -> list[str]:
     return [name.text for name in names[:1]]
-
-
-def _office(clause: Clause, rest: list[Token]) -> int:
-    """Where what follows 任命 gives the office, after the person; 0 if it does not."""
-    if clause.verb not in APPOINTING:
-        return 0
-    places = [i for i, token in enumerate(rest) if token.text in ("为", "作") and i]
-    named = places and places[0] + 1 < len(rest) and is_nominal(rest[: places[0]])
-    return places[0] if named else 0
 
 
 def _tells_when(preposition: Preposition) -> bool:

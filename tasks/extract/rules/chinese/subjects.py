@@ -22,11 +22,10 @@ from tasks.extract.rules.chinese.naming import (
 )
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
 from tasks.extract.rules.chinese.statement import is_coordination, split_coordination, words
-from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import is_known, is_person, is_term, is_whole
+from tasks.extract.rules.chinese.tokens import Token, text_of
+from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
-HE = ("他", "她")
 PERSONS = ("name", "nr", "nrt", "nrfg")
 POINTS = frozenset("该这那此本")
 BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
@@ -54,8 +53,6 @@ def resolve_subject(
             return carried, text
     while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
         tokens = tokens[:-1]
-    if text_of(tokens) in PRONOUNS:
-        return _one(passage.pronoun(text_of(tokens)))
     owner, attribute = _possession(passage, tokens, carried)
     if owner is not None:
         return [owner], attribute
@@ -240,34 +237,3 @@ def _says_who(token: Token) -> bool:
 def _meant(passage: PassageReading, owner: list[Token]) -> TypedName | None:
     """Whom an owner means that begins with a pronoun."""
     return passage.pronoun(owner[0].text) if owner[0].text in PRONOUNS else None
-
-
-def last_person(passage: PassageReading, sentence: SegmentedSentence) -> TypedName | None:
-    """The person whom the sentence before is about, if this one goes on in its paragraph."""
-    between = passage.text[passage.last_end : sentence.start]
-    return passage.last if between.strip(" \u3000") in ("", "\n") else None
-
-
-def next_person(
-    sentence: SegmentedSentence, names: list[TypedName], last: TypedName | None
-) -> TypedName | None:
-    """Whom the next sentence may call 他, if this one has the subjects `names`.
-
-    A sentence with one person among its subjects is about that one; one that names nobody goes on
-    about whom the one before was about (`last`); any other leaves nobody.
-    """
-    people = [name for name in names if is_person(name)]
-    if people:
-        several = any(name.text != people[0].text for name in people)
-        return None if several or any(name.text in HE for name in names) else people[0]
-    named = {t.text for t in sentence.tokens if t.tag in ("nr", "nrt", "nrfg")}
-    return last if last is not None and named <= {last.text} else None
-
-
-def pointed_at(
-    last: TypedName | None, names: list[TypedName], subject: list[Token]
-) -> tuple[list[TypedName], str] | None:
-    """Whom 他 means, if no other person was named since."""
-    if last is None or text_of(subject) not in HE or any(map(is_person, names)):
-        return None
-    return [last], ""
