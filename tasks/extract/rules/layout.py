@@ -236,6 +236,7 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
+        headers[0] = "" if _are_counted(rows) else headers[0]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
@@ -252,6 +253,13 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
         if len(set(names)) == len(names) and all(map(_is_subject, names)):
             return column
     return None
+
+
+def _are_counted(rows: list[list[Cell]]) -> bool:
+    """Whether the first column only counts rows, or groups of them."""
+    numbers = [row[0][0] for row in rows if row[0][0]]
+    first = int(numbers[0]) if numbers and re.fullmatch("[1-9][0-9]?", numbers[0]) else 0
+    return bool(first) and numbers == [str(first + place) for place in range(len(numbers))]
 
 
 def _is_subject(name: str) -> bool:
