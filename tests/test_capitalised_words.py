@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 import schemas
-from tasks.publish.capitalised_words import LEAST_PROBABILITY, features, probability
+from tasks.publish.capitalised_words import is_name
 from tests.test_build import born, built, state
 from warehouse.home import Home
 
 USED: dict[str, Any] = {
     "documents": 2,
+    "own_documents": 2,
     "after_digit": 0.0,
-    "repeated": 0.0,
     "alone": 0.0,
     "opening": 0.0,
     "labelling": 0.0,
@@ -23,18 +23,20 @@ USED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("row", "is_name"),
+    ("row", "named"),
     [
         ({"name": "Tornelius"}, True),
         ({"name": "Harbour Council"}, True),
         ({"name": "ORCU"}, True),
         ({"name": "Save", "lower_case": 40}, False),
         ({"name": "Note", "labelling": 1.0, "lower_case": 9}, False),
-        ({"name": "Save", "documents": 300, "lower_case": 1}, True),
+        ({"name": "Save", "documents": 300, "own_documents": 300, "lower_case": 1}, True),
+        ({"name": "灯塔", "documents": 20, "own_documents": 9}, True),
+        ({"name": "灯塔", "documents": 20, "own_documents": 2}, False),
     ],
 )
-def test_how_a_name_is_used_tells_it_from_a_word(row: dict[str, Any], is_name: bool) -> None:
-    assert (probability(features(USED | row)) >= LEAST_PROBABILITY) is is_name
+def test_how_a_name_is_used_tells_it_from_a_word(row: dict[str, Any], named: bool) -> None:
+    assert is_name(USED | row) is named
 
 
 @pytest.mark.parametrize(("documents", "heads"), [(12, {"Tornelius"}), (8, {"Tornelius", "Time"})])

@@ -1,11 +1,10 @@
--- How names in Latin letters are used, by which a word that owes its capital to a heading, a menu or
--- a form is told from a name. What a document is about or explains, and what a person corrected, is
--- none; few documents do not tell.
+-- How names are used, by which a word that owes its capital to a heading, a menu or a form, and what
+-- stands in a template alone, are told from names. What a document is about or explains, and what a
+-- person corrected, are names; few documents do not tell.
 create table name_uses as
 with asked as (
     select entity_id, name, documents from resolved_entities
-    where mentions >= 3 and regexp_matches(name, '^[A-Za-z]')
-      and not regexp_matches(name, '[\x{3400}-\x{9fff}]')
+    where mentions >= 3 and regexp_matches(name, '^[A-Za-z\x{3400}-\x{9fff}]')
       and (select count(*) from documents) >= 10
       and entity_id not in (
           select a.entity_id from local_names n join assignment a using (document_id, name)
@@ -13,11 +12,11 @@ with asked as (
           union
           select unnest([subject, coalesce("object", subject)]) from overrides)
 ),
-repeated as (
+template as (  -- lines, but for their numbers, that a quarter of the documents have
     select line from (
-        select document_id, regexp_replace(unnest(string_split(text, chr(10))), '[0-9\s]+', '', 'g') as line
+        select witness, regexp_replace(unnest(string_split(text, chr(10))), '[0-9\s]+', '', 'g') as line
         from passages)
-    group by all having count(distinct document_id) >= 3
+    group by all having count(distinct witness) * 4 >= (select count(*) from documents)
 ),
 uses as (
     select a.entity_id, n.document_id, n.engine, p.text, n.doc_start - p.span_start as place, length(n.name) as letters
@@ -27,7 +26,7 @@ uses as (
     where a.entity_id in (select entity_id from asked)
 ),
 around as (
-    select entity_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
+    select entity_id, document_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
            regexp_replace(regexp_extract(left(text, place), '[^\n]*$')
                || regexp_extract(substring(text, place + 1), '^[^\n]*'), '[0-9\s]+', '', 'g') as line
     from uses
@@ -35,7 +34,7 @@ around as (
 shares as (
     select entity_id,
            avg(regexp_matches(before, '\d\s*$')::int) as after_digit,
-           avg((line in (select line from repeated))::int) as repeated,
+           count(distinct document_id) filter (line not in (select line from template)) as own_documents,
            avg((regexp_matches(before, '(^|\n)[-*+#>|\s\d.]*[*_`\[]*$')
                and regexp_matches(after, '^[*_`)\]|]*\s*(\n|$)'))::int) as alone,
            avg(regexp_matches(before, '[.!?。！？]["”]?\s+$')::int) as opening,
