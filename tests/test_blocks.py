@@ -88,6 +88,13 @@ def test_every_block_has_its_kind_its_words_and_what_leads_to_it() -> None:
     ]
 
 
+def test_a_bold_label_may_have_a_dash() -> None:
+    assert kinds("- **Depth** - Metres of water.\n- The **Orca** - a ship - sank.\n") == [
+        ("pair", "Metres of water.", "Depth"),
+        ("item", "The **Orca** - a ship - sank.", ""),
+    ]
+
+
 def test_levels_of_headings() -> None:
     levels = [block.level for block in blocks_of("# A\n\n### B\n\nC\n=\n\nD\n---\n")]
     assert levels == [1, 3, 1, 2]

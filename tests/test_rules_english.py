@@ -181,6 +181,7 @@ def test_vague_predicates_and_bare_pronouns_yield_no_triple(sentence: str):
         "These managers can approve ten days of leave.",
         "Your managers approve it.",
         "Managers approved ten days of leave.",
+        "A photo shows Henry Clay in the Senate.",
     ],
 )
 def test_what_is_conditional_past_or_known_from_before_holds_of_no_sort(sentence: str):

@@ -161,6 +161,8 @@ def test_notes_and_descriptions_are_stretches_of_the_passage():
         "The Danube has three parts:",
         "Does the Danube freeze in cold winters?",
         "This makes the Danube hard to cross in winter.",
+        "The Danube then freezes near Vienna for several weeks.",
+        "The Danube closed its port of \\_\\_\\_\\_ for several weeks.",
         "Danube navigation maps and charts of old ports",
     ],
 )

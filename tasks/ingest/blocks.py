@@ -60,7 +60,8 @@ _TAGS = re.compile(
 )
 _LABELLED = re.compile(
     r"(?P<mark>\*\*|__)(?P<label>[^\W_][^\n:：*|。！？]{0,80}?)"
-    r"(?:[:：](?P=mark)|(?P=mark)[ \t]?[:：])(?:[ \t]+|(?<=：))(?P<value>\S[^\n]*)"
+    r"(?:[:：](?P=mark)|(?P=mark)[ \t]?[:：]|(?P=mark)[ \t][-–—])(?:[ \t]+|(?<=：))"
+    r"(?P<value>\S[^\n]*)"
     r"|(?P<plain>[^\W_][^\n:：*`|。！？.!?]{0,60}?)(?:[:：][ \t]+|：)(?P<plainvalue>\S[^\n]*)"
 )
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")

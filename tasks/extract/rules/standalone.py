@@ -34,7 +34,7 @@ _MARKUP = re.compile(
 # "Diagnosis" and "Relabeling" at the start of a sentence are most often no names.
 _ABSTRACT = re.compile(r".+(?:tions?|sis|ments?|ing|ness|ity|ism|ance|ence)", re.IGNORECASE)
 _LINKING = word_set(
-    "however therefore thus instead otherwise contrast likewise furthermore moreover"
+    "however therefore thus instead otherwise contrast likewise furthermore moreover then"
 )
 _BRACKETS = (("(", ")"), ("“", "”"))
 _POSSESSIVE = ("'s", "’s", "'", "’")

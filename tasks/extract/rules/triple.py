@@ -55,6 +55,7 @@ POINTING = word_set(
     "another other others similar"
 )
 SORTS = word_set("type kind sort form one part member number variety example name")
+PICTURES = word_set("photograph photo image picture illustration screenshot figure cartoon")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
 _GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # trees are without brackets
 
@@ -291,7 +292,7 @@ def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called |
     known = "the" in determiners or owned
     if not determiners <= GENERAL | {"the"} or not int(known) < len(tokens) <= LONGEST_TERM:
         return None
-    unclear = PASSING | POINTING | SORTS
+    unclear = PASSING | POINTING | SORTS | PICTURES
     if any(tree.lower[t] in unclear or tree.pos[t] in ("PRON", "ADV") for t in tokens):
         return None
     return Called(tree.join(tokens), "unknown", tokens, named=False, general=True)

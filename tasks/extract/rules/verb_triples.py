@@ -128,7 +128,9 @@ def _goes_on(tree: Tree, clause: Clause) -> bool:
         complement.role == "clause"
         and tree.pos[complement.head] != "VERB"
         or complement.role == "oblique"
+        and complement.head > clause.predicate
         and [tree.lower[mark] for mark in complement.marks] in wanted
+        and tree.pos[complement.head] != "NUM"  # "passed the Bill of 1833"
         for complement in clause.complements
     )
 
