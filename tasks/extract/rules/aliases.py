@@ -33,6 +33,7 @@ AFTER = re.compile(
     rf"(?=[,;:.()]|\s(?:and|is|was)\s|$)"
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
+PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
 ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
@@ -105,7 +106,7 @@ def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> 
     its phrase, and neither it nor what it is coordinated with may stand after a preposition.
     """
     words = normalise_name(alias).split()
-    if len(words) == 1 and is_common(words[0]):
+    if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
         return False
     if is_acronym_of(alias, full) or set(words) <= set(normalise_name(full).split()):
         return True
