@@ -86,8 +86,8 @@ def test_a_guessed_kind_excludes_nothing() -> None:
         "description": "observatory that discovered it",
     }
     sites = Ontology.model_validate({"kinds": ["asteroid"], "relations": {"found at": found}})
-    facts = of_ontology("4711 Lindtia was discovered in 1931 at Moore Observatory.", sites)
-    assert facts == {("4711 Lindtia", "found at", "Moore Observatory")}
+    facts = of_ontology("Lindtia was discovered in 1931 at Moore Observatory.", sites)
+    assert facts == {("Lindtia", "found at", "Moore Observatory")}
     assert not of_ontology("The poet Lindtia was discovered at Moore Observatory.", sites)
 
 

@@ -59,8 +59,7 @@ class _Resolver:
                 referent = self.person
             self.named[referent] = passage.sentence_of(token)[0]
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
-            if passage.kind(self.thing) != "person":
-                referent = self.thing
+            referent = self.thing
         elif tree.tag[token] in ("PRP", "PRP$"):
             persons = ((FIRST_PERSON, self.speaker), (SECOND_PERSON, self.audience))
             mine = tree.dep[token] in (*SUBJECTS, "nmod:poss") and not passage.is_quoted(token)

@@ -72,7 +72,6 @@ STATING = frozenset(_listed("stating")) | COPULAS | CREATION | NAMING | ALIAS_RE
 SHORT_VERBS = frozenset(_listed("short_verbs"))
 RELATIVE_WORDS = frozenset(_listed("relative_words"))
 VAGUE = frozenset(_listed("vague"))
-NEGATIVE = frozenset(_listed("negative"))
 SAYING = frozenset(_listed("saying"))
 BELIEVING = frozenset(_listed("believing"))
 MODALITY_OF_WORD = {

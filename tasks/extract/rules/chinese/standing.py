@@ -18,7 +18,6 @@ from tasks.extract.rules.chinese.lexicon import (
     CONDITIONS,
     MODALITY_OF_WORD,
     NEGATIONS,
-    NEGATIVE,
     SAYING,
 )
 from tasks.extract.rules.chinese.tokens import Token
@@ -102,7 +101,7 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
             continue
         if _is_marker(tokens, position):
             words.append(token)
-            negative ^= token.text in NEGATIONS or token.text in NEGATIVE
+            negative ^= token.text in NEGATIONS
             modality = modality or MODALITY_OF_WORD.get(token.text, "")
             if token.text in AUXILIARY and predicate is not None and position < predicate:
                 # What stands before it only names: 劳动|保障|部门|应当.
