@@ -286,6 +286,8 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         if after.tag[0] not in "pd":  # 活动|由学生主持
             return False
     happens = subject and (clause.times or clause.verbs or _happens(clause, meant))
+    obliges = any(MODALITY_OF_WORD.get(word.text) == "required" for word in meant.words)
+    happens = happens or obliges  # 不得收费
     if not (rest or clause.prepositions or happens):
         return False
     points = len(subject) == 1 and (subject[0].text in ALONE or subject[0].tag == "r")
