@@ -69,14 +69,17 @@ def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
     texts = [
         Text(words, (Part(0, len(words), evidence_from(words, "passage", None, 1.0)),))
-        for words in [*(f"Pan {n} is hot. {KITCHEN}" for n in range(READ + 3)), HARBOUR]
+        for words in [*(f"Pan {n} is hot. {KITCHEN}" for n in range(READ[-1] + 3)), HARBOUR]
     ]
     question = analyse("Who built the harbour of Brenholm?")
-    spans = [row.span for row in candidates(question, texts, PLAIN_SOURCE, reader)]
-    assert len({span.text for span in spans}) == READ
-    assert {row.span.text for row in candidates(question, texts, PLAIN_SOURCE, reader, 1)} == {
-        READ + 3
-    }
+    few, all_ = (
+        [row.span for row in rows]
+        for rows in map(list, candidates(question, texts, PLAIN_SOURCE, reader))
+    )
+    assert [len({span.text for span in spans}) for spans in (few, all_)] == list(READ)
+    [[*rows]] = candidates(question, texts, PLAIN_SOURCE, reader, (1,))
+    assert {row.span.text for row in rows} == {READ[-1] + 3}
+    spans = all_
     best = max(spans, key=lambda span: span.margin)
     assert "Tove Lindqvist" in texts[best.text].words[best.start : best.end]
 
@@ -85,6 +88,20 @@ def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
     known = answers_of(reader, "Who built the harbour of Brenholm?", [HARBOUR])
     unknown = answers_of(reader, "Who wrote the anthem of Brenholm?", [KITCHEN])
     assert known[0].probability > max((a.probability for a in unknown), default=0.0) + 0.2
+
+
+def test_the_best_answer_is_as_likely_as_its_sentence_is_like_the_question(
+    reader: TrainedReader,
+) -> None:
+    question = analyse("Who built the harbour of Brenholm?")
+    spans = [(span, span.margin) for span in reader.read(question.text, [HARBOUR])]
+    answers = find_answers(question, [HARBOUR], spans, lambda name: ())
+    unlike, like = (
+        with_probabilities(answers, reader, "en", "words", lambda answer, value=value: value)
+        for value in (0.1, 0.9)
+    )
+    assert unlike[0].probability < like[0].probability
+    assert unlike[1:] == like[1:]
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
@@ -220,7 +237,9 @@ def test_overlap_is_counted_as_for_squad() -> None:
 class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
 
-    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
+    def probability(
+        self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
+    ) -> float:
         return 0.8 if unit == "sentence" else 0.2
 
 

@@ -45,13 +45,15 @@ class FoundAnswer:
     """An answer, where it stands, and how likely it is right.
 
     `worth` is its margin with what is added for the words around it, `gap` by how much it is above
-    that of the best answer that says something else.
+    that of the best answer that says something else, `likeness` the cosine of the question and the
+    sentence, None if it is not known.
     """
 
     text: str
     span: Span
     worth: float
     gap: float = 0.0
+    likeness: float | None = None
     probability: float = 0.0
 
 
@@ -178,16 +180,26 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
 
 
 def with_probabilities(
-    answers: list[FoundAnswer], reader: TrainedReader, language: str, unit: Unit
+    answers: list[FoundAnswer],
+    reader: TrainedReader,
+    language: str,
+    unit: Unit,
+    likeness: Callable[[FoundAnswer], float | None] = lambda answer: None,
 ) -> list[FoundAnswer]:
-    """Return answers, the likeliest first: by their worth and that of the best others."""
-    rows = []
-    for answer in answers:
+    """Return answers, the likeliest first: by their worth and that of the best others.
+
+    The first is as likely as its `likeness` to the question says, too. To compare all of them
+    chose no better ones, and takes as long as reading.
+    """
+
+    def probable(answer: FoundAnswer, likeness: float | None) -> FoundAnswer:
         others = [other.worth for other in answers if not alike(other, answer)]
         gap = answer.worth - max(others) if others else LONE_GAP
-        probability = reader.probability(answer.worth, gap, language, unit)
-        rows.append(replace(answer, gap=gap, probability=probability))
-    return sorted(rows, key=lambda answer: -answer.probability)
+        probability = reader.probability(answer.worth, gap, likeness, language, unit)
+        return replace(answer, gap=gap, likeness=likeness, probability=probability)
+
+    rows = sorted((probable(answer, None) for answer in answers), key=lambda a: -a.probability)
+    return [probable(answer, likeness(answer)) for answer in rows[:1]] + rows[1:]
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

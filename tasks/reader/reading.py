@@ -2,11 +2,13 @@
 
 If no text answers surely, the sentences nearest to the question lead on: texts about what they name
 are read after them, so that one window holds both (compare Xiong et al. 2021). Words that are not
-sure give way to a sentence that surely says the answer.
+sure give way to a sentence that surely says the answer. Nothing more is read once one is sure.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import cache, partial
+from itertools import islice, pairwise
 
 from schemas.answers import Evidence
 from tasks.models.span_reader.reader import Covered, Span, TrainedReader
@@ -29,11 +31,13 @@ from tasks.text.names import normalise_name
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
-READ, READ_NEXT = 8, 4  # texts of the rounds that are read, those that say most of the question
+READ = (3, 5)  # texts of a first round, those that say most of the question: at once, and in all
+READ_NEXT = (4,)  # those of a second round
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
-SURE_OF_WORDS = 0.7  # probability; words that are less sure give way to a sure sentence
+SURE = 0.7  # probability; words that are less sure give way to a sure sentence
+LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
 OTHER_KIND = 3.0  # taken from the margin of what is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
@@ -62,19 +66,21 @@ def answer_from(
     if concluded:
         return concluded
     options = comparison.options if comparison else ()
-    first = read(question, source.near(question), source, reader, options)
-    if question.expected_answer.form == "yes":  # nothing was trained to say yes or no
-        if _is_sure(first.sentences, least):
-            return _sentence(first)
-        return _nothing(first)
-    sure_of_words = max(SURE_OF_WORDS, least)
-    if _is_sure(first.answers, sure_of_words):
-        return _given(question, first, source, least)
+    yes_or_no = question.expected_answer.form == "yes"  # which nothing was trained to say
+    whole = yes_or_no or not options
+    sure = max(SURE, least)
+    for first in readings(question, source.near(question), source, reader, options):
+        if not yes_or_no and _is_sure(first.answers, sure):
+            return _given(question, first, source, least)
+        if whole and _is_sure(first.sentences, sure):
+            break
+    if yes_or_no:
+        return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
     second = read(question, beyond, source, reader, options, READ_NEXT)
-    if _is_sure(second.answers, sure_of_words):
+    if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
-    if not options and _is_sure(first.sentences, least):
+    if whole and _is_sure(first.sentences, least):
         return _sentence(first)
     for reading in (first, second):
         if _is_sure(reading.answers, least):
@@ -98,20 +104,39 @@ class Candidate:
 
 
 def candidates(
-    question: Question, texts: list[Text], source: Source, reader: TrainedReader, most: int = READ
-) -> list[Candidate]:
-    """Return the spans that may answer a question, of the `most` texts that say most of it."""
+    question: Question,
+    texts: list[Text],
+    source: Source,
+    reader: TrainedReader,
+    most: Sequence[int] = READ,
+) -> Iterator[list[Candidate]]:
+    """Yield the spans that may answer a question: of the texts that say most of it, ever more."""
     coverage = _Coverage(question, source)
     shares = [coverage.share(text.words) for text in texts]
-    chosen = sorted(range(len(texts)), key=lambda number: -shares[number])[:most]
-    spans = reader.read(question.text, [texts[number].words for number in chosen])
-    spans = [replace(span, text=chosen[span.text]) for span in spans]
-    placed = ((span, texts[span.text].part_at(span.start)) for span in spans)
-    return [
-        Candidate(span, part, coverage.of(texts[span.text], part))
-        for span, part in placed
-        if part and coverage.adds(texts[span.text].led, part)
-    ]
+    order = sorted(range(len(texts)), key=lambda number: -shares[number])
+    rows: list[Candidate] = []
+    for begin, end in pairwise((0, *most)):
+        chosen = order[begin:end]
+        spans = reader.read(question.text, [texts[number].words for number in chosen])
+        for span in (replace(span, text=chosen[span.text]) for span in spans):
+            text = texts[span.text]
+            part = text.part_at(span.start)
+            if part and coverage.adds(text.led, part):
+                rows.append(Candidate(span, part, coverage.of(text, part)))
+        yield list(rows)
+
+
+def readings(
+    question: Question,
+    texts: list[Text],
+    source: Source,
+    reader: TrainedReader,
+    options: tuple[str, ...] = (),
+    most: Sequence[int] = READ,
+) -> Iterator[Read]:
+    """Yield the answers of the texts that say most of a question, of ever more of them."""
+    for rows in candidates(question, texts, source, reader, most):
+        yield _answers_of(question, texts, rows, source, reader, options)
 
 
 def read(
@@ -120,10 +145,21 @@ def read(
     source: Source,
     reader: TrainedReader,
     options: tuple[str, ...] = (),
-    most: int = READ,
+    most: Sequence[int] = READ,
 ) -> Read:
-    """Return the answers of the `most` texts that say most of a question, the likeliest first."""
-    rows = candidates(question, texts, source, reader, most)
+    """Return the answers of the texts that say most of a question, the likeliest first."""
+    *_, rows = candidates(question, texts, source, reader, most)
+    return _answers_of(question, texts, rows, source, reader, options)
+
+
+def _answers_of(
+    question: Question,
+    texts: list[Text],
+    rows: list[Candidate],
+    source: Source,
+    reader: TrainedReader,
+    options: tuple[str, ...],
+) -> Read:
     language, noun = question.language, question.expected_answer.noun
 
     def words_worth(row: Candidate) -> float:
@@ -139,11 +175,25 @@ def read(
     answers = find_answers(question, words, spans, source.kinds_of, options)
     stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
     sentences = find_sentences(question, stated)
+    known = cache(partial(source.likeness, question))
+
+    def likeness(answer: FoundAnswer) -> float | None:
+        return known(_with_title(texts[answer.span.text], answer.span.start))
+
     return Read(
         texts,
-        with_probabilities(answers, reader, language, "words"),
-        with_probabilities(sentences, reader, language, "sentence"),
+        with_probabilities(answers, reader, language, "words", likeness),
+        with_probabilities(sentences, reader, language, "sentence", likeness),
     )
+
+
+def _with_title(text: Text, start: int) -> str:
+    """Return the sentence or fact at a place after the title of its document."""
+    part = text.part_at(start)
+    assert part is not None  # others were not accepted
+    introduction = text.words[: text.parts[0].start]
+    words = f"{introduction.split(': ')[0].strip()}: {text.words[part.start : part.end]}"
+    return words.lstrip(": ")[:LONGEST_COMPARED]
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:

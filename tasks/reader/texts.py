@@ -9,10 +9,11 @@ from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.program_run import ProgramRun
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Searcher
+from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
-PIECE = 400  # characters of a text that are read together with a sentence that led to it
+PIECE, CHINESE_PIECE = 400, 120  # characters of a text that are read at a time: about a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ class Source(Protocol):
         """Return how much a word tells: its inverse document frequency."""
         ...
 
+    def likeness(self, question: Question, text: str) -> float | None:
+        """Return the cosine of a question and a text, None if it is not known."""
+        ...
+
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return all values of the relation by which a part states an answer."""
         ...
@@ -106,6 +111,10 @@ class NamedThings:
     def rarity(self, word: str) -> float:
         """Return a word's inverse document frequency over passages."""
         return self._searcher.rarity(word)
+
+    def likeness(self, question: Question, text: str) -> float | None:
+        """Return the cosine of a question and a text, None without an encoder for its language."""
+        return self._searcher.likeness(question, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +166,11 @@ def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
     A piece begins with the last sentence of the one before it.
     """
     before = " ".join(before.split()) + "\n\n"
+    longest = CHINESE_PIECE if is_chinese(text.words) else PIECE
     cut: list[list[Part]] = []
     for part in text.parts:
-        if not cut or part.end - cut[-1][0].start > PIECE:
-            cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
+        if not cut or part.end - cut[-1][0].start > longest:
+            cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= longest else [])
         cut[-1].append(part)
     return [
         Text(

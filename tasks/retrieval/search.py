@@ -112,6 +112,11 @@ class Searcher:
         """Return the k passages most similar to the question, without the graph."""
         return self._hits("passages", self._likeness("passages", question), k)
 
+    def likeness(self, question: Question, text: str) -> float | None:
+        """Return the cosine of a question and a text; None without an encoder for its language."""
+        dense = self._dense["chinese_vectors" if question.is_chinese else "vectors"]
+        return dense.cosine(question.text, text) if dense else None
+
     def notes(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most similar to the question, best first."""
         return self._hits("notes", self._likeness("notes", question), k)
@@ -204,10 +209,11 @@ class _Vectors:
 
     def __init__(self, vectors: np.ndarray, rows: np.ndarray, encoder: Encoder) -> None:
         self._vectors, self._rows, self._encoder = vectors, rows, encoder
+        self._latest: tuple[str, np.ndarray] | None = None
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of the question with each row from first to end; 0 without a vector."""
-        query = self._encoder.encode([question])[0]
+        query = self._query(question)
         low, high = np.searchsorted(self._rows, [first, end])
         scores = np.zeros(end - first)
         vectors = self._single if len(self._rows) <= KEPT else self._vectors
@@ -215,6 +221,16 @@ class _Vectors:
             part = slice(start, min(start + CHUNK, high))
             scores[self._rows[part] - first] = vectors[part].astype(np.float32, copy=False) @ query
         return scores
+
+    def cosine(self, question: str, text: str) -> float:
+        """Return the cosine of a question and a text."""
+        return float(self._query(question) @ self._encoder.encode([text])[0])
+
+    def _query(self, question: str) -> np.ndarray:
+        """Return the vector of a question; the latest is kept."""
+        if self._latest is None or self._latest[0] != question:
+            self._latest = question, self._encoder.encode([question])[0]
+        return self._latest[1]
 
     @cached_property
     def _single(self) -> np.ndarray:

@@ -111,14 +111,19 @@ class TrainedReader:
         weights = self._weights[language][unit]
         return margin + sum(weights[name] * value for name, value in asdict(covered).items())
 
-    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
+    def probability(
+        self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
+    ) -> float:
         """Return how likely an answer is right, by its worth and the next different one's distance.
 
+        `likeness` is the cosine of the question and what says the answer, None if it is not known.
         The weights are fitted to questions in that language that were kept back.
         """
         weights = self._weights[language][unit]
+        if likeness is not None:
+            weights = weights.get("alike", weights)
         value = weights["worth"] * worth + weights["gap"] * min(gap, 8.0) + weights["intercept"]
-        return _logistic(value)
+        return _logistic(value + weights.get("likeness", 0.0) * (likeness or 0.0))
 
     def relation_probability(self, margin: float) -> float:
         """Return how likely a span is the other end of the relation that a question asks for."""

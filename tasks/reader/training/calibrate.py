@@ -4,7 +4,8 @@ Questions of the documents kept to choose with are asked of eight passages, as r
 their own among those most like the question, or, for every fifth question, without it, so that
 nothing there answers it. They are read as `almanac ask` reads. What the words around an answer are
 worth is fitted by a conditional logit over the spans of each question (McFadden 1973); whether the
-best answer was right, by a logistic regression on its worth and its gap to the next (Platt 1999).
+best answer was right, by a logistic regression on its worth and its gap to the next (Platt 1999),
+and in English on the cosine of question and sentence, which another training made.
 Both are fitted in each language to words that answer and to sentences that say the answer
 somewhere, and the second to the other end of a relation, each with the sentence of its data set.
 """
@@ -43,6 +44,7 @@ PASSAGES = 8
 RIGHT = 0.5  # least word overlap (F1) with an answer that counts as right
 LANGUAGES = ("en", "zh")
 UNITS: tuple[Unit, ...] = get_args(Unit)
+CHANCE = ("worth", "gap", "intercept")
 PLAIN = {"near": 8.0, "around": 2.0, "title": 2.0, "worth": 1.0, "gap": 0.0, "intercept": 0.0}
 
 
@@ -68,6 +70,7 @@ class Judged:
 
     worth: float
     gap: float
+    likeness: float | None
     right: bool
     answerable: bool
 
@@ -141,6 +144,13 @@ class Contexts:
         """Return a word's inverse document frequency over the passages."""
         return math.log(1 + len(self.texts) / (1 + self._documents[word]))
 
+    def likeness(self, question: Question, text: str) -> float | None:
+        """Return the cosine of a question and a text in English."""
+        if self._encoder is None:
+            return None
+        query, vector = self._encoder.encode([question.text, text])
+        return float(query @ vector)
+
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return nothing."""
         return []
@@ -180,7 +190,7 @@ def judged(questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Uni
         if answers:
             best = answers[0]
             right = row.is_right(unit, best.text, reading.part(best).evidence.text)
-            results.append(Judged(best.worth, best.gap, right, bool(row.golds)))
+            results.append(Judged(best.worth, best.gap, best.likeness, right, bool(row.golds)))
     return results
 
 
@@ -190,7 +200,7 @@ def fitted_worth(
     """Return what the shares of a question are worth that are said around an answer."""
     choices = []
     for row in questions:
-        spans = candidates(row.question, row.texts, source, reader)
+        *_, spans = candidates(row.question, row.texts, source, reader)
         features, right = [], []
         for candidate in spans:
             span = candidate.span
@@ -236,11 +246,16 @@ def fit(rows: np.ndarray, right: np.ndarray) -> list[float]:
     return weights
 
 
-def fitted_chance(results: list[Judged]) -> dict[str, float]:
-    """Return the weights of answers' worth and gaps."""
-    rows = np.array([(row.worth, min(row.gap, 8.0), 1.0) for row in results])
-    weights = fit(rows, np.array([float(row.right) for row in results]))
-    return dict(zip(("worth", "gap", "intercept"), weights, strict=True))
+def fitted_chance(results: list[Judged]) -> dict[str, Any]:
+    """Return the weights of answers' worth and gaps, under `alike` those with their likeness."""
+    right = np.array([float(row.right) for row in results])
+    rows = [(row.worth, min(row.gap, 8.0), 1.0) for row in results]
+    weights: dict[str, Any] = dict(zip(CHANCE, fit(np.array(rows), right), strict=True))
+    likeness = [(row.likeness,) for row in results if row.likeness is not None]
+    if likeness:
+        known = np.hstack([rows, likeness])
+        weights["alike"] = dict(zip((*CHANCE, "likeness"), fit(known, right), strict=True))
+    return weights
 
 
 def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
@@ -252,7 +267,9 @@ def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
 
 def calibration(results: list[Judged], reader: TrainedReader, language: str, unit: Unit) -> Any:
     """Return the calibration error, and what answers above each probability are like."""
-    chances = np.array([reader.probability(r.worth, r.gap, language, unit) for r in results])
+    chances = np.array(
+        [reader.probability(r.worth, r.gap, r.likeness, language, unit) for r in results]
+    )
     right = np.array([row.right for row in results])
     answerable = np.array([row.answerable for row in results])
     bins = np.minimum((chances * 10).astype(int), 9)
