@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from schemas.answers import MIN_SCORE
 from tasks.models.encoders.minilm import Encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
@@ -35,6 +34,7 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
+LEAST = 0.55  # probability of an answer from facts, which are not compared by meaning
 NOTES = 8  # descriptions and aspects like the question, whose entities are looked up
 NEAR_PASSAGES = 6  # whose statements are read
 MOST_FACTS = 40  # read of one entity, the nearest to the question
@@ -74,7 +74,7 @@ class KnowledgeReader:
             if described:
                 text = self._graph.get_entity_info(entity)
                 return ReaderAnswer([text], described, facts.programs, facts.runs)
-        read = answer_from(question, facts, trained_reader(), MIN_SCORE)
+        read = answer_from(question, facts, trained_reader(), LEAST)
         evidence = read.evidence if read.answers else []
         return ReaderAnswer(read.answers, evidence, facts.programs, facts.runs, read.probability)
 
