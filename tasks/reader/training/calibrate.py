@@ -296,30 +296,39 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
     parser.add_argument("--most", type=int, default=400, help="questions of each part and language")
     parser.add_argument("--report", action="store_true", help="measure on the report part, too")
+    parser.add_argument(
+        "--alike", action="store_true", help="fit the English weights with the cosine alone"
+    )
     options = parser.parse_args()
     card = options.folder / "reader.json"
     reader = ReadOnce(options.folder)
     rows = all_questions(options.data)
-    related = relation_questions(options.data, None)
-    related = [row for row in related if part_of(row.title) == "choose"]
-    relation = fitted_relations(judged_relations(related, reader, options.most))
-    weights: dict[str, Any] = {"relation": relation}
-    parts = ("choose", "report") if options.report else ("choose",)
-    for language in LANGUAGES:
-        weights[language] = {unit: dict(PLAIN) for unit in UNITS}
+    weights = json.loads(card.read_text())
+    languages = LANGUAGES
+    if options.alike:
+        languages = ("en",)
+    else:
+        related = relation_questions(options.data, None)
+        related = [row for row in related if part_of(row.title) == "choose"]
+        weights["relation"] = fitted_relations(judged_relations(related, reader, options.most))
+    for language in languages:
+        if not options.alike:
+            weights[language] = {unit: dict(PLAIN) for unit in UNITS}
         reader.weigh(weights)
-        for part in parts:
+        for part in ("choose", "report") if options.report else ("choose",):
             kept = [row for row in rows if row.answers and part_of(row.title) == part]
             kept = [row for row in kept if language_of(row.context) == language]
             source = Contexts(kept, language)
             questions = ask(kept, source, options.most)
-            if part == "choose":
+            if part == "choose" and not options.alike:
                 for unit in UNITS:
                     weights[language][unit] |= fitted_worth(questions, source, reader, unit)
             for unit in UNITS:
                 results = judged(questions, source, reader, unit)
                 if part == "choose":
-                    weights[language][unit] |= fitted_chance(results)
+                    chance = fitted_chance(results)
+                    added = {"alike": chance["alike"]} if options.alike else chance
+                    weights[language][unit] |= added
                 figures = calibration(results, reader, language, unit)
                 print(json.dumps({"part": part, "language": language, "unit": unit, **figures}))
     card.write_text(json.dumps(weights, indent=1) + "\n")
