@@ -9,11 +9,10 @@ from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.program_run import ProgramRun
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Searcher
-from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
-PIECE, CHINESE_PIECE = 400, 120  # characters of a text that are read at a time: about a window
+PIECE = 400  # characters of a text that are read together with a sentence that led to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +165,10 @@ def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
     A piece begins with the last sentence of the one before it.
     """
     before = " ".join(before.split()) + "\n\n"
-    longest = CHINESE_PIECE if is_chinese(text.words) else PIECE
     cut: list[list[Part]] = []
     for part in text.parts:
-        if not cut or part.end - cut[-1][0].start > longest:
-            cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= longest else [])
+        if not cut or part.end - cut[-1][0].start > PIECE:
+            cut.append(cut[-1][-1:] if cut and part.end - cut[-1][-1].start <= PIECE else [])
         cut[-1].append(part)
     return [
         Text(
