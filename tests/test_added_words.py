@@ -112,7 +112,8 @@ def test_the_corpus_subject_before_a_name_makes_no_other_name() -> None:
     assert about_widgets("WidgetX Console", "Console") == 1
     assert about_widgets("WidgetX Console", "Console", "Gadget Console") == 3
     assert about_widgets("widgetx_console", "Console") == 2
-    assert about_widgets("Zeta Console", "Console") == 2
+    assert about_widgets("WidgetX Frobnik", "Frobnik") == 1
+    assert about_widgets("Zeta Frobnik", "Frobnik") == 2
 
 
 def test_a_plain_word_and_its_plural_are_one_thing_of_whatever_guessed_kind() -> None:

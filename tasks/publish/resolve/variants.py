@@ -91,7 +91,7 @@ def _called_by_noun(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]
     bearers: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         first, *rest = norm.split()
-        if rest:
+        if rest and " " in _written(sense):  # x_session is an identifier
             bearers[first if rest[0] == "of" else rest[-1]].append(sense)
     for noun, senses in bearers.items():
         short = single.get(noun)
