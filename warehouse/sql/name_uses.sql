@@ -2,7 +2,7 @@
 -- stands in a template alone, are told from names. What a document is about or explains, and what a
 -- person corrected, are names; few documents do not tell.
 create table name_uses as
-with asked as (
+with candidates as (
     select entity_id, name, documents from resolved_entities
     where mentions >= 3 and regexp_matches(name, '^[A-Za-z\x{3400}-\x{9fff}]')
       and (select count(*) from documents) >= 10
@@ -23,7 +23,7 @@ uses as (
     from name_statements n
     join assignment a using (document_id, name)
     join passages p on p.document_id = n.document_id and p.passage_id = n.passage_id
-    where a.entity_id in (select entity_id from asked)
+    where a.entity_id in (select entity_id from candidates)
 ),
 around as (
     select entity_id, document_id, engine, right(left(text, place), 30) as before, substring(text, place + letters + 1, 30) as after,
@@ -43,10 +43,10 @@ shares as (
 ),
 written as (
     select word, sum(times)::bigint as times from plain_words
-    where word in (select unnest([lower(name), name]) from asked) group by all
+    where word in (select unnest([lower(name), name]) from candidates) group by all
 )
 select k.entity_id, k.name, k.documents, s.* exclude (entity_id),
        coalesce(l.times, 0) as lower_case, coalesce(c.times, 0) as capitalised
-from asked k join shares s using (entity_id)
+from candidates k join shares s using (entity_id)
 left join written l on l.word = lower(k.name)
 left join written c on c.word = k.name;
