@@ -304,10 +304,8 @@ def main() -> None:
     reader = ReadOnce(options.folder)
     rows = all_questions(options.data)
     weights = json.loads(card.read_text())
-    languages = LANGUAGES
-    if options.alike:
-        languages = ("en",)
-    else:
+    languages = LANGUAGES[:1] if options.alike else LANGUAGES
+    if not options.alike:
         related = relation_questions(options.data, None)
         related = [row for row in related if part_of(row.title) == "choose"]
         weights["relation"] = fitted_relations(judged_relations(related, reader, options.most))
