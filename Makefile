@@ -13,14 +13,18 @@ export ALMANAC_DATA ?= $(abspath ../shared/data)
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: demo test lint dictionary
+.PHONY: demo test tests lint dictionary
 
 demo: $(STAMP)
 	$(BIN)/almanac demo --prefect --home $(HOME_OF_DEMO)
 
+# The checks keep one core busy for a minute, and tests wait now and then: both are done at once.
+test: $(STAMP)
+	@$(MAKE) --no-print-directory -j 2 lint tests
+
 # xdist would leave files with few, long tests to the end, when one of the workers is idle.
 # Tests start many processes; compiled modules save each half a second where none may write them.
-test: lint
+tests: $(STAMP)
 	@$(BIN)/python -m compileall -q schemas warehouse tasks flows almanac
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
