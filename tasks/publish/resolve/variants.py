@@ -84,7 +84,7 @@ def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
 
 
 def _called_by_noun(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
-    """Yield names that are also called by their noun alone: the Board of Directors, the Board.
+    """Yield names that are also called by their noun alone: the Court of Appeal, the Court.
 
     No other name of the corpus has that noun, and the noun stands nowhere without the name.
     """
