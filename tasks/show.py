@@ -1,14 +1,18 @@
 """What an edition knows about one entity, on one page."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice, takewhile
 from typing import Any
 
 import duckdb
 
 from schemas.errors import UsageError
+from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 200  # per page; a hub of an imported graph has thousands
+LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever theirs is
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
@@ -34,8 +38,9 @@ _NOTES = """
 class EntityPage:
     """One entity with everything stated about it, each fact with its source.
 
-    `facts` have the entity as their head, `facts_as_tail` as their tail. Each list has at most
-    MOST_FACTS rows, best supported first.
+    `facts` have the entity as their head, `facts_as_tail` as their tail, best supported first.
+    `statements` are what sentences say of it beyond these facts, more likely right than not, the
+    surest first. Each list has at most MOST_FACTS rows.
     """
 
     entity_id: str
@@ -48,6 +53,7 @@ class EntityPage:
     aliases: list[str]
     facts: list[dict[str, Any]]
     facts_as_tail: list[dict[str, Any]]
+    statements: list[dict[str, Any]]
     descriptions: list[dict[str, Any]]
     aspects: list[dict[str, Any]]
 
@@ -62,11 +68,14 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
         entity = _choose(con, wanted, graph)
         entity_id = entity["entity_id"]
         aliases = _rows(con, _ALIASES, [entity_id])
+        facts = _rows(con, _FACTS.format(end="head_id"), [entity_id, MOST_FACTS])
+        facts_as_tail = _rows(con, _FACTS.format(end="tail_id"), [entity_id, MOST_FACTS])
         return EntityPage(
             **entity,
             aliases=[row["alias"] for row in aliases if row["alias"] != entity["name"]],
-            facts=_rows(con, _FACTS.format(end="head_id"), [entity_id, MOST_FACTS]),
-            facts_as_tail=_rows(con, _FACTS.format(end="tail_id"), [entity_id, MOST_FACTS]),
+            facts=facts,
+            facts_as_tail=facts_as_tail,
+            statements=list(_statements_beside([*facts, *facts_as_tail], con, entity_id)),
             descriptions=_rows(
                 con,
                 _NOTES.format(columns="notes.text", table="descriptions"),
@@ -78,6 +87,32 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
                 [entity_id, MOST_FACTS],
             ),
         )
+
+
+def _statements_beside(
+    facts: list[dict[str, Any]], con: duckdb.DuckDBPyConnection, entity_id: str
+) -> Iterator[dict[str, Any]]:
+    """Yield what is likely stated of an entity, without what says a fact of its page."""
+    if not are_linked(con):
+        return
+    stated = statements_around(con, [entity_id], everything=True)
+    likely = takewhile(lambda row: row.confidence >= LEAST_CONFIDENCE, stated)
+    beside = (row for row in likely if not any(_says(row, fact) for fact in facts))
+    for row in islice(beside, MOST_FACTS):
+        place = asdict(row.place)
+        yield {"statement": row.words, "confidence": row.confidence, **place}
+
+
+def _says(stated: Stated, fact: dict[str, Any]) -> bool:
+    """Return whether a statement says a fact, at the place where the fact is found."""
+    place = stated.place
+    return (
+        place.document_id == fact["document_id"]
+        and place.span_start < fact["span_end"]
+        and fact["span_start"] < place.span_end
+        and fact["head"] in stated.words
+        and fact["tail"] in stated.words
+    )
 
 
 def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> dict[str, Any]:

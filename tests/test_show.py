@@ -28,6 +28,16 @@ def test_a_page_has_names_facts_and_sources(small_home: Path) -> None:
     assert all(row["uri"] for row in page.descriptions)
 
 
+def test_a_page_has_likely_statements_that_are_no_facts_of_it(own_home: Path) -> None:
+    text = "Charles Babbage often quarrelled with street musicians near his house in Marylebone."
+    assert main(["remember", text, "--home", str(own_home)]) == 0
+    page = page_of(own_home, "Charles Babbage")
+    stated = [row["statement"] for row in page.statements]
+    assert any("quarrelled with street musicians" in words for words in stated)
+    assert not any("born in London" in words for words in stated)
+    assert all(row["confidence"] >= 0.5 and row["document_id"] for row in page.statements)
+
+
 def test_an_entity_is_found_by_id_and_in_any_case(small_home: Path) -> None:
     page = page_of(small_home, "charles babbage")
     assert page_of(small_home, page.entity_id) == page

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(page: Any, most: int | None) -> None:
-    """Print the page: what the entity is, then facts, descriptions and notes with their sources."""
+    """Print what the entity is, then what is stated of it, each row with its source."""
     mentions = f"{page.mentions} mentions in {page.documents} documents"
     terminal.show(terminal.one_line(f"{page.name} ({page.kind}), {page.entity_id}"))
     terminal.show(f"graph {page.graph}, {mentions}")
@@ -39,6 +39,8 @@ def _show(page: Any, most: int | None) -> None:
         [row["head"], row["relation"], row["tail"], *_source(row)] for row in page.facts_as_tail
     ]
     _table(["head", "relation", "tail", "confidence", "source"], facts, most)
+    statements = [[row["statement"], *_source(row)] for row in page.statements]
+    _table(["statement", "confidence", "source"], statements, most)
     notes = [[row["text"], *_source(row)] for row in page.descriptions]
     _table(["description", "confidence", "source"], notes, most)
     notes = [[row["aspect"], row["text"], *_source(row)] for row in page.aspects]
