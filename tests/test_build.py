@@ -149,6 +149,12 @@ def test_a_fact_stated_by_two_documents_is_one_triple_with_support_two(home):
     assert triple["passage_id"] == "passage-two"
 
 
+def test_facts_of_a_title_are_no_mentions_of_its_name(home):
+    state(home, "a", born("Ada", "London"), born("Ada", "Paris"), names=("London", "London"))
+    entities = built(home).table(schemas.Entity).to_pylist()
+    assert {row["name"]: row["mentions"] for row in entities} == {"Ada": 1, "London": 2, "Paris": 1}
+
+
 def test_a_word_that_its_document_writes_without_a_capital_is_no_name(home):
     text = "Open Contacts to see your contacts, and the contacts of Grafana. Relay is on."
     state(home, "Tabs", text=text, names=("Contacts", "Grafana", "Relay"))

@@ -1,8 +1,18 @@
 -- Entities with what is known of them, the passages that name them, and the relations in use.
+create table entity_passage_facts as
+select a.entity_id, n.document_id, n.passage_id, count(*) as times,
+       count(*) filter (n.in_words) as times_in_words
+from name_places n join assignment a on a.document_id = n.document_id and a.name = n.name
+group by all;
+
+-- The title of an article has facts in each passage, but is mentioned only where it stands.
 create table entity_facts as
-select e.entity_id, e.name, e.kind, e.language, 'corpus' as graph, e.mentions, e.documents,
+select e.entity_id, e.name, e.kind, e.language, 'corpus' as graph,
+       greatest(coalesce(m.mentions, 0), 1) as mentions, e.documents,
        d.best.text as description, coalesce(d.best.sensitivity, 'normal') as sensitivity
 from resolved_entities e
+left join (select entity_id, sum(times_in_words)::bigint as mentions from entity_passage_facts group by all) m
+    using (entity_id)
 left join (
     -- A document about the entity describes it best, and first of all; elsewhere the surest one.
     select f.entity_id, arg_max({text: f.text, sensitivity: f.sensitivity}, (
@@ -12,11 +22,6 @@ left join (
     from description_facts f join documents c using (document_id)
     group by all
 ) d using (entity_id);
-
-create table entity_passage_facts as
-select a.entity_id, n.document_id, n.passage_id, count(*) as times
-from name_places n join assignment a on a.document_id = n.document_id and a.name = n.name
-group by all;
 
 create table relation_wordings as
 select relation, is_turned, stated, count(*) as times from resolved_triples group by all;

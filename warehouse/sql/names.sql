@@ -6,6 +6,7 @@ group by all;
 -- Every name by document, with what helps to tell whom it means: the input of resolution.
 -- A word that has its capital from its place alone is a name if it is one anywhere.
 -- A word that its document writes without a capital at least as often is none: "the Contacts tab".
+-- `in_words`: the name itself stands there, rather than a fact about what a title or pronoun means.
 create table name_places as
 with common_names as (
     select n.document_id, n.name
@@ -16,19 +17,19 @@ with common_names as (
     group by all
     having count(*) <= any_value(w.times) and not coalesce(bool_or(n.kind_stated), false)
 )
-select document_id, passage_id, name, kind, kind_stated, kind_scores, doc_start
+select document_id, passage_id, name, kind, kind_stated, kind_scores, doc_start, true as in_words
 from name_statements n anti join common_names using (document_id, name)
 where coalesce(capital_tells, true) or lower(name) in (
     select lower(name) from name_statements where coalesce(capital_tells, true))
 union all
-select document_id, passage_id, head, head_kind, null::boolean, null, doc_start from triple_statements
+select document_id, passage_id, head, head_kind, null::boolean, null, doc_start, false from triple_statements
 union all
-select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start from triple_statements
+select document_id, passage_id, tail, tail_kind, null::boolean, null, doc_start, false from triple_statements
 where value_type = 'entity'
 union all
-select document_id, passage_id, entity, kind, null::boolean, null, doc_start from description_statements
+select document_id, passage_id, entity, kind, null::boolean, null, doc_start, false from description_statements
 union all
-select document_id, passage_id, entity, kind, null::boolean, null, doc_start from aspect_statements;
+select document_id, passage_id, entity, kind, null::boolean, null, doc_start, false from aspect_statements;
 
 create table local_names as
 with best as (
