@@ -91,7 +91,7 @@ def test_the_structure_of_a_page(tmp_path: Path, name: str) -> None:
         ("item", "moorings"),
         ("item", "a crane"),
         ("item", "of 20 t"),
-        ("quotation" if name == "book.epub" else "prose", "The sea gives."),
+        ("quotation", "The sea gives."),
         ("code", "port = open()"),
         ("navigation", "[Use](#)"),
     ]

@@ -1,0 +1,342 @@
+"""The words of a web page or a book's chapter as Markdown, without what its readers do not see.
+
+Which part of a page is its main text is trafilatura's judgement; how that part reads is taken from
+the page itself, so that headings, lists, tables and code stay what they are.
+"""
+
+import copy
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tasks.ingest.formats.hidden_markup import hides, is_white
+from tasks.ingest.formats.markdown import Cell, one_line, table
+
+_UNSEEN_TAGS = (
+    "script", "style", "template", "noscript", "iframe", "object", "embed", "canvas", "svg",
+    "select", "textarea", "input", "button", "datalist", "dialog", "video", "audio",
+    "del", "s", "strike", "rt", "rp", "annotation", "annotation-xml",
+)  # fmt: skip
+_NAVIGATION = ("nav", "footer")
+_AROUND = ("aside", "header", "form")  # around the text, unless most of it is inside
+_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "search", "complementary", "alert", "menu", "toolbar"}
+    | {"toc", "page-list", "landmarks", "pagebreak", "doc-toc", "doc-pagelist", "doc-pagebreak"}
+)
+_NOTE_ROLES = frozenset({"noteref", "doc-noteref", "backlink", "doc-backlink"})
+_RULE = re.compile(r"([^{}]{1,300})\{([^{}]{0,2000})\}")
+_SIMPLE_SELECTOR = re.compile(r"^\s*([.#])([\w-]+)\s*$")
+_EMPHASIS = ("b", "strong", "i", "em", "u", "mark", "font", "span", "a", "small")
+_CODE = frozenset({"code", "kbd", "samp", "tt", "var"})
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = frozenset(
+    {"p", "div", "section", "article", "main", "body", "table", "tr", "td", "th", "ul", "ol", "dl"}
+    | {"blockquote", "pre", "figure", "figcaption", "caption", "li", "dt", "dd", "hr", "address"}
+    | {"summary", "details", "center", "header", "footer", "aside", "form", "fieldset", *_HEADINGS}
+)
+_WORD = re.compile(r"\w")
+_NO_WORD = re.compile(r"\W+|_+")
+_SENTENCE = re.compile(r"[.!?。！？…]$")
+_NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
+_MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
+_WAYS = ("col", "row")
+_DEEPEST_LIST = 10
+_FEW_LETTERS = 300  # main text with fewer is unreliable, so the whole body is read
+_TELLING = 30  # letters that are enough to find a block again
+_NEAR = 4  # blocks
+
+
+def main_text(page: Any) -> str:
+    """Return the main text of a page, whose elements are dropped as far as they are unseen."""
+    import trafilatura
+
+    _drop_unseen(page)
+    located = trafilatura.extract(
+        copy.deepcopy(page), output_format="txt", include_comments=False, favor_recall=True
+    )
+    _drop_furniture(page)
+    return _joined(_main_blocks(_blocks(page), located or ""))
+
+
+def whole_text(page: Any) -> str:
+    """Return all text of a page but its navigation; what is unseen is dropped from the page."""
+    _drop_unseen(page)
+    for element in list(page.iter("nav")):
+        _drop(element)
+    return _joined(_blocks(page))
+
+
+def _main_blocks(blocks: list[str], located: str) -> list[str]:
+    """Return the blocks from the first to the last that was located, with headings above.
+
+    What is too short to be told apart counts if it is near.
+    """
+    lines = {_start(line) for line in located.split("\n")}
+    if len(_letters(located)) < _FEW_LETTERS:
+        return blocks
+    starts = [[_start(line) for line in block.split("\n", 3)[:3]] for block in blocks]
+    near = [place for place, some in enumerate(starts) if not lines.isdisjoint(filter(None, some))]
+    sure = [place for place in near if any(len(start) == _TELLING for start in starts[place])]
+    if not sure:
+        return blocks
+    first, last = sure[0], sure[-1]
+    for place in reversed(near):
+        if first - _NEAR <= place < first:
+            first = place
+    for place in near:
+        if last < place <= last + _NEAR:
+            last = place
+    while first and blocks[first - 1].startswith("#"):
+        first -= 1
+    return blocks[first : last + 1]
+
+
+def _start(line: str) -> str:
+    return _letters(line)[:_TELLING]
+
+
+def _letters(text: str) -> str:
+    return _NO_WORD.sub("", text)
+
+
+def _drop(element: Any) -> None:
+    if element.getparent() is not None:
+        element.drop_tree()
+
+
+def _drop_unseen(page: Any) -> None:
+    unseen = _unseen_names(page)
+    for element in list(page.iter()):
+        if not isinstance(element.tag, str) or element.tag in ("html", "body"):
+            continue
+        names = {f".{name}" for name in (element.get("class") or "").split()}
+        names.add(f"#{element.get('id')}")
+        if (
+            element.tag in _UNSEEN_TAGS
+            or element.get("hidden") is not None
+            or (element.get("aria-hidden") or "").lower() == "true"
+            or _is_unseen(element)
+            or not unseen.isdisjoint(names)
+            or not _ROLES.isdisjoint(_roles(element))
+        ):
+            _drop(element)
+    _drop_marks(page)
+    _settle_structure(page)
+    for element in list(page.iter(*_EMPHASIS)):
+        element.drop_tag()
+
+
+def _roles(element: Any) -> list[str]:
+    return f"{element.get('role') or ''} {element.get('epub:type') or ''}".lower().split()
+
+
+def _is_unseen(element: Any) -> bool:
+    """Tell whether the element's own style hides it, including white text on a white page."""
+    style = element.get("style") or ""
+    if hides(style):
+        return True
+    return is_white(style) and not any(
+        "background" in (outer.get("style") or "").lower() or outer.get("bgcolor")
+        for outer in element.iterancestors()
+    )
+
+
+def _unseen_names(page: Any) -> set[str]:
+    """Return the classes and ids that the page's embedded style sheets hide."""
+    unseen = set()
+    for sheet in page.iter("style"):
+        for selectors, rules in _RULE.findall((sheet.text or "")[:200_000]):
+            if hides(rules):
+                simple = map(_SIMPLE_SELECTOR.match, selectors.split(","))
+                unseen |= {match[1] + match[2] for match in simple if match}
+    return unseen
+
+
+def _drop_marks(page: Any) -> None:
+    """Drop the signs that link a heading to itself and a word to its note."""
+    for heading in list(page.iter(*_HEADINGS)):
+        for link in list(heading.iter("a")):
+            if link.get("href") and not _WORD.search(link.text_content()):
+                _drop(link)
+    for link in list(page.iter("a")):
+        raised = link.getparent().tag == "sup" or link.find(".//sup") is not None
+        if (raised or not _NOTE_ROLES.isdisjoint(_roles(link))) and _NOTE.fullmatch(_spaced(link)):
+            _drop(link)
+    for raised in page.iter("sup"):
+        before = raised.getprevious()
+        words = (raised.getparent().text if before is None else before.tail) or ""
+        if words[-1:].isdecimal() and (raised.text or "").strip("-−").isdecimal():
+            raised.text = f"^{raised.text}"  # a power
+
+
+def _drop_furniture(page: Any) -> None:
+    """Drop what stands around the text; what holds more than half of the letters is the text."""
+    for element in list(page.iter(*_NAVIGATION)):
+        _drop(element)
+    half = len(page.text_content()) / 2
+    for element in list(page.iter(*_AROUND)):
+        inside = any(outer.tag in ("article", "main") for outer in element.iterancestors())
+        belongs = element.tag == "header" and inside
+        if not belongs and len(element.text_content()) < half:
+            _drop(element)
+
+
+def _blocks(page: Any) -> list[str]:
+    """Return the blocks of the body as Markdown."""
+    body = page.find("body")
+    lines: list[str] = [""]
+    lists = quoted = 0
+    for event, element, skip in _walk(page if body is None else body):
+        tag = element.tag
+        if event == "start":
+            lists += tag in ("ul", "ol")
+            quoted += tag == "blockquote"
+            if tag == "pre" or (tag == "table" and not _is_layout(element)):
+                lines += [_table(element) if tag == "table" else _fenced(element), ""]
+                skip()
+            elif tag in _CODE and (words := _code(element)):
+                lines[-1] += words
+                skip()
+            else:
+                if tag in _BLOCKS:
+                    mark = _mark(tag, lists, quoted)
+                    if tag == "li" or lines[-1].strip() != "-":  # a paragraph begins its item
+                        lines.append(mark)
+                elif tag == "br":
+                    _break(lines, quoted)
+                _add(lines, "“" * (tag == "q") + _flow(element.text))
+        else:
+            lists -= tag in ("ul", "ol")
+            quoted -= tag == "blockquote"
+            if tag in _BLOCKS:
+                lines.append(_mark("", lists, quoted))
+            _add(lines, "”" * (tag == "q") + _flow(element.tail))
+    return [line.rstrip() for line in lines if line.strip("#->: \n")]
+
+
+def _joined(blocks: list[str]) -> str:
+    return re.sub(r"\n\n(?= *- )", "\n", "\n\n".join(blocks))
+
+
+def _add(lines: list[str], words: str) -> None:
+    lines[-1] += words.lstrip() if lines[-1][-1:] in (" ", "\n", "") else words
+
+
+def _break(lines: list[str], quoted: int) -> None:
+    """Begin a new line of a block; a second break begins a new block, and a heading has none."""
+    words = lines[-1].rstrip(" >")
+    if lines[-1].startswith("#"):
+        lines[-1] += " "
+    elif words.endswith("\n") or not words:
+        lines.append(_mark("", 0, quoted))
+    else:
+        lines[-1] += "\n> " if quoted else "\n"
+
+
+def _mark(tag: str, lists: int, quoted: int) -> str:
+    """Return what stands before the words of a block."""
+    if tag in _HEADINGS:
+        return "#" * int(tag[1]) + " "
+    if tag == "li":
+        return "  " * min(max(lists - 1, 0), _DEEPEST_LIST) + "- "
+    return "> " if quoted else ""
+
+
+def _fenced(code: Any) -> str:
+    words = code.text_content()
+    fence = "````" if "```" in words else "```"
+    return f"{fence}\n{words}\n{fence}"
+
+
+def _code(element: Any) -> str:
+    """Return code inside a sentence between ticks; an empty string if it is more than a line."""
+    words = one_line(element.text_content())
+    return "" if not words or "`" in words or len(words) > 300 else f"`{words}`"
+
+
+def _is_layout(element: Any) -> bool:
+    """Tell whether a table only sets parts of the page side by side or in a box."""
+    if element.find(".//table") is not None or "presentation" in _roles(element):
+        return True
+    rows = [len(row.findall("td")) for row in element.iter("tr")]
+    if element.find(".//th") is None and (len(rows) < 2 or max(rows) < 2):
+        return True  # a row of columns, or boxes
+    return any(next(cell.iter(*_HEADINGS), None) is not None for cell in element.iter("td"))
+
+
+def _table(element: Any) -> str:
+    """Return a table without tables inside as Markdown."""
+    rows = (
+        [
+            Cell(_spaced(cell), cell.tag == "th", *(_number(cell, f"{way}span") for way in _WAYS))
+            for cell in row.iterchildren("td", "th")
+        ]
+        for row in element.iter("tr")
+    )
+    return table(rows, _spaced(element.find("caption")))
+
+
+def _spaced(element: Any) -> str:
+    """Return the words of an element as one line, with spaces between its blocks."""
+    if element is None:
+        return ""
+    parts = []
+    for event, part, _ in _walk(element):
+        words = part.text if event == "start" else part.tail if part is not element else ""
+        apart = part.tag in _BLOCKS or part.tag == "br"
+        parts += [" " if apart else "", words or ""]
+    return one_line("".join(parts))
+
+
+def _number(cell: Any, name: str) -> int:
+    value = cell.get(name) or ""
+    return int(value) if re.fullmatch(r"[0-9]{1,3}", value) else 1
+
+
+def _settle_structure(page: Any) -> None:
+    """Write definitions as lists of labels, and mark bold cells and what is nothing but links."""
+    for definitions in list(page.iter("dl")):
+        term = ""
+        for part in list(definitions):
+            if part.tag == "dt":
+                term = _spaced(part).rstrip(":：")
+                definitions.remove(part)
+            elif part.tag == "dd":
+                part.tag = "li"
+                opens = len(part) and part[0].tag == "p" and not (part.text or "").strip()
+                first = part[0] if opens else part
+                first.text = f"{term}: {(first.text or '').lstrip()}" if term else first.text
+        definitions.tag = "ul"
+    for cell in page.iter("td"):
+        bold = [child for child in cell if child.tag in ("b", "strong")]
+        if len(bold) == 1 and _spaced(bold[0]) == _spaced(cell) != "":
+            cell.tag = "th"
+    for element in list(page.iter("li", "p", "div")):
+        if element.tag == "li" or next(element.iterdescendants(*_BLOCKS), None) is None:
+            _mark_links(element)
+
+
+def _mark_links(element: Any) -> None:
+    """Write the links of an element that holds nothing else as such; a sentence stays."""
+    links = [link for link in element.iter("a") if _spaced(link)]
+    words = _spaced(element) if links else ""
+    if not words or _letters(words) != _letters("".join(map(_spaced, links))):
+        return
+    if element.tag == "li" or not _SENTENCE.search(words):
+        for link in links:
+            label = _spaced(link).strip("[]()#")
+            link.text, link[:] = f"[{label}](#)", []
+
+
+def _flow(text: str | None) -> str:
+    """Collapse white space in running text to single spaces and escape what Markdown reads."""
+    return _MARKS.sub(r"\\\g<0>", re.sub(r"\s+", " ", text or ""))
+
+
+def _walk(root: Any) -> Iterator[tuple[str, Any, Callable[[], None]]]:
+    """Yield the beginnings and ends of elements, and what skips those inside."""
+    import lxml.etree
+
+    walker = lxml.etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        yield event, element, walker.skip_subtree

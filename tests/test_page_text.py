@@ -1,0 +1,124 @@
+"""Web pages and chapters read as their readers see them: structure stays, furniture goes."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.ingest.blocks import blocks_of
+from tests.documents import make_book, read_one
+
+LONG = (
+    "The tide gauge at Brest was built in 1807 by engineers of the navy, and it is the oldest one "
+    "in France. It measures the height of the sea every ten minutes, and its records are kept in "
+    "Paris, where scholars use them to study how the level of the sea has changed over the years."
+)
+
+
+def found(tmp_path: Path, body: str, head: str = "<title>Gauges</title>") -> list[tuple[str, str]]:
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
+    (tmp_path / "a.html").write_text(page)
+    text = read_one(tmp_path).text
+    return [(block.kind, text[block.start : block.end]) for block in blocks_of(text)]
+
+
+def test_a_page_without_containers_keeps_its_headings_and_all_words(tmp_path: Path) -> None:
+    body = (
+        f"<h1>Gauges</h1><h2>Brest</h2><p>{LONG}</p><h2>Use</h2>"
+        "<p>If <var>zero</var> is set to <q>true</q>, the gauge starts at <kbd>0</kbd>.</p>"
+    )
+    assert found(tmp_path, body) == [
+        ("heading", "# Gauges"),
+        ("heading", "## Brest"),
+        ("prose", LONG),
+        ("heading", "## Use"),
+        ("prose", "If `zero` is set to “true”, the gauge starts at `0`."),
+    ]
+
+
+def test_code_stays_apart_from_what_leads_to_it(tmp_path: Path) -> None:
+    body = f"<p>{LONG}</p><ol><li>Run:<pre>gauge start</pre></li><li>Wait.</li></ol>"
+    assert found(tmp_path, body)[1:] == [
+        ("item", "Run:"),
+        ("code", "```\ngauge start\n```"),
+        ("item", "Wait."),
+    ]
+
+
+def test_what_stands_around_the_text_is_left_out(tmp_path: Path) -> None:
+    links = "".join(f'<a href="/{n}">Port {n}</a> ' for n in range(30))
+    body = (
+        f'<div>{links}</div><div role="banner">We use cookies.</div><h1>Gauges</h1><p>{LONG}</p>'
+        f"<p>{LONG.replace('Brest', 'Toulon')}</p><footer>All rights reserved.</footer>"
+    )
+    read = [words for kind, words in found(tmp_path, body) if kind != "navigation"]
+    assert read == ["# Gauges", LONG, LONG.replace("Brest", "Toulon")]
+
+
+def test_a_short_page_is_not_its_menu(tmp_path: Path) -> None:
+    menu = "".join(f'<li><a href="/{n}">Gauges of the port number {n}</a></li>' for n in range(40))
+    body = f"<nav><ul>{menu}</ul></nav><main><h1>Gauges</h1><p>The gauge is in Brest.</p></main>"
+    assert found(tmp_path, body) == [("heading", "# Gauges"), ("prose", "The gauge is in Brest.")]
+
+
+def test_a_form_around_the_whole_page_is_the_page(tmp_path: Path) -> None:
+    assert found(tmp_path, f"<form><p>{LONG}</p></form>") == [("prose", LONG)]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ('<h2>Use <a href="#use">#</a></h2>', ("heading", "## Use")),
+        ('<p>Built in 1807<sup><a href="#n2">[2]</a></sup>.</p>', ("prose", "Built in 1807.")),
+        ("<p>It is 12<sup>2</sup> m.</p>", ("prose", "It is 12^2 m.")),
+        ("<p>One<br>two</p>", ("prose", "One\ntwo")),
+        ("<p>It costs 5 * 3 * 2 <b>euros</b>.</p>", ("prose", r"It costs 5 \* 3 \* 2 euros.")),
+        ("<p>Write &lt;port&gt;.</p>", ("prose", r"Write \<port>.")),
+        ('<p><a href="/e">Edit this page</a></p>', ("navigation", "[Edit this page](#)")),
+        ('<p><a href="/b">It is in Brest.</a></p>', ("prose", "It is in Brest.")),
+        ("<dl><dt>Ebb</dt><dd><p>The fall.</p></dd></dl>", ("pair", "The fall.")),
+        ("<p>The <del>old</del> gauge.</p>", ("prose", "The gauge.")),
+        ("<ruby>潮<rt>しお</rt></ruby>", ("prose", "潮")),
+        ("<table><tr><td><p>In a box.</p></td></tr></table>", ("prose", "In a box.")),
+    ],
+)
+def test_marks_of_a_page(tmp_path: Path, markup: str, expected: tuple[str, str]) -> None:
+    assert found(tmp_path, markup) == [expected]
+
+
+def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:
+    table = (
+        "<table><tr><th>Name</th><th>Use</th></tr>"
+        "<tr><td>zero</td><td>If <b>set</b>, it <p>starts</p><p>anew.</p></td></tr></table>"
+    )
+    assert found(tmp_path, table) == [("row", "| zero | If set, it starts anew. |")]
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "title"),
+    [
+        ("<title>Gauges | Sea Office</title>", "Gauges #", "Gauges"),
+        ("<title>Sea Office » Gauges</title>", "Gauges", "Gauges"),
+        (
+            '<title>Gauges - Sea Office</title><meta property="og:site_name" content="Sea Office">',
+            "All about gauges",
+            "Gauges",
+        ),
+        ("<title>Gauges - a history</title>", "Sea Office", "Gauges - a history"),
+    ],
+)
+def test_a_title_is_without_its_site(tmp_path: Path, head: str, heading: str, title: str) -> None:
+    heading = heading.replace("#", '<a href="#top">#</a>')
+    found(tmp_path, f"<h1>{heading}</h1><p>{LONG}</p>", head)
+    assert read_one(tmp_path).title == title
+
+
+def test_headings_and_notes_of_a_chapter_are_text_and_its_page_numbers_are_not(
+    tmp_path: Path,
+) -> None:
+    chapter = (
+        '<html xmlns:epub="u"><body><nav epub:type="toc"><a href="#a">Brest</a></nav><header>'
+        '<h1>Brest</h1></header><p>It was <span epub:type="pagebreak">23</span>built in 1807'
+        '<a epub:type="noteref" href="#n">1</a>.</p><aside><p>By the navy.</p></aside></body>'
+    )
+    (tmp_path / "a.epub").write_bytes(make_book("Gauges", chapter))
+    assert read_one(tmp_path).text == "# Brest\n\nIt was built in 1807.\n\nBy the navy."
