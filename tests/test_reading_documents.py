@@ -185,3 +185,92 @@ def test_running_heads_and_page_numbers_of_a_pdf_are_no_text(tmp_path: Path) -> 
 def test_a_number_on_the_only_page_stays(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(make_pdf(["Sum of radium in mg", "139"], title="Radium"))
     assert read_one(tmp_path).text.endswith("139")
+
+
+def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path) -> None:
+    page = [
+        "OFFICE OF THE SEA",
+        "May 2, 1903",
+        "The tide gauge at Brest was built by engineers",
+        "of the navy, and it measures the height of the",
+        "sea every ten minutes, as it did in 1807.",
+        "Ports and ranges",
+        "Brest 7.3 6.9 6.1",
+        "Port of Saint Malo 12.2 11.0 9.8",
+        "The gauge was rebuilt twice since it was first",
+        "opened, and it is still in use at the castle.",
+        "It has:",
+        "\\267 a float",
+        "\\267 a clock",
+    ]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(page, title="Gauges"))
+    assert read_one(tmp_path).text == (
+        "OFFICE OF THE SEA\n\nMay 2, 1903\n\n"
+        "The tide gauge at Brest was built by engineers\nof the navy, and it measures the height of"
+        " the\nsea every ten minutes, as it did in 1807.\n\nPorts and ranges\n\n"
+        "| Brest 7.3 6.9 6.1 |\n| Port of Saint Malo 12.2 11.0 9.8 |\n\n"
+        "The gauge was rebuilt twice since it was first\nopened, and it is still in use at the"
+        " castle.\n\nIt has:\n\n- a float\n\n- a clock"
+    )
+
+
+def test_left_and_right_pages_have_heads_of_their_own(tmp_path: Path) -> None:
+    pages = [
+        [f"{n} Radium" if n % 2 else f"By Ann Lee {n}", f"Page of {n * 'x'}."] for n in range(7)
+    ]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(*pages, title="Radium"))
+    assert "Radium" not in read_one(tmp_path).text and "Lee" not in read_one(tmp_path).text
+
+
+def test_boxes_bold_lines_and_bullets_of_word(tmp_path: Path) -> None:
+    import docx
+    from docx.oxml import parse_xml
+    from docx.oxml.ns import nsdecls
+
+    document = docx.Document()
+    document.add_paragraph().add_run("The gauge").bold = True
+    document.add_paragraph("• a float")
+    box = (
+        f'<w:r {nsdecls("w")} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006'
+        '">{hiding}<mc:AlternateContent><mc:Choice Requires="x"><w:txbxContent><w:p><w:r><w:t>'
+        "{words}</w:t></w:r></w:p></w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent><w:p>"
+        "<w:r><w:t>{words}</w:t></w:r></w:p></w:txbxContent></mc:Fallback></mc:AlternateContent>"
+        "</w:r>"
+    )
+    paragraph = document.add_paragraph("It is in Brest.")
+    paragraph._p.append(parse_xml(box.format(words="A note beside it.", hiding="")))
+    hiding = "<w:rPr><w:vanish/></w:rPr>"
+    paragraph._p.append(parse_xml(box.format(words="secret", hiding=hiding)))
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "It is old.", "It is in use."
+    document.save(str(tmp_path / "a.docx"))
+    read = read_one(tmp_path)
+    assert read.text == (
+        "### The gauge\n\n- a float\n\nIt is in Brest.\n\nA note beside it.\n\n"
+        "It is old.\n\nIt is in use."
+    )
+
+
+def test_properties_that_a_file_lacks_are_not_made_up(tmp_path: Path) -> None:
+    import zipfile
+
+    import docx
+
+    document = docx.Document()
+    document.add_paragraph("It is in Brest.")
+    document.save(str(tmp_path / "whole.docx"))
+    with (
+        zipfile.ZipFile(tmp_path / "whole.docx") as whole,
+        zipfile.ZipFile(tmp_path / "gauge.docx", "w") as bare,
+    ):
+        for name in whole.namelist():
+            if name != "docProps/core.xml":
+                content = whole.read(name)
+                if name == "_rels/.rels":
+                    start = content.index(b"<Relationship ", content.index(b"core-prop") - 200)
+                    content = content[:start] + content[content.index(b"/>", start) + 2 :]
+                bare.writestr(name, content)
+    (tmp_path / "whole.docx").unlink()
+    read = read_one(tmp_path)
+    assert read.title == "Gauge"
+    assert read.metadata == {}

@@ -12,6 +12,14 @@ from tasks.ingest.formats.unpacking import open_package
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNSEEN = {f"{_WORD}del", f"{_WORD}moveFrom"}
+_ROW = f"{_WORD}tr"
+_BOX = f"{_WORD}txbxContent"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_CORE_PROPERTIES = (
+    "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
+)
+_BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
+_HEADS = re.compile(r"[^\W_][^\n]{1,80}[^\s.;:：,!]")  # what may be a heading
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _PROPERTIES = {
     "author": "author", "creator": "author", "created": "date", "modified": "modified",
@@ -32,10 +40,12 @@ def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
     import docx
 
     document = docx.Document(open_package(file, limits, "a Word document (docx)").fp)
-    text = _join([*map(_block, document.iter_inner_content()), *_footnotes(document)])
-    properties = document.core_properties
+    text = _join([*_blocks(document.iter_inner_content()), *_footnotes(document)])
+    properties = _core_properties(document.part.package)
     yield ParsedText(
-        title=properties.title or _first_heading(text), text=text, metadata=_properties(properties)
+        title=getattr(properties, "title", "") or _first_heading(text),
+        text=text,
+        metadata=_properties(properties),
     )
 
 
@@ -51,9 +61,11 @@ def parse_slides(file: BinaryIO, limits: Limits) -> Parsed:
             blocks += _shapes(slide.shapes, None if title is None else title.shape_id, 0)
         yield None
     text = _join(blocks)
-    properties = show.core_properties
+    properties = _core_properties(show.part.package)
     yield ParsedText(
-        title=properties.title or _first_heading(text), text=text, metadata=_properties(properties)
+        title=getattr(properties, "title", "") or _first_heading(text),
+        text=text,
+        metadata=_properties(properties),
     )
 
 
@@ -90,6 +102,15 @@ def parse_workbook(file: BinaryIO, limits: Limits) -> Parsed:
     )
 
 
+def _core_properties(package: Any) -> Any:
+    """Return a package's core properties; None where the library would invent them."""
+    try:
+        package.part_related_by(_CORE_PROPERTIES)
+    except KeyError:
+        return None
+    return package.core_properties
+
+
 def _properties(core: Any) -> Metadata:
     """Return a file's core properties; the libraries' own names for nobody are left out."""
     fields = ((common, getattr(core, name, None)) for name, common in _PROPERTIES.items())
@@ -115,13 +136,30 @@ def _shapes(shapes: Any, title_id: int | None, depth: int) -> Iterator[str]:
             yield f"## {_one_line(text)}" if text and shape.shape_id == title_id else text
 
 
-def _block(block: Any) -> str:
-    if hasattr(block, "rows"):
-        # The library's own list of cells repeats a merged cell in every column.
-        rows = (row.iterchildren(f"{_WORD}tc") for row in block._tbl.iter(f"{_WORD}tr"))
-        return _table(map(_words_of_cell, row) for row in rows)
-    text = _words(block._p)
-    style = (block.style.name if block.style is not None else "") or ""
+def _blocks(parts: Iterable[Any]) -> Iterator[str]:
+    """Yield the paragraphs and tables; after a paragraph, what stands in its text boxes."""
+    from docx.table import Table, _Cell
+
+    for part in parts:
+        if not isinstance(part, Table):
+            yield _paragraph(part)
+            for box in part._p.iter(_BOX):
+                run = next(box.iterancestors(f"{_WORD}r"))
+                if next(box.iterancestors(_FALLBACK), None) is None and _is_seen(run[-1], part._p):
+                    yield from map(_words, box.iterchildren(f"{_WORD}p"))
+            continue
+        rows = [list(row.iterchildren(f"{_WORD}tc")) for row in part._tbl.iterchildren(_ROW)]
+        nested = part._tbl.find(f".//{_WORD}tc//{_WORD}tbl") is not None
+        if nested or len(rows) == 1 or all(len(row) < 2 for row in rows):  # a box, or columns
+            for cell in (cell for row in rows for cell in row):
+                yield from _blocks(_Cell(cell, part).iter_inner_content())
+        else:
+            yield _table(map(_words_of_cell, row) for row in rows)
+
+
+def _paragraph(paragraph: Any) -> str:
+    text = _words(paragraph._p)
+    style = (paragraph.style.name if paragraph.style is not None else "") or ""
     if not text or style.lower().startswith("toc "):
         return ""
     heading = _HEADING.match(style)
@@ -129,13 +167,21 @@ def _block(block: Any) -> str:
         return f"{'#' * (min(int(heading[1]), 6) if heading else 1)} {_one_line(text)}"
     if "Quote" in style:
         return "> " + text.replace("\n", "\n> ")
-    level = block._p.find(f"{_WORD}pPr/{_WORD}numPr/{_WORD}ilvl")
+    level = paragraph._p.find(f"{_WORD}pPr/{_WORD}numPr/{_WORD}ilvl")
     if not style.startswith("List") and level is None:
-        return text
+        bold = style != "Caption" and _HEADS.fullmatch(text) and _is_bold(paragraph)
+        return f"### {text}" if bold else _BULLET.sub("- ", text)
     depth = int(style[-1]) - 1 if style[-1:].isdecimal() else 0
     if level is not None and (level.get(f"{_WORD}val") or "").isdecimal():
         depth = int(level.get(f"{_WORD}val"))
     return "  " * min(depth, _DEEPEST_LIST) + f"- {text}"
+
+
+def _is_bold(paragraph: Any) -> bool:
+    """Tell whether all words of a paragraph are bold, as in a heading without a style."""
+    runs = [run for run in paragraph.runs if run.text.strip()]
+    plain = paragraph.style is None or not paragraph.style.font.bold
+    return bool(runs) and all(run.bold or (run.bold is None and not plain) for run in runs)
 
 
 def _footnotes(document: Any) -> Iterator[str]:
@@ -173,7 +219,7 @@ def _is_seen(element: Any, paragraph: Any) -> bool:
     if vanish is not None and vanish.get(f"{_WORD}val") not in ("0", "false"):
         return False
     while run is not None and run is not paragraph:
-        if run.tag in _UNSEEN:
+        if run.tag in _UNSEEN or run.tag == _BOX:
             return False
         run = run.getparent()
     return True

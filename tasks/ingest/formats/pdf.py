@@ -32,6 +32,13 @@ _PAGE = re.compile(
 )
 # A short line between a sentence's end and another sentence.
 _HEADING_LINE = re.compile(r"(?<=[.!?])\n([A-Z0-9][^\n.!?:;,]{2,60})\n(?=[A-Z])")
+_BULLET = re.compile(r"(?m)^[ \t]*[•●▪■◦‣⁃\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
+_STARTS_ITEM = re.compile(r"- \S|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)\]] ")
+_NUMBER = re.compile(r"[(+\-–−]?[$€£]?\d[\d.,:/]*%?\)?|[-–—*.]{1,3}|n\.?a\.?", re.IGNORECASE)
+_FEWEST_NUMBERS = 3  # in a line of a table
+_WIDE_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_STOPS = (".", "!", "?")
+_ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended on purpose
 _LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
 _LONGEST_TITLE = 200
 
@@ -64,6 +71,7 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
         length += len(pages[-1])
         if length > limits.max_text_chars:
             break
+        yield None
     text, starts = _joined(_without_running_heads(pages))
     yield ParsedText(
         title=_title_of_metadata(reader) or letters.title(),
@@ -89,14 +97,21 @@ class _Letters:
 
     def __init__(self) -> None:
         self._lines: list[tuple[float, str]] = []
+        self._initial = ""
 
     def __call__(
         self, text: str, user: list[float], matrix: list[float], _: Any, size: float
     ) -> None:
-        """Note a run of text with its size in points, as scaled by both matrices."""
-        if text.strip():
+        """Note a run of text with its size in points, as scaled by both matrices.
+
+        An initial, larger than the rest of its word, is a part of the run after it.
+        """
+        if len(text.strip()) == 1:
+            self._initial = text.strip()
+        elif text.strip():
             height = abs(size * (matrix[3] or matrix[1]) * (user[3] or user[1]))
-            self._lines.append((round(height, 1), text))
+            self._lines.append((round(height, 1), self._initial + text))
+            self._initial = ""
 
     def title(self) -> str:
         """Return the first lines in the largest letters; empty if these do not stand out."""
@@ -127,11 +142,14 @@ def _sensible(title: str) -> str:
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:
-    """Return the pages without page numbers and what most of them repeat at an edge."""
+    """Return the pages without page numbers and what a third of them repeats at an edge.
+
+    Left and right pages may have heads of their own.
+    """
     lines = [page.split("\n") for page in pages]
     edges = Counter(edge for page in lines for edge in {_shape(line) for line in _edges(page)})
     filled = sum(any(map(str.strip, page)) for page in lines)
-    heads = {edge for edge, times in edges.items() if times >= _FEWEST_HEADS and 2 * times > filled}
+    heads = {edge for edge, times in edges.items() if times >= _FEWEST_HEADS and 3 * times > filled}
     numbered = len(pages) > 1
 
     def is_number(line: str) -> bool:
@@ -155,6 +173,49 @@ def _shape(line: str) -> str:
     return re.sub(r"\d+", "#", one_line(line))
 
 
+def _in_paragraphs(page: str) -> str:
+    """Return a page with blank lines around what is no line of a paragraph.
+
+    A line with room for the word after it ended on purpose, as headings, addresses and captions do.
+    Rows of numbers have bars, as those of a table without headers.
+    """
+    lines = [line.rstrip() for line in _BULLET.sub("- ", page).split("\n")]
+    lengths = sorted(len(line) for line in lines if line)
+    long = [length for length in lengths if 2 * length > lengths[-1]]
+    if len(long) < 3:
+        return "\n".join(lines)
+    width = _ROOM * long[len(long) // 2]
+    parts: list[str] = []
+    for place, line in enumerate(lines):
+        numbers = _is_row(line)
+        parts.append(f"| {line.replace('|', '/')} |" if numbers else line)
+        after = lines[place + 1] if place + 1 < len(lines) else ""
+        if line and after:
+            apart = numbers != _is_row(after) or (not numbers and _ends_here(line, after, width))
+            parts.append("\n\n" if apart else "\n")
+        else:
+            parts.append("\n")
+    return "".join(parts).strip()
+
+
+def _is_row(line: str) -> bool:
+    words = line.split()
+    numbers = sum(_NUMBER.fullmatch(word) is not None for word in words)
+    ends = all(map(_NUMBER.fullmatch, words[-_FEWEST_NUMBERS:]))
+    return numbers >= _FEWEST_NUMBERS and (ends or 2 * numbers > len(words))
+
+
+def _ends_here(line: str, after: str, width: float) -> bool:
+    """Tell whether a paragraph ends with a line, so that the line after it begins another."""
+    if _STARTS_ITEM.match(after):
+        return True
+    if after[0].islower() or line.endswith(("-", ",")) or _WIDE_SCRIPT.search(line):
+        return False
+    if line.endswith(_STOPS) and not after.endswith(_STOPS) and len(after) < width:
+        return True  # a heading below the last line
+    return len(line) + 1 + len(after.split(maxsplit=1)[0]) < width
+
+
 def _joined(pages: list[str]) -> tuple[str, list[int]]:
     """Join the pages into one text; return it with the offset of each page.
 
@@ -164,7 +225,7 @@ def _joined(pages: list[str]) -> tuple[str, list[int]]:
     starts: list[int] = []
     length, last, empty = 0, "", 0
     for page in pages:
-        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub("", page))
+        page = _HEADING_LINE.sub(r"\n\n\1\n\n", _HYPHENATED.sub("", _in_paragraphs(page)))
         if not page:
             empty += 1
             continue
