@@ -13,6 +13,7 @@ from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
+from tasks.text.languages import HAN_OR_KANA_CLASS
 
 _LOWER = "a-z\u00df-\u00ff"
 _HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
@@ -36,7 +37,7 @@ _BULLET = re.compile(r"(?m)^[ \t]*[•●▪■◦‣⁃\uf0b7\uf0a7\uf0d8\uf076
 _STARTS_ITEM = re.compile(r"- \S|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)\]] ")
 _NUMBER = re.compile(r"[(+\-–−]?[$€£]?\d[\d.,:/]*%?\)?|[-–—*.]{1,3}|n\.?a\.?", re.IGNORECASE)
 _FEWEST_NUMBERS = 3  # in a line of a table
-_WIDE_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WIDE_SCRIPT = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _STOPS = (".", "!", "?")
 _ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended on purpose
 _LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
