@@ -36,6 +36,7 @@ from tasks.extract.rules.chinese.standing import (
 )
 from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import (
+    NEXT,
     POINTERS,
     Surroundings,
     add_measure,
@@ -112,7 +113,10 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
         return
     for tokens in clauses:
         read_offices(passage, tokens)
-    marks = [i for i, token in enumerate(sentence.tokens) if token.text in "；;"]
+    words_of = [token.text for token in sentence.tokens]
+    marks = [
+        i for i, word in enumerate(words_of) if word in "；;" or words_of[i:][:2] == ["，", "而"]
+    ]
     ends = [*marks, len(sentence.tokens)]
     parts = [sentence.tokens[i:j] for i, j in zip([0, *(m + 1 for m in marks)], ends, strict=True)]
     if any([_read_definition(passage, part) for part in parts if part]):
@@ -188,9 +192,10 @@ def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
     listed = value[:1] in "：:" or value[-1:] in "：:" or has_word(tokens[verb + 1 :], POINTERS)
     if not verb or len(clauses) != 1 or listed:
         return False
-    if not first and not is_nominal(clauses[0]):
+    subject = [t for t in clauses[0] if t.text not in ("而", "则")]
+    if not subject or subject[0].tag[0] in "rpc":
         return False
-    subject, end = clauses[0], tokens[-1].end - tokens[-1].text.endswith(("。", "；"))
+    end = tokens[-1].end - tokens[-1].text.endswith(("。", "；"))
     stated = passage.text[tokens[verb + 1].start : end]
     name, span = passage.name_phrase(subject), (subject[0].start, end)
     passage.state(span, subject=text_of(subject), predicate=tokens[verb].text, object=stated)
@@ -242,7 +247,7 @@ def _read_tokens(
         thread.subjects, thread.stated = [NOBODY], ""
         return
     own = _own_subject(passage, thread, clause, meant.tokens, first=first)
-    if clause.verb and not clause.lost:
+    if clause.verb:
         _state(passage, thread, clause, meant, own)
     elif clause.subject and not clause.verb and clause.second:
         around = Surroundings(condition=thread.condition, moment=thread.moment)
@@ -302,7 +307,7 @@ def _state(
     """Add the statement of a clause with a verb, and note what the next ones go on with."""
     agent = None if clause.subject else clause.preposition("由")
     names_another = clause.verb in COPULAS and clause.verb != "是" and not thread.defines
-    own_topic = names_another or clause.preposition("被")
+    own_topic = names_another or (clause.preposition("被") and meant.tokens[0].text not in NEXT)
     if thread.bound and any(MODALITY_OF_WORD.get(w.text) == "required" for w in meant.words):
         thread.stated = thread.bound
     carried = "" if own_topic or agent else thread.stated

@@ -25,7 +25,13 @@ from tasks.extract.rules.chinese.passage import (
     usable,
 )
 from tasks.extract.rules.chinese.script import as_written
-from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
+from tasks.extract.rules.chinese.tokens import (
+    SegmentedSentence,
+    Token,
+    read_sentences,
+    text_of,
+    without_breaks,
+)
 from tasks.extract.rules.guessed_kinds import kind_scores
 from tasks.extract.rules.layout import Record, lay_out
 from tasks.text.chinese_words import segmenter, simplified, tag_of
@@ -57,7 +63,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
     layout = lay_out(row)
     speaker = row.get("speaker", "")
     prose = layout.prose.inserted(WE, speaker) if speaker else layout.prose
-    written = prose.text
+    written = without_breaks(prose.text)
     text = simplified(written)
     title = plain_title(simplified(row["subject"]))
     forms = short_forms(title, text)

@@ -38,6 +38,7 @@ LONGEST_QUALITY = 4  # tokens of 必须的
 ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
 WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
+REACHING = frozenset("到在于入至")  # what a verb ends in that a place follows: 提交到|仓库中
 NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # what begins another verb: 靠近A并得名
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
 
@@ -120,15 +121,16 @@ def add_statement(
         (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
         None,
     )
+    spread = bool(clause.second) or clause.lost
     others = [p for p in clause.prepositions if p not in (place, agent) and p.phrase not in due]
     row = {
         "subject": subject,
         "subject_name": subject_name if usable(subject_name, LONGEST_NAME) else "",
-        "predicate": text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb),
+        "predicate": _predicate(passage, clause, meant, usual, spread=spread),
         "object": stated,
         "arguments": [
             *filter(None, [around.condition]),
-            *(p.word + words(p.phrase) for p in others),
+            *(p.word + words(p.phrase) for p in others if not spread),
         ],
         "time": own_time(clause, around.moment) or (words(due[0]) if due else around.moment),
         "place": words(place.phrase) if place else "",
@@ -141,6 +143,16 @@ def add_statement(
         begin = stands if stands >= 0 else begin
     passage.state((begin, end), meant.standing, **row)
     return True
+
+
+def _predicate(
+    passage: PassageReading, clause: Clause, meant: Meant, usual: str, *, spread: bool
+) -> str:
+    """The verb with what moderates it; all from the subject on where some words are lost."""
+    if not spread:
+        return text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb)
+    end = clause.rest[0].start if clause.rest else clause.end
+    return passage.text[clause.subject[-1].end : end].strip()
 
 
 def add_measure(
@@ -277,7 +289,9 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     subject, rest = clause.subject, clause.rest
     if len(clause.verb) == 1 and clause.verb not in SHORT_VERBS and not _is_sure(clause):
         return False
-    if clause.second or not clause.verb or clause.tokens[-1].text in TEMPORAL:
+    if not clause.verb or clause.tokens[-1].text in TEMPORAL:
+        return False
+    if (clause.second or clause.lost) and not (_is_sure(clause) and _begins(clause)):
         return False
     if _may_deny(clause):
         return False
@@ -302,7 +316,8 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     short = len(rest) <= LONGEST_QUALITY
     described = clause.verb == "是" and (short or rest[0].tag == "p")  # 是必须的, 是由甲公司开发的
     ends = AND if described else {"的", *AND}
-    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends | PLACE_ENDS - {"内"}):
+    ends |= set() if clause.verb[-1] in REACHING else PLACE_ENDS - {"内"}
+    if rest and (rest[0].text in ("的", "等", *AND) or rest[-1].text in ends):
         return False
     marked = max((i for i, token in enumerate(rest) if token.text == "的"), default=0)
     return (
@@ -310,6 +325,19 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
         or not has_word(rest[marked:], MODALITY_OF_WORD.keys() | NEGATIONS | HANDLING)
         and not any(token.text in COPULAS - {"为", "作为"} for token in rest)
     )
+
+
+def _begins(clause: Clause) -> bool:
+    """Whether the subject stands before all that may be lost between it and the verb."""
+    if not clause.subject or clause.subject[0].tag in ("v", "vn", "m"):
+        return False
+    end = clause.subject[-1].end
+    before = [t for t in clause.tokens if t.end <= clause.subject[0].start]
+    after = next((t for t in clause.tokens if t.start >= end), clause.tokens[-1])
+    goes_on = (
+        after.tag[0] in "uxc" or after.text in {"每", *AND, *WHILE} or clause.verb == after.text
+    )
+    return all(t.tag[0] in "dct" for t in before) and not goes_on
 
 
 def _may_deny(clause: Clause) -> bool:
@@ -361,7 +389,9 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
         return False
     if any(t.text == "的" for t in subject[1:-1]):
         return first.tag[0] not in "cfup" and last.tag not in ("b", "f", "d", "a", "v")
-    counted = first.tag[0] == "m" and not (len(subject) > 1 and last.nominal and last.tag[0] == "n")
+    counted = first.tag[0] == "m" and not (
+        len(subject) > 1 and last.nominal and last.tag[0] in "nv"
+    )
     opens = (first.tag[0] in "vdpcfu" and first.tag != "vn") or counted
     return not opens and (
         last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag in ("f", "b"))

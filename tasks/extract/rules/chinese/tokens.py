@@ -34,10 +34,18 @@ NUMBERING = re.compile(
     r"\s*(?:(?:第[零一二三四五六七八九十百\d]+[条章节款]|[（(][一二三四五六七八九十\d]+[）)]"
     r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十]+、|[-*•])[ \t\u3000]*)?"
 )
+# Lines of one paragraph, and its breaks where the sentence goes on: lists and labels stay apart.
+PARAGRAPH = re.compile(r"(?:[^\n]+\n)+[^\n]+[。！？!?][”’」』）)]*(?=\s*$|\s*\n\s*\n)")
+APART = re.compile(
+    r"^(?:\s|[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：])",
+    re.M,
+)
+BREAK = re.compile(r"(?<![。！？!?：:；;\s])\n")
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
 LATIN = re.compile(
-    r"https?://[^\s<>（）()，。；：、「」]+|[A-Za-z][A-Za-z0-9_.'’&-]*(?:\s[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
+    r"https?://[^\s<>（）()，。；：、「」]+"
+    r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
 )
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
@@ -106,6 +114,11 @@ class SegmentedSentence:
     start: int
     end: int
     tokens: list[Token]
+
+
+def without_breaks(text: str) -> str:
+    """The text with a space for each line break within a sentence, as wrapped lines have them."""
+    return PARAGRAPH.sub(lambda p: p[0] if APART.search(p[0]) else BREAK.sub(" ", p[0]), text)
 
 
 def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
@@ -265,6 +278,9 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
         elif token.text == "指" and last.text == "是":
             mended[-1] = Token("是指", "v", last.start, token.end)
+        elif token.text == "除了" and last.text == "移":
+            cut = token.end - 1
+            mended[-1:] = [Token("移除", "v", last.start, cut), Token("了", "ul", cut, token.end)]
         elif token.text in ("为", "作") and last.text in APPOINTING:
             mended[-1] = Token(last.text + token.text, "v", last.start, token.end)
         elif token.text == "是" and text_of(mended[-2:]) == "指的":
