@@ -26,13 +26,7 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
-from tasks.extract.rules.triple import (
-    RuleTriple,
-    head_in,
-    is_whole,
-    triple_row,
-    with_period,
-)
+from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 from tasks.extract.typed.facts import typed_triples
 from tasks.text.english_words import is_word

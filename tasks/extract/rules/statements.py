@@ -10,13 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import (
-    FINITE,
-    NEGATIONS,
-    Clause,
-    Complement,
-    find_instructions,
-)
+from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause, Complement, find_instructions
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import conditions_of, standing_of

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
-from tasks.extract.rules.chinese.naming import (
-    TypedName,
-    is_name,
-    kind_of,
-)
+from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.text.values import parse_value

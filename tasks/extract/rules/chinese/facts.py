@@ -46,11 +46,7 @@ from tasks.extract.rules.chinese.statements import (
     read_item,
     read_label,
 )
-from tasks.extract.rules.chinese.subjects import (
-    pick_name,
-    read_offices,
-    resolve_subject,
-)
+from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolve_subject
 from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.extract.rules.chinese.verbs import state_passive, state_verb

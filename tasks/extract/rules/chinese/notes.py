@@ -56,10 +56,7 @@ def _stated_facts(passage: PassageReading) -> str:
 
 
 def _sentences_with_news(
-    passage: PassageReading,
-    sentences: list[SegmentedSentence],
-    stated_facts: str,
-    headings: str,
+    passage: PassageReading, sentences: list[SegmentedSentence], stated_facts: str, headings: str
 ) -> list[tuple[float, int]]:
     """Each sentence with (minus) the words it would add for its length."""
     ranks = []

@@ -18,12 +18,7 @@ from tasks.extract.rules.chinese.naming import (
     plain_title,
     short_forms,
 )
-from tasks.extract.rules.chinese.passage import (
-    LONGEST_NAME,
-    LONGEST_TAIL,
-    PassageReading,
-    usable,
-)
+from tasks.extract.rules.chinese.passage import LONGEST_NAME, LONGEST_TAIL, PassageReading, usable
 from tasks.extract.rules.chinese.script import as_written
 from tasks.extract.rules.chinese.tokens import (
     SegmentedSentence,
