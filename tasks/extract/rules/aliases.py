@@ -87,9 +87,9 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     match = AFTER.match(window)
     if match:
         alias = match["quoted"] or match["alias"]
-        named = _looks_like_name(alias) and _is_named(passage, name, full, alias)
+        named = _looks_like_name(alias) and _is_named(passage, name, alias)
         if named and not (match["sign"] == "born" and name.kind == "place"):
-            yield _either(passage, name, full, alias, behind + match.end(), "said")
+            yield _either(passage, name, alias, behind + match.end(), "said")
             return
     match = IN_PARENTHESES.match(window)
     if match is None:
@@ -97,11 +97,11 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     alias = (match["quoted"] or match["alias"]).strip()
     end = behind + match.end()
     if is_acronym_of(alias, full, inner=alias.isupper()) or is_acronym_of(full, alias):
-        yield _either(passage, name, full, alias, end, "initials")
+        yield _either(passage, name, alias, end, "initials")
     elif whole := _whole_name(text, name, alias):
         yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
-    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, full, alias):
-        yield _either(passage, name, full, alias, end, "quoted")
+    elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
+        yield _either(passage, name, alias, end, "quoted")
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
@@ -117,7 +117,7 @@ def _whole_name(text: str, name: NameSpan, alias: str) -> str:
     return next((whole for whole in wholes if is_acronym_of(alias, whole)), "")
 
 
-def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> bool:
+def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
     """Whether an alias belongs to a name, not to the longer phrase or the clause it is part of.
 
     It does if it consists of the name's own words or initials. Else the name must be the head of
@@ -126,7 +126,7 @@ def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> 
     words = normalise_name(alias).split()
     if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
         return False
-    if is_acronym_of(alias, full) or set(words) <= set(normalise_name(full).split()):
+    if is_acronym_of(alias, name.name) or set(words) <= set(normalise_name(name.name).split()):
         return True
     tree = passage.tree
     own = range(name.first, name.last)
@@ -140,11 +140,11 @@ def _is_named(passage: ParsedPassage, name: NameSpan, full: str, alias: str) -> 
     )
 
 
-def _either(
-    passage: ParsedPassage, name: NameSpan, full: str, alias: str, end: int, sign: str
-) -> Alias:
+def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> Alias:
     """Return the pair so that an acronym is the alias of what it stands for."""
-    full, short = (alias, full) if is_acronym_of(full, alias) else (full, alias)
+    full, short = name.name, alias
+    if is_acronym_of(full, alias):
+        full, short = alias, full
     return Alias(full, short, passage.kind(name.name), sign, name.start, end)
 
 

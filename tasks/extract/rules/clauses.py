@@ -42,16 +42,18 @@ class Clause:
     kind: str
     predicate: int
     subject: int
-    subject_from: str
-    verb: list[int]
-    complements: list[Complement]
-    passive: bool
-    negated: bool
+    subject_from: str = "own"
+    verb: list[int] = field(default_factory=list)
+    complements: list[Complement] = field(default_factory=list)
+    passive: bool = False
+    negated: bool = False
 
 
 def find_clauses(tree: Tree) -> list[Clause]:
     """Return the clauses of all sentences in the order of their predicates."""
-    clauses = (_clause(tree, t) for t in _predicates(tree) if _is_predicate(tree, t))
+    linked = {tree.head[token] for token, label in enumerate(tree.dep) if label == "cop"}
+    places = (t for t, label in enumerate(tree.dep) if label in PREDICATE_LABELS or t in linked)
+    clauses = (_clause(tree, t) for t in places if _is_predicate(tree, t))
     return [clause for clause in clauses if clause is not None]
 
 
@@ -65,7 +67,6 @@ def find_instructions(tree: Tree) -> list[Clause]:
             subject_from="implied",
             verb=_verb_group(tree, token),
             complements=_complements(tree, token, -1),
-            passive=False,
             negated=any(tree.lower[c] in NEGATIONS for c in tree.children[token]),
         )
         for first, last in tree.sentences
@@ -99,12 +100,6 @@ def _is_instruction(tree: Tree, token: int) -> bool:
     opens = any(before == first - 1 for first, _ in tree.sentences) or tree.words[before] == ","
     without = (*SUBJECTS, "expl", "cop", "aux:pass", "mark")
     return opens and tree.dep[token] == "ROOT" and tree.child(token, *without) is None
-
-
-def _predicates(tree: Tree) -> list[int]:
-    """Return tokens in the place of a predicate: by their label, or as what a copula links to."""
-    linked = {tree.head[token] for token, label in enumerate(tree.dep) if label == "cop"}
-    return [t for t, label in enumerate(tree.dep) if label in PREDICATE_LABELS or t in linked]
 
 
 def _is_predicate(tree: Tree, token: int) -> bool:
@@ -193,10 +188,8 @@ def _antecedent(tree: Tree, token: int, pronoun: int) -> tuple[int, str] | None:
     # Parsers often hang "X, who ..." on the verb before: take the nearest noun to the left.
     for candidate in range(pronoun - 1, max(pronoun - 4, -1), -1):
         if tree.pos[candidate] in ("NOUN", "PROPN"):
-            while (
-                tree.dep[candidate] in ("compound", "flat", "nmod:desc")
-                and tree.head[candidate] < pronoun
-            ):
+            parts = ("compound", "flat", "nmod:desc")
+            while tree.dep[candidate] in parts and tree.head[candidate] < pronoun:
                 candidate = tree.head[candidate]
             return candidate, "relative"
     return None
@@ -206,14 +199,12 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
     """Return auxiliaries, negation, particles and the verb (or the copula), in order."""
     copular = tree.child(token, "cop") is not None
     group = [] if copular else [token]
-    for child in tree.children[token]:
-        label = tree.dep[child]
-        if (
-            label in ("aux", "aux:pass", "cop", "compound:prt")
-            or label == "advmod"
-            and tree.lower[child] in NEGATIONS
-        ):
-            group.append(child)
+    group += [
+        child
+        for child in tree.children[token]
+        if tree.dep[child] in ("aux", "aux:pass", "cop", "compound:prt")
+        or (tree.dep[child] == "advmod" and tree.lower[child] in NEGATIONS)
+    ]
     if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
         group.extend(_shared_auxiliaries(tree, token))
     for child in tree.children[token]:
@@ -287,7 +278,9 @@ def _shared(tree: Tree, token: int) -> list[Complement]:
     first = tree.head[token] if tree.dep[token] == "conj" else token
     verbs = [first, *(c for c in tree.children[first] if _is_coordinate(tree, c))]
     last = verbs[-1]
-    between = set(range(verbs[0], last)).difference(*(_inside(tree, verb) for verb in verbs))
+    own = ("advmod", "compound", "aux", "aux:pass")
+    inside = {c for verb in verbs for c in tree.children[verb] if tree.dep[c] in own}
+    between = {*range(verbs[0], last)} - inside - {*verbs}
     if token not in verbs or any(tree.dep[t] not in ("cc", "punct") for t in between):
         return []
     for child in (c for verb in verbs for c in tree.children[verb] if c > last):
@@ -303,9 +296,3 @@ def _is_coordinate(tree: Tree, token: int) -> bool:
     """Whether a verb is only joined to the one before, without a subject of its own."""
     verbal = tree.dep[token] == "conj" and tree.pos[token] == "VERB"
     return verbal and tree.child(token, *SUBJECTS) is None
-
-
-def _inside(tree: Tree, verb: int) -> set[int]:
-    """Return a verb with its adverbs and auxiliaries."""
-    own = ("advmod", "compound", "aux", "aux:pass")
-    return {verb, *(c for c in tree.children[verb] if tree.dep[c] in own)}

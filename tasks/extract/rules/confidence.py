@@ -10,6 +10,7 @@ import math
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def features(
         "relation length": math.log1p(relation),
         "gap to subject": math.log1p(abs(verb - first[-1])),
         "width": math.log1p(max(tokens) - min(tokens)),
-        "depth": math.log1p(_depth(tree, predicate)),
+        "depth": math.log1p(min(12, tree.depth(predicate))),
     }
 
 
@@ -267,24 +268,15 @@ def word_features(head: str, relation: str, tail: str) -> dict[str, float]:
 
 
 def _mark(tree: Tree, predicate: int) -> str:
-    for child in tree.children[predicate]:
-        if tree.dep[child] in ("mark", "case"):
-            word = tree.lower[child]
-            return word if word in ("to", "that") else "other"
-    return "none"
+    mark = tree.child(predicate, "mark", "case")
+    if mark is None:
+        return "none"
+    return tree.lower[mark] if tree.lower[mark] in ("to", "that") else "other"
 
 
-def _depth(tree: Tree, token: int) -> int:
-    depth = 0
-    while tree.head[token] != token and depth < 12:
-        token = tree.head[token]
-        depth += 1
-    return depth
-
-
-@lru_cache(maxsize=1)
-def _precision() -> dict[str, dict[str, float]]:
-    return json.loads(NOTE_PRECISION.read_text(encoding="utf-8"))["precision"]
+@lru_cache(maxsize=3)
+def _fitted(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def precision(kind: str, rule: str) -> float:
@@ -292,13 +284,8 @@ def precision(kind: str, rule: str) -> float:
 
     Features of names and texts did not tell good ones from bad (`benchmarks/judged_notes.py`).
     """
-    shares = _precision()[kind]
+    shares = _fitted(NOTE_PRECISION)["precision"][kind]
     return shares.get(rule, shares["any"])
-
-
-@lru_cache(maxsize=2)
-def _weights(path: Path) -> dict[str, float]:
-    return json.loads(path.read_text(encoding="utf-8"))["weights"]
 
 
 def probability(
@@ -308,7 +295,7 @@ def probability(
 
     `states` are those of `end_states`, of a triple only.
     """
-    weights = _weights(fitted)
+    weights = _fitted(fitted)["weights"]
     total = weights["constant"]
     for name, value in values.items():
         total += weights.get(name, 0.0) * value

@@ -7,7 +7,7 @@ from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import NEGATIONS, Clause
 from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.modality import standing_of
-from tasks.extract.rules.noun_phrases import argument_phrase
+from tasks.extract.rules.noun_phrases import phrase_without
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.standalone import SHORTEST, is_sure, is_whole_sentence, subject_name
 from tasks.extract.rules.tree import Tree
@@ -109,7 +109,7 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         name = passage.entities.get(tree.head[token])
         if label != "appos" or name is None or token in passage.entities or token < name.last:
             continue
-        tokens = argument_phrase(tree, token)
+        tokens = phrase_without(tree, token)
         one = tree.pos[token] == "NOUN" and tree.tag[token] != "NNS"
         if not one or not tokens or tree.lower[tokens[0]] not in ("a", "an", "the"):
             continue

@@ -136,7 +136,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     ]:
         ends = triple["head"], triple["tail"]
         if ends[0] != ends[1] and all(map(_WORD.search, ends)):
-            triples.setdefault((triple["head"], triple["relation"], triple["tail"]), triple)
+            triples.setdefault((*ends, triple["relation"]), triple)
     extracted.triples = list(triples.values())
     extracted.descriptions = find_descriptions(passage, clauses)
     described = {row["text"] for row in extracted.descriptions}

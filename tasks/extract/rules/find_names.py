@@ -33,6 +33,7 @@ CODE = re.compile(
 )
 BRAND = re.compile(r"[a-z]{1,5}[A-Z]{2}\w*|[a-z][A-Z][a-z]\w+")  # openSUSE, macOS, eBay
 QUALITY = re.compile(r"-([a-z]+)$")
+CLASSES = KIND_OF_NOUN.keys() - ARTEFACTS  # such as may end a name: "Hubble telescope"
 LETTERS = re.compile(r"[^\W\d_]")
 FRAGMENT = 0.7  # the share of capitals from which a line is written like a heading
 
@@ -79,15 +80,15 @@ def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int
         if kind != "unknown":
             continue
         inner = [s for s in spans if s[2] != "unknown" and first <= s[0] and s[1] <= last]
-        outer = [s for s in inner if not any(_within(s, other) for other in inner)]
+        outer = [
+            (a, b, kind)
+            for a, b, kind in inner
+            if not any((a, b) != (c, d) and c <= a and b <= d for c, d, _ in inner)
+        ]
         if len(outer) == 1 and (outer[0][1] == last or tree.lower[outer[0][1]] in LINKS):
             merged.append((first, last, outer[0][2]))
     # Of equal spans one with a kind comes first, and of these the one found first.
     return sorted(dict.fromkeys(merged), key=lambda s: (s[0], s[1], s[2] == "unknown"))
-
-
-def _within(span: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
-    return span[:2] != other[:2] and other[0] <= span[0] and span[1] <= other[1]
 
 
 def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
@@ -164,12 +165,8 @@ def _is_office(tree: Tree, first: int, last: int) -> bool:
 
 def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
     """Return quotations of two words and more that are written like the title of a work."""
-    titles: list[tuple[int, int]] = []
-    for quotation in QUOTATION.finditer(tree.text):
-        words = quotation[1].split()
-        if len(words) > 1 and is_written_as_title(words):
-            titles.append(quotation.span(1))
-    return tree.tokens_of(titles)
+    quotations = ((match.span(1), match[1].split()) for match in QUOTATION.finditer(tree.text))
+    return tree.tokens_of(s for s, words in quotations if words[1:] and is_written_as_title(words))
 
 
 def is_written_as_title(words: list[str]) -> bool:
@@ -263,26 +260,16 @@ def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
 def _joins_words(tree: Tree, token: int) -> bool:
     """Whether a hyphen or the like joins the words beside it."""
     inside = 0 < token < len(tree.words) - 1
-    return inside and tree.words[token] in JOINTS and _touch(tree, token - 1, token + 1)
-
-
-def _touch(tree: Tree, first: int, last: int) -> bool:
-    """Whether no space parts the tokens from one to another."""
-    return all(tree.end[token] == tree.start[token + 1] for token in range(first, last))
+    return inside and tree.words[token] in JOINTS and tree.touches(token)
 
 
 def _capitalised_part(tree: Tree, first: int, last: int) -> tuple[int, int]:
     """Cut what the recogniser took in before and after a name: "configure X", "X dashboard"."""
     while first < last and _is_plain(tree, first):
         first += 1
-    while last > first and _is_plain(tree, last - 1) and not _is_class(tree.lower[last - 1]):
+    while last > first and _is_plain(tree, last - 1) and tree.lower[last - 1] not in CLASSES:
         last -= 1
     return first, last
-
-
-def _is_class(noun: str) -> bool:
-    """Whether a noun in lower case may be the end of a name: "Hubble telescope"."""
-    return noun in KIND_OF_NOUN and noun not in ARTEFACTS
 
 
 def _is_plain(tree: Tree, token: int) -> bool:

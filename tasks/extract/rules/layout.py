@@ -18,16 +18,7 @@ _GOES_ON = word_set(
     "shall can may will by of with as"
 )
 _OPEN_SUBJECT = re.compile(r"(?:\A|[.!?]\s+)((?:[^.!?]* )?(?:you|we|they))\Z", re.IGNORECASE)
-_GOES_ON_CHINESE = tuple("是为有于") + (
-    "包括",
-    "包含",
-    "支持",
-    "提供",
-    "需要",
-    "可以",
-    "必须",
-    "出现",
-)
+_GOES_ON_CHINESE = tuple(word_set("是 为 有 于 包括 包含 支持 提供 需要 可以 必须 出现"))
 _POINTED_AT = re.compile(r"(?:以下|如下|下列|下面)[^，。；：的]{0,10}\Z")  # 用于|以下用途
 _POINTS = re.compile(r"\b(?:following|below|these|this)\b|以下|如下|下列|下面", re.IGNORECASE)
 # "LONDON, May 3 (Reuters) – " before a report's first sentence of at least eight words.
@@ -157,7 +148,9 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
         words = words_of(text[start : block.end])
         if block.kind is BlockKind.PROSE and words.text:
             words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
-        if not words.text.strip() or _is_option(block):
+        # What stands below a question are the answers to choose from.
+        is_option = block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
+        if not words.text.strip() or is_option:
             continue
         end = Part("\n\n", block.end - 1, stands_there=False)
         if block.kind is BlockKind.ITEM:
@@ -194,11 +187,6 @@ def _is_title_case(line: str) -> bool:
     )
 
 
-def _is_option(block: Block) -> bool:
-    """Whether a block is one of the answers to choose from below a question."""
-    return block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
-
-
 def _open_sentence(lead: str) -> str:
     """Return what leads to a list, if it is a sentence that each item ends."""
     words = words_of(lead).text.rstrip(" :：")
@@ -217,10 +205,9 @@ def _open_sentence(lead: str) -> str:
 def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
-        if len(value) <= _LONGEST_VALUE:
-            label = words_of(block.lead).text.strip()
-            if _is_value(value) and len(label.encode()) > 1 and not CLAUSE.search(value):
-                yield Record("", label, value, block.start, block.end)
+        label = words_of(block.lead).text.strip()
+        if _is_value(value) and len(label.encode()) > 1 and not CLAUSE.search(value):
+            yield Record("", label, value, block.start, block.end)
 
 
 Cell = tuple[str, int, int]
@@ -276,13 +263,13 @@ def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]
         for line in _LINE_BREAK.split(cell) if column != key and header else ():
             begin = cell.index(line, place - start) + start
             value = words_of(line).text.strip()
-            if _is_value(value) and len(value) <= _LONGEST_VALUE:
+            if _is_value(value):
                 yield Record(subject, header, value, begin, begin + len(line.rstrip()))
             place = begin + len(line)
 
 
 def _is_value(value: str) -> bool:
-    return not _NO_VALUE.fullmatch(value)
+    return len(value) <= _LONGEST_VALUE and not _NO_VALUE.fullmatch(value)
 
 
 def _cells(line: str, offset: int) -> Iterator[Cell]:

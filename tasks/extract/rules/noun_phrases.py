@@ -35,11 +35,6 @@ def members(tree: Tree, head: int, marks: list[int]) -> list[int]:
     return [] if is_one else heads
 
 
-def argument_phrase(tree: Tree, head: int) -> list[int]:
-    """Return the phrase of a head with its conjuncts and relative clauses."""
-    return phrase_without(tree, head, OUTSIDE)
-
-
 def core_phrase(tree: Tree, head: int) -> list[int]:
     """Return a head with its determiners, adjectives, compounds and numbers alone."""
     tokens = [head]
@@ -49,7 +44,9 @@ def core_phrase(tree: Tree, head: int) -> list[int]:
     return _trimmed(tree, sorted(tokens))
 
 
-def phrase_without(tree: Tree, head: int, dropped: frozenset[str], after: int = -1) -> list[int]:
+def phrase_without(
+    tree: Tree, head: int, dropped: frozenset[str] = OUTSIDE, after: int = -1
+) -> list[int]:
     """Return a head's subtree behind `after`, less the head's own dependents with these labels."""
     return _trimmed(tree, [token for token in _below(tree, head, dropped) if token > after])
 

@@ -19,7 +19,7 @@ from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.relations import VAGUE_ADJECTIVES
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.triple import SORTS, RuleTriple, head_in, tail_of, triple_of
+from tasks.extract.rules.triple import SORTS, RuleTriple, head_in, tail_of, triple_of, triples_to
 from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
@@ -106,11 +106,9 @@ def _of_role(
         if len(core) > LONGEST_ROLE:
             return
         marks = [c for c in tree.children[child] if tree.dep[c] == "case" and c < child]
-        for thing in members(tree, child, marks):
-            role_tail = tail_of(passage, thing)
-            if marks and role_tail is not None:
-                relation = f"{tree.join(core)} {' '.join(tree.lower[m] for m in marks)}"
-                yield triple_of(_rule(clause), passage, clause, head, relation, role_tail)
+        relation = f"{tree.join(core)} {' '.join(tree.lower[m] for m in marks)}"
+        things = members(tree, child, marks) if marks else []
+        yield from triples_to(things, _rule(clause), passage, clause, head, relation)
         core = core + tree.subtree(child)  # "first point of contact for X"
 
 
@@ -125,17 +123,12 @@ def _of_adjective(
         if complement.role == "oblique" and complement.marks:
             tail = tail_of(passage, complement.head)
             if tail is not None:
-                relation = (
-                    f"{tree.lower[adjective]} {' '.join(tree.lower[m] for m in complement.marks)}"
-                )
-                yield triple_of("predicative", passage, clause, head, relation, tail)
-    measure = MEASURES.get(tree.lower[adjective])
-    if measure:
-        for child in tree.children[adjective]:
-            if tree.dep[child] in ("obl:unmarked", "nmod:unmarked", "obl", "nummod"):
-                tail = tail_of(passage, child)
-                if tail is not None:
-                    yield triple_of("predicative", passage, clause, head, measure, tail)
+                words = [tree.lower[token] for token in (adjective, *complement.marks)]
+                yield triple_of("predicative", passage, clause, head, " ".join(words), tail)
+    if measure := MEASURES.get(tree.lower[adjective]):
+        labels = ("obl:unmarked", "nmod:unmarked", "obl", "nummod")
+        sizes = [c for c in tree.children[adjective] if tree.dep[c] in labels]
+        yield from triples_to(sizes, "predicative", passage, clause, head, measure)
 
 
 def of_attribute(
@@ -163,7 +156,7 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
         if inner is not None:
             head, tail = call(passage, inner), call(passage, token)
             if head is not None and tail is not None:
-                clause = _without_verb(token, inner)
+                clause = Clause("apposition", token, inner)
                 yield triple_of("apposition", passage, clause, head, "located in", tail)
         elif label == "appos" and _has_comma(tree, above, token):
             yield from _of_apposition(passage, above, token)
@@ -173,7 +166,7 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
                 yield from _of_apposition(passage, above, token)
             elif head is not None and head.named and token not in head.tokens:
                 tail = Called(tree.lower[token], "", [token], named=False)
-                clause = _without_verb(token, above)
+                clause = Clause("apposition", token, above)
                 yield triple_of("apposition", passage, clause, head, "is a", tail)
     for name in passage.names:
         yield from _of_office(passage, name)
@@ -214,7 +207,7 @@ def _of_office(passage: ParsedPassage, name: NameSpan) -> Iterator[RuleTriple]:
     word = tree.words[office] if tree.words[office].isupper() else tree.lower[office]
     word = OFFICE_IN_FULL.get(word, word)
     head = called_by_name(passage, name.name, range(name.first, name.last))
-    clause = _without_verb(office, name.first)
+    clause = Clause("apposition", office, name.first)
     behind = office - 1 - (tree.lower[office - 1] == "'s")
     start, _ = passage.sentence_of(office)
     if not FORMER.isdisjoint(tree.lower[max(start, office - LONGEST_ROLE) : office]):
@@ -247,15 +240,11 @@ def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Iterator[
     head = call(passage, name)
     if head is None or tree.pos[noun] != "NOUN":
         return
-    owner = tree.child(noun, "nmod:poss")
-    if owner is not None:
-        yield from of_attribute(passage, _without_verb(noun, name), noun, name)
-        return
-    yield from _of_class(passage, _without_verb(noun, name), head, noun)
-
-
-def _without_verb(noun: int, name: int) -> Clause:
-    return Clause("apposition", noun, name, "own", [], [], passive=False, negated=False)
+    clause = Clause("apposition", noun, name)
+    if tree.child(noun, "nmod:poss") is not None:
+        yield from of_attribute(passage, clause, noun, name)
+    else:
+        yield from _of_class(passage, clause, head, noun)
 
 
 def _rule(clause: Clause) -> str:

@@ -39,49 +39,39 @@ def repair(tree: Tree) -> None:
     """Mend what is certain: words that are one, verbs taken for nouns, dates of verbs."""
     for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
-    changed = _raise_from_parts(tree)
-    changed |= _free_verbs(tree)
-    changed |= _join_class_nouns(tree)
-    changed |= _hang_limits(tree)
-    changed |= _give_subjects(tree)
+    for mend in (_raise_from_parts, _free_verbs, _join_class_nouns, _hang_limits, _give_subjects):
+        mend(tree)
     for token, label in enumerate(tree.dep):
         if label == "nmod" and tree.pos[tree.head[token]] == "VERB" and tree.head[token] < token:
             tree.dep[token] = label = "obl"  # verbs have no attributes
         if label in ("nmod", "nmod:unmarked") and is_date(tree, token):
             verb = _verb_above(tree, tree.head[token])
             if verb is not None:
-                tree.head[token] = verb
-                tree.dep[token] = "obl"
-                changed = True
-    if changed:
-        tree.index()
+                tree.head[token], tree.dep[token] = verb, "obl"
+    tree.index()
 
 
-def _raise_from_parts(tree: Tree) -> bool:
+def _raise_from_parts(tree: Tree) -> None:
     """Hang on a noun what the parser hung on a part of it: "is an [analytics] platform"."""
-    changed = False
     for part, label in enumerate(tree.dep):
         noun = tree.head[part]
         if noun <= part or label not in PART_LABELS:
             continue
         borne = CLAUSE_BEARING if tree.child(part, "cop") is not None else BEARING
         moved = [c for c in tree.children[part] if c < part and tree.dep[c] in borne]
-        if not moved:
-            continue
         for child in moved:
             tree.head[child] = noun
-        changed = True
-        tree.index()
-    return changed
+        if moved:
+            tree.index()
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:
     """Yield the tokens of words with hyphens ("at-large"), dates, telephone numbers, and "3M"."""
     end = 0
     for token in range(1, len(tree.words) - 1):
-        if token >= end and tree.words[token] in HYPHENS and _touches(tree, token):
+        if token >= end and tree.words[token] in HYPHENS and tree.touches(token):
             end = token + 2
-            while end + 1 < len(tree.words) and tree.words[end] in HYPHENS and _touches(tree, end):
+            while end + 1 < len(tree.words) and tree.words[end] in HYPHENS and tree.touches(end):
                 end += 2
             yield token - 1, end
     if not any(map(str.isdigit, tree.text)):
@@ -95,17 +85,11 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
             yield first, last
 
 
-def _touches(tree: Tree, token: int) -> bool:
-    """Whether no space stands around a hyphen."""
-    before, behind = tree.end[token - 1], tree.start[token + 1]
-    return before == tree.start[token] and behind == tree.end[token]
-
-
 def _join(tree: Tree, first: int, last: int) -> None:
     """Make one phrase of tokens: the last part of a word with hyphens, or the top, heads it."""
     inside = range(first, last)
     hyphened = tree.words[first + 1] in HYPHENS
-    top = min(inside, key=lambda token: (_depth(tree, token), tree.dep[token] in FUNCTIONS))
+    top = min(inside, key=lambda token: (tree.depth(token), tree.dep[token] in FUNCTIONS))
     head = last - 1 if hyphened else top
     if head != top:
         # What is above the top is below none of the tokens, so no circle closes. The head takes
@@ -137,14 +121,6 @@ def _write_as_one(tree: Tree, first: int, verb: int) -> None:
         tree.words[part] = tree.lower[part] = ""
 
 
-def _depth(tree: Tree, token: int) -> int:
-    depth = 0
-    while tree.head[token] != token:
-        token = tree.head[token]
-        depth += 1
-    return depth
-
-
 def _hang(tree: Tree, token: int, head: int, label: str) -> None:
     """Hang a token elsewhere, unless that is below it."""
     above = head
@@ -154,9 +130,8 @@ def _hang(tree: Tree, token: int, head: int, label: str) -> None:
         tree.head[token], tree.dep[token] = head, label
 
 
-def _free_verbs(tree: Tree) -> bool:
+def _free_verbs(tree: Tree) -> None:
     """Make "defaults to", and a finite verb that hangs in a name, a predicate."""
-    changed = False
     for verb in range(1, len(tree.words) - 1):
         default = tree.lower[verb] == "defaults" and tree.lower[verb + 1] == "to"
         hidden = tree.tag[verb] == "VBZ" and (
@@ -182,16 +157,13 @@ def _free_verbs(tree: Tree) -> bool:
         tree.pos[verb], tree.tag[verb] = "VERB", "VBZ"
         tree.lemma[verb] = verb_lemma(tree.lower[verb], "VBZ")
         tree.index()
-        changed = True
-    return changed
 
 
-def _give_subjects(tree: Tree) -> bool:
+def _give_subjects(tree: Tree) -> None:
     """Make what stands before a finite verb its subject: "paid after a request has been checked".
 
     The parser took the conjunction for a preposition, and the verb for a second one of the first.
     """
-    changed = False
     for verb, label in enumerate(tree.dep):
         auxiliaries = [c for c in tree.children[verb] if tree.dep[c] in ("aux", "aux:pass")]
         first = min(auxiliaries, default=verb)
@@ -206,13 +178,10 @@ def _give_subjects(tree: Tree) -> bool:
             _hang(tree, noun, verb, "nsubj:pass" if tree.child(verb, "aux:pass") else "nsubj")
             _hang(tree, mark, verb, "mark")
             tree.dep[verb] = "advcl"
-            changed = True
-    return changed
 
 
-def _hang_limits(tree: Tree) -> bool:
+def _hang_limits(tree: Tree) -> None:
     """Hang "up to" and "no later than" on the number that they limit."""
-    changed = False
     for match in LIMIT.finditer(tree.text):
         first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
         if not 0 < last - first <= 3 or last >= len(tree.words):
@@ -231,14 +200,11 @@ def _hang_limits(tree: Tree) -> bool:
         step = tree.head[after]
         if tree.lower[after] in ("after", "before") and step > noun:
             _hang(tree, step, noun, "nmod")
-        changed = True
         tree.index()
-    return changed
 
 
-def _join_class_nouns(tree: Tree) -> bool:
+def _join_class_nouns(tree: Tree) -> None:
     """Hang "river" on "Danube" where the parser made the two one verb's arguments each."""
-    changed = False
     for noun in range(len(tree.words) - 1):
         name = noun + 1 + (tree.words[noun + 1] == ",")
         if name >= len(tree.words):
@@ -253,19 +219,13 @@ def _join_class_nouns(tree: Tree) -> bool:
             and tree.pos[name] == "PROPN"
             and tree.lower[noun] not in CALENDAR_NOUNS
         ):
-            if tree.words[noun + 1] == ",":
-                if tree.dep[noun] not in ("nsubj", "nsubj:pass"):
-                    continue  # "A, B and C"
+            if tree.words[noun + 1] != ",":
+                for child in tree.children[noun]:
+                    tree.head[child] = name
+                tree.head[noun], tree.dep[noun] = name, "nmod:desc"
+            elif tree.dep[noun] in ("nsubj", "nsubj:pass"):  # not "A, B and C"
                 tree.head[name], tree.dep[name] = noun, "appos"
-                changed = True
-                tree.index()
-                continue
-            for child in tree.children[noun]:
-                tree.head[child] = name
-            tree.head[noun], tree.dep[noun] = name, "nmod:desc"
-            changed = True
             tree.index()
-    return changed
 
 
 def is_date(tree: Tree, token: int) -> bool:

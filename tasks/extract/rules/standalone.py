@@ -113,7 +113,7 @@ def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
     followed = "".join(tree.words[name.last : name.last + 1])
     goes_on = followed[:1].isdigit() or followed in _POSSESSIVE
     whole = phrase == list(range(name.first, name.last)) and not goes_on
-    return name if whole and _opens(tree, passage, name) and is_sure(passage, name) else None
+    return name if whole and _opens(passage, name) and is_sure(passage, name) else None
 
 
 def _is_relative_behind_a_comma(tree: Tree, token: int) -> bool:
@@ -121,10 +121,10 @@ def _is_relative_behind_a_comma(tree: Tree, token: int) -> bool:
     return tree.dep[token] in ("acl:relcl", "acl") and first > 0 and tree.words[first - 1] == ","
 
 
-def _opens(tree: Tree, passage: ParsedPassage, name: NameSpan) -> bool:
+def _opens(passage: ParsedPassage, name: NameSpan) -> bool:
     """Whether a name opens its sentence, but for an article and a phrase with a comma."""
-    start, _ = passage.sentence_of(name.first)
-    first = name.first
+    tree, first = passage.tree, name.first
+    start, _ = passage.sentence_of(first)
     if first > start and tree.lower[first - 1] in ("the", "a", "an"):
         first -= 1
     before = first - start
@@ -147,11 +147,8 @@ def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
         return not tree.words[name.last - 1].islower()
     if any(c.isupper() for c in name.name[1:]):
         return True
-    if any(n.name == name.name and not _starts_sentence(passage, n) for n in passage.names):
+    starts = {start for start, _ in tree.sentences}
+    if any(n.name == name.name and n.first not in starts for n in passage.names):
         return True
     common = is_common(name.name) or is_common(name.name.removesuffix("s"))
     return tree.pos[name.first] == "PROPN" and not common and not _ABSTRACT.fullmatch(name.name)
-
-
-def _starts_sentence(passage: ParsedPassage, name: NameSpan) -> bool:
-    return any(name.first == start for start, _ in passage.tree.sentences)

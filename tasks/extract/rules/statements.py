@@ -17,7 +17,6 @@ from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
-    argument_phrase,
     conjuncts,
     phrase_without,
     without_determiner,
@@ -330,7 +329,7 @@ def _phrase(tree: Tree, complement: Complement) -> list[int]:
     if complement.role == "predicative":
         phrase = _predicate_phrase(tree, complement.head)
         return complement.marks + [t for t in phrase if t not in complement.marks]
-    phrase = argument_phrase(tree, complement.head)
+    phrase = phrase_without(tree, complement.head)
     return complement.marks + [t for t in phrase if t not in complement.marks]
 
 
@@ -351,8 +350,8 @@ def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement
         first, implied = inner, "is in"
     else:
         left = phrase_without(tree, first, OUTSIDE | SIDE_REMARKS | {"conj"})
-        arguments, implied = [left, argument_phrase(tree, second)], "is"
-    return _without_verb("apposition", second, first, arguments, implied)
+        arguments, implied = [left, phrase_without(tree, second)], "is"
+    return Statement("apposition", Clause("apposition", second, first), [], arguments, implied)
 
 
 def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None:
@@ -361,8 +360,7 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None
     own = set(tree.subtree(title))
     named = [t for t in phrase_without(tree, name, JOINED | SIDE_REMARKS) if t not in own]
     words = without_determiner(passage, phrase_without(tree, title, JOINED | SIDE_REMARKS))
-    arguments = [named, words]
-    return _without_verb("title", title, name, arguments, "is")
+    return Statement("title", Clause("apposition", title, name), [], [named, words], "is")
 
 
 def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement | None:
@@ -373,14 +371,7 @@ def _of_possession(passage: ParsedPassage, thing: int, owner: int) -> Statement 
     own = set(tree.subtree(owner))
     owned = [t for t in phrase_without(tree, thing, JOINED | SIDE_REMARKS) if t not in own]
     arguments = [phrase_without(tree, owner, OUTSIDE | SIDE_REMARKS), owned]
-    return _without_verb("possession", thing, owner, arguments, "has")
-
-
-def _without_verb(
-    rule: str, noun: int, subject: int, arguments: list[list[int]], implied: str
-) -> Statement:
-    clause = Clause("apposition", noun, subject, "own", [], [], passive=False, negated=False)
-    return Statement(rule, clause, [], arguments, implied=implied)
+    return Statement("possession", Clause("apposition", thing, owner), [], arguments, "has")
 
 
 OF_NOUNS = {"appos": _of_apposition, "nmod:desc": _of_title, "nmod:poss": _of_possession}

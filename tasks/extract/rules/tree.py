@@ -104,6 +104,18 @@ class Tree:
                 return child
         return None
 
+    def depth(self, token: int) -> int:
+        """Return how many tokens stand above a token."""
+        depth = 0
+        while self.head[token] != token:
+            token = self.head[token]
+            depth += 1
+        return depth
+
+    def touches(self, token: int) -> bool:
+        """Whether no space parts a token from those beside it."""
+        return self.end[token - 1] == self.start[token] and self.end[token] == self.start[token + 1]
+
     def subtree(self, token: int) -> list[int]:
         """Return a token and all below it in order."""
         tokens, waiting = [], [token]

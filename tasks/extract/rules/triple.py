@@ -1,7 +1,7 @@
 """A triple as the rules make it: what may stand at its ends, and the time for which it holds."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -325,12 +325,8 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
     called = call(passage, head)
     if called is None or called.named:
         return called
-    return _without_end(passage, called)
-
-
-def _without_end(passage: ParsedPassage, called: Called) -> Called | None:
-    """Drop a preposition at the end, whose noun the parser hung elsewhere."""
-    tree, tokens = passage.tree, called.tokens
+    tokens = called.tokens
+    # The parser hung the noun of a preposition at the end elsewhere.
     while tokens and tree.pos[tokens[-1]] in ("ADP", "DET", "CCONJ", "SCONJ", "PRON"):
         tokens = tokens[:-1]
     return replace(called, tokens=tokens, name=tree.join(tokens)) if tokens else None
@@ -348,6 +344,20 @@ def triple_of(
     ):
         value = parse_value(tail.name, "en")
     return RuleTriple(rule, head, relation, tail, tokens, clause, value=value)
+
+
+def triples_to(
+    nouns: Iterable[int],
+    rule: str,
+    passage: ParsedPassage,
+    clause: Clause,
+    head: Called,
+    relation: str,
+) -> Iterator[RuleTriple]:
+    """Yield a triple to each of the nouns that can be a tail."""
+    for tail in (tail_of(passage, noun) for noun in nouns):
+        if tail is not None:
+            yield triple_of(rule, passage, clause, head, relation, tail)
 
 
 PERIOD_MARKS = word_set("from since until till between through")
@@ -379,9 +389,8 @@ def with_period(
     for complement in clause.complements:
         if is_period(passage, complement):
             start, _ = tree.span(sorted([*complement.marks, complement.head]))
-            text = tree.text[
-                start : min(start + LONGEST_PERIOD, tree.end[tree.subtree(complement.head)[-1]])
-            ]
+            end = tree.end[tree.subtree(complement.head)[-1]]
+            text = tree.text[start : min(start + LONGEST_PERIOD, end)]
             periods = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
             valid = next(periods, valid)
     for triple in triples:

@@ -17,7 +17,14 @@ from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.relations import is_vague, relation_of
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
 from tasks.extract.rules.tree import Tree
-from tasks.extract.rules.triple import LONGEST_HEAD, RuleTriple, tail_of, tells_when, triple_of
+from tasks.extract.rules.triple import (
+    LONGEST_HEAD,
+    RuleTriple,
+    tail_of,
+    tells_when,
+    triple_of,
+    triples_to,
+)
 from tasks.text.english_words import verb_forms
 from tasks.text.languages import word_set
 
@@ -77,11 +84,8 @@ def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iter
     for verb in (verb for first in clauses for verb in conjuncts(tree, first)):
         thing, gerund = tree.child(verb, "obj"), verb_forms(tree.lemma[verb].lower(), "VBG")
         if tree.tag[verb] == "VB" and thing is not None and gerund:
-            for member in conjuncts(tree, thing):
-                tail = tail_of(passage, member)
-                if tail is not None:
-                    relation = f"allows {gerund[0]}"
-                    yield triple_of("object", passage, clause, head, relation, tail)
+            things, relation = conjuncts(tree, thing), f"allows {gerund[0]}"
+            yield from triples_to(things, "object", passage, clause, head, relation)
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
@@ -114,10 +118,8 @@ def _of_object(
     if is_vague(tree, clause, []) or tree.lower[main.head] in LIGHT or _goes_on(tree, clause):
         return
     relation = relation_of(tree, clause, main.marks, [])
-    for thing in conjuncts(tree, main.head):
-        tail = tail_of(passage, thing)
-        if tail is not None:
-            yield triple_of("object", passage, clause, head, relation, tail)
+    things = conjuncts(tree, main.head)
+    yield from triples_to(things, "object", passage, clause, head, relation)
 
 
 def _goes_on(tree: Tree, clause: Clause) -> bool:
@@ -143,14 +145,12 @@ def _of_oblique(
     if is_vague(tree, clause, complement.marks) and not between:
         return
     for thing in members(tree, complement.head, complement.marks):
-        tail = tail_of(passage, thing)
         if _is_bare_time(passage, thing):
             continue
         own = [c for c in tree.children[thing] if tree.dep[c] == "case" and c < thing]
         marks = own if thing != complement.head and own else complement.marks
-        if tail is not None:
-            relation = relation_of(tree, clause, marks, between)
-            yield triple_of("oblique", passage, clause, head, relation, tail)
+        relation = relation_of(tree, clause, marks, between)
+        yield from triples_to([thing], "oblique", passage, clause, head, relation)
 
 
 def _is_bare_time(passage: ParsedPassage, thing: int) -> bool:
@@ -185,11 +185,8 @@ def _of_possession(
                 if called is not None and called.named:
                     relation = f"has {tree.join(core)} {tree.lower[case]}"
                     yield triple_of("object", passage, clause, head, relation, called)
-        if tree.lower[case] != "of":
-            continue
-        value = tail_of(passage, child)
-        if value is not None:
-            yield triple_of("object", passage, clause, head, tree.join(core), value)
+        if tree.lower[case] == "of":
+            yield from triples_to([child], "object", passage, clause, head, tree.join(core))
 
 
 def of_enumeration(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:

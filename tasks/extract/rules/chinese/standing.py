@@ -22,24 +22,12 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.modality import PLAIN, Standing
+from tasks.text.languages import word_set
 
 # A clause of these is a fact with a note of how it is meant; of the others it is none.
 STATED = frozenset(["asserted", "required", "future", "possible", "reported"])
 ACCORDING = ("据", "根据", "按照", "依据")
-REPORTS = (
-    "报道",
-    "介绍",
-    "统计",
-    "透露",
-    "了解",
-    "消息",
-    "记载",
-    "称",
-    "估计",
-    "数据",
-    "预测",
-    "说",
-)
+REPORTS = tuple(word_set("报道 介绍 统计 透露 了解 消息 记载 称 估计 数据 预测 说"))
 # Before a comma these have what follows for their object.
 ANNOUNCING = frozenset(["提出", "宣布", "规定", "明确", "要求", "显示", "发现", "决定"])
 HEARSAY = frozenset(

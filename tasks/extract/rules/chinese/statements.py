@@ -83,7 +83,7 @@ def add_statement(
     equals = clause.verb in COPULAS or clause.verb.endswith("为")
     owned = equals and subject == attribute and len(names) == 1 and _can_own(names[0].text)
     if not subject or owned:
-        subject = "的".join(filter(None, (*_first(names), attribute)))
+        subject = "的".join(filter(None, (*(name.text for name in names[:1]), attribute)))
     rest = _own_object(clause.rest)
     stated = passage.text[rest[0].start : rest[-1].end] if rest else ""
     agent = None if clause.subject else clause.preposition("由")
@@ -263,10 +263,6 @@ def _is_sure(clause: Clause) -> bool:
 def _can_own(name: str) -> bool:
     """Whether a name is short and simple enough to be put before what is its: 甲公司|的总部."""
     return 0 < len(name) <= LONGEST_OWNER and "的" not in name
-
-
-def _first(names: list[TypedName]) -> list[str]:
-    return [name.text for name in names[:1]]
 
 
 def _tells_when(preposition: Preposition) -> bool:

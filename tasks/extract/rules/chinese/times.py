@@ -76,8 +76,5 @@ def is_when(phrase: Sequence[Token]) -> bool:
     counts = any(token.tag in ("time", "number", "m") for token in phrase)
     ends = phrase[-1].text in ENDS and len(phrase) > 1 and (counts or phrase[-1].text not in INSIDE)
     acts = any(token.tag == "v" for token in phrase[:-1])
-    return ends or bool(not acts and VERSION.search(text_of(phrase[-2:])) and _has_number(phrase))
-
-
-def _has_number(phrase: Sequence[Token]) -> bool:
-    return any(character.isdigit() for token in phrase for character in token.text)
+    version = not acts and VERSION.search(text_of(phrase[-2:]))
+    return ends or bool(version and any(map(str.isdigit, text_of(phrase))))
