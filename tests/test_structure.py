@@ -123,6 +123,17 @@ def test_the_structure_of_an_article(tmp_path: Path) -> None:
     ]
 
 
+def test_a_page_of_a_wiki_is_read_like_an_article(tmp_path: Path) -> None:
+    markup = (
+        "== Brest ==\nIt is a [[port]]<ref>A note.</ref><s> and old</s> in {{nowrap|France}}.\n"
+        "<pre>port = open()</pre>\n* moorings\n[[Category:Ports]]\n"
+    )
+    (tmp_path / "brest.mediawiki").write_text(markup)
+    read = read_one(tmp_path)
+    assert (read.title, read.metadata) == ("Brest", {"tags": ["Ports"]})
+    assert read.text == "## Brest\n\nIt is a port in France.\n\n- moorings"
+
+
 def test_tables_in_html_inside_markdown(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(HTML_TABLE)
     text = read_one(tmp_path).text

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     WIKI = "wiki"
+    WIKITEXT = "wikitext"
 
 
 # Files of many records are streamed, so the limit on file size does not hold for them.
@@ -34,7 +35,7 @@ _SUFFIXES = {
     "json": Kind.JSON, "jsonl": Kind.LINES, "ndjson": Kind.LINES,
     "csv": Kind.CSV, "tsv": Kind.CSV, "tab": Kind.CSV,
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
-    "xml": Kind.WIKI,
+    "xml": Kind.WIKI, "mediawiki": Kind.WIKITEXT,
 }  # fmt: skip
 _UNREAD = frozenset(
     {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "odt", "ods", "odp"}

@@ -11,7 +11,7 @@ _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.
 _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")
-_SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
+_SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,8}){1,2}$")
 _TOP_HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^(\S.{0,299})\n=={1,300}[ \t]*$", re.MULTILINE)
 _SEARCHED = 20_000  # characters from the start in which a title is looked for

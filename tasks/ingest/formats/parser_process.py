@@ -123,6 +123,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.CSV: records.parse_csv,
         Kind.PARQUET: records.parse_parquet,
         Kind.WIKI: wiki_dump.parse_wiki,
+        Kind.WIKITEXT: wiki_dump.parse_wikitext,
     }
     return parsers[kind]
 

@@ -1,14 +1,15 @@
-"""MediaWiki XML dumps: the current text of each article, page by page."""
+"""MediaWiki: dumps in XML, of which each article's current text is read, and single pages."""
 
 import hashlib
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
+from tasks.ingest.formats.cleaning import decode
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import safe_record
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText, refused, settle
-from tasks.ingest.formats.unpacking import decompress
+from tasks.ingest.formats.unpacking import decompress, read_whole
 from tasks.ingest.formats.wikitext import categories, plain_text
 
 _CHUNK = 1 << 16
@@ -68,6 +69,13 @@ class _Pages:
 def parse_wiki(file: BinaryIO, limits: Limits) -> Parsed:
     """Yield the articles of a dump (namespace 0, no redirects); versions are revision ids."""
     yield from settle(_articles(file, limits))
+
+
+def parse_wikitext(file: BinaryIO, limits: Limits) -> Parsed:
+    """Yield the text of one page that is a file of its own."""
+    markup = decode(read_whole(file, limits), limits.charset)
+    tags = {"tags": categories(markup)}
+    yield ParsedText(text=plain_text(markup), metadata=described(tags.items()))
 
 
 def _articles(file: BinaryIO, limits: Limits) -> Parsed:

@@ -8,7 +8,7 @@ from tasks.ingest.formats.markdown import Cell, one_line, table
 
 _DROPPED_TAGS = frozenset(
     {"ref", "references", "gallery", "math", "timeline", "syntaxhighlight", "source", "score"}
-    | {"imagemap", "templatedata", "style", "script"}
+    | {"imagemap", "templatedata", "style", "script", "pre", "del", "s", "strike"}
 )
 _DROPPED_LINKS = re.compile(
     r"^\s*:?(file|image|media|category|datei|bild|kategorie|fichier|catégorie|archivo|categoría"
