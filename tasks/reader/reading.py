@@ -77,7 +77,7 @@ def answer_from(
     if yes_or_no:
         return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
-    second = read(question, beyond, source, reader, options, READ_NEXT)
+    *_, second = readings(question, beyond, source, reader, options, READ_NEXT)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
@@ -135,56 +135,32 @@ def readings(
     most: Sequence[int] = READ,
 ) -> Iterator[Read]:
     """Yield the answers of the texts that say most of a question, of ever more of them."""
-    for rows in candidates(question, texts, source, reader, most):
-        yield _answers_of(question, texts, rows, source, reader, options)
-
-
-def read(
-    question: Question,
-    texts: list[Text],
-    source: Source,
-    reader: TrainedReader,
-    options: tuple[str, ...] = (),
-    most: Sequence[int] = READ,
-) -> Read:
-    """Return the answers of the texts that say most of a question, the likeliest first."""
-    *_, rows = candidates(question, texts, source, reader, most)
-    return _answers_of(question, texts, rows, source, reader, options)
-
-
-def _answers_of(
-    question: Question,
-    texts: list[Text],
-    rows: list[Candidate],
-    source: Source,
-    reader: TrainedReader,
-    options: tuple[str, ...],
-) -> Read:
     language, noun = question.language, question.expected_answer.noun
+    words = [text.words for text in texts]
+    known, described = cache(partial(source.likeness, question)), cache(source.description_of)
 
     def words_worth(row: Candidate) -> float:
-        answer = texts[row.span.text].words[row.span.start : row.span.end]
-        other_kind = OTHER_KIND if noun and _is_other(answer, noun, source) else 0.0
+        answer = words[row.span.text][row.span.start : row.span.end]
+        kind = described(answer.strip()) if noun else ""
+        other_kind = OTHER_KIND if kind and noun not in words_of(kind) else 0.0
         return reader.worth(row.span.margin, row.covered, language, "words") - other_kind
 
     def sentence_worth(row: Candidate) -> float:
         return reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
 
-    words = [text.words for text in texts]
-    spans = [(row.span, words_worth(row)) for row in rows]
-    answers = find_answers(question, words, spans, source.kinds_of, options)
-    stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
-    sentences = find_sentences(question, stated)
-    known = cache(partial(source.likeness, question))
-
     def likeness(answer: FoundAnswer) -> float | None:
         return known(_with_title(texts[answer.span.text], answer.span.start))
 
-    return Read(
-        texts,
-        with_probabilities(answers, reader, language, "words", likeness),
-        with_probabilities(sentences, reader, language, "sentence", likeness),
-    )
+    for rows in candidates(question, texts, source, reader, most):
+        spans = [(row.span, words_worth(row)) for row in rows]
+        answers = find_answers(question, words, spans, source.kinds_of, options)
+        stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
+        sentences = find_sentences(question, stated)
+        yield Read(
+            texts,
+            with_probabilities(answers, reader, language, "words", likeness),
+            with_probabilities(sentences, reader, language, "sentence", likeness),
+        )
 
 
 def _with_title(text: Text, start: int) -> str:
@@ -198,12 +174,6 @@ def _with_title(text: Text, start: int) -> str:
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
     return bool(answers) and answers[0].probability >= least
-
-
-def _is_other(answer: str, noun: str, source: Source) -> bool:
-    """Return whether a thing is described as something else than is asked for."""
-    described = source.description_of(answer.strip())
-    return bool(described) and noun not in words_of(described)
 
 
 def _sentence(read: Read) -> ReaderAnswer:
@@ -350,7 +320,7 @@ def _conclude(
 
 
 def _value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
-    reading = read(part, source.near(part), source, reader)
+    *_, reading = readings(part, source.near(part), source, reader)
     if not reading.answers:
         return None
     best = reading.answers[0]

@@ -28,7 +28,7 @@ from scipy.special import logsumexp
 from schemas.answers import Evidence
 from tasks.models.encoders.minilm import MiniLM
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
-from tasks.reader.reading import candidates, read
+from tasks.reader.reading import candidates, readings
 from tasks.reader.texts import Part, Text, pieces
 from tasks.reader.training.examples import Question as DataQuestion
 from tasks.reader.training.examples import all_questions, part_of
@@ -185,7 +185,7 @@ def judged(questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Uni
     """Return how the best answers to questions did."""
     results = []
     for row in questions:
-        reading = read(row.question, row.texts, source, reader)
+        *_, reading = readings(row.question, row.texts, source, reader)
         answers = reading.answers if unit == "words" else reading.sentences
         if answers:
             best = answers[0]
