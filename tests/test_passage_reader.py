@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from schemas.settings import EngineSettings
 from tasks.reader.comparison import find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
+from tasks.reader.whole import whole_span
 from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
@@ -28,6 +29,9 @@ TEXTS = {
     "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n"
     "- the kiosk\n\nThe ferry sails daily.",
     "Lighthouse": "The keepers of the lighthouse wrote down the weather every evening. " * 12,
+    "Bells": "The bell of the tower is rung by commands.\n\n```\nbell hour          # strike the "
+    "full hour\nbell quarter       # strike the quarter of an hour\nbell mute --until  # keep the "
+    "tower silent\n```",
     "长江": "长江是中国最长的河流，全长约6300公里。长江发源于青藏高原。",
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
@@ -83,6 +87,7 @@ def reader(edition: Edition) -> PassageReader:
             "Where are tickets for the ferry sold?",
             "Tickets for the ferry are sold at these places: the harbour office; the kiosk",
         ),
+        ("What does bell quarter do?", "bell quarter       # strike the quarter of an hour"),
         ("长江全长多少公里？", "约6300公里"),
         ("长江和黄河，哪一条更长？", "长江"),
         ("长江发源于哪里？", "长江发源于青藏高原。"),  # its words are less sure
@@ -136,6 +141,12 @@ def test_a_long_hostile_question_is_answered_in_time(reader: PassageReader) -> N
     began = time.process_time()
     reader.answer(analyse("Why " + "A or B, " * 20_000 + "?"))
     assert time.process_time() - began < 5
+
+
+def test_code_is_given_whole() -> None:
+    sentence = "Of all commands `bell fire --now` rouses the whole town."
+    start, end = whole_span(analyse("Which command rouses the town?"), sentence, (22, 26), [])
+    assert sentence[start:end] == "`bell fire --now`"
 
 
 @pytest.mark.parametrize(

@@ -229,3 +229,15 @@ def test_splitting_takes_little_longer_than_finding_the_blocks(almanac_data: Pat
 def seconds(run: Callable[[], object]) -> float:
     """Processor time of one run; the garbage of other tests is not collected meanwhile."""
     return timeit.timeit(run, timer=time.process_time, number=1)
+
+
+CODE = "```\n" + "\n".join(f"run step-{n} --fast   # what step {n} does. Then?" for n in range(9))
+
+
+@pytest.mark.parametrize(("budget", "passages"), [(160, 1), (40, 5)])
+def test_code_stays_together_and_else_is_cut_between_lines(budget: int, passages: int) -> None:
+    prose = "The steps of a run follow one another. " * 12
+    texts = [row["text"] for row in cut(f"{prose}\n\n{CODE}\n```\n", budget=budget)]
+    coded = [text for text in texts if "run step" in text]
+    assert "\n".join(coded).splitlines() == [*CODE.splitlines(), "```"]
+    assert len(coded) == passages

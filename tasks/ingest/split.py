@@ -29,6 +29,7 @@ _TOKEN = re.compile(
 )
 _WIDE_GAP = 24  # white-space characters that count as a token, so that no passage is mostly empty
 _CLAUSE = re.compile(r"[,;:，、；：—–][\"'”’」』]*|\s")
+_LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
 
 
@@ -62,9 +63,10 @@ def split(
 ) -> list[dict[str, Any]]:
     """Return the text's passages as rows of `SplitPassage`, in order, without overlaps.
 
-    A passage is a run of whole sentences under one heading with at most `budget` tokens; a longer
-    sentence is cut at clauses, else between words. Passages cover every sentence; headings are
-    not part of the text of a passage but stand in its column `headings`.
+    A passage is a run of whole sentences and blocks of code under one heading with at most `budget`
+    tokens. A longer sentence is cut at clauses, else between words, longer code between lines.
+    Passages cover every sentence; headings are not part of the text of a passage but stand in its
+    column `headings`.
     """
     version = splitter_version(budget)
     blocks = Blocks(text)
@@ -72,7 +74,7 @@ def split(
     rows = []
     for section in _sections(blocks.all, len(text), title):
         headings = _SEPARATOR.join(section.headings)
-        for start, end in _passages(text, section, language, budget):
+        for start, end in _passages(text, section, blocks, language, budget):
             passage = text[start:end]
             inside = blocks.between(start, end)
             rows.append(
@@ -124,11 +126,11 @@ def _names(path: list[tuple[int, str]], title: str) -> tuple[str, ...]:
 
 
 def _passages(
-    text: str, section: _Section, language: str, budget: int
+    text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans of a section's passages: sentences gathered while they fit."""
     start = end = used = 0
-    for unit_start, unit_end, tokens, opens in _units(text, section, language, budget):
+    for unit_start, unit_end, tokens, opens in _units(text, section, blocks, language, budget):
         # A new paragraph starts in the next passage when this one is already two thirds full.
         crowded = opens and used > budget * 2 // 3
         tokens += (unit_start - end) // _WIDE_GAP if used else 0
@@ -143,23 +145,46 @@ def _passages(
 
 
 def _units(
-    text: str, section: _Section, language: str, budget: int
+    text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield start, end and tokens of each sentence or part, and whether it opens a paragraph."""
-    body = text[section.start : section.end]
-    last = 0
-    for begin, stop in sentences(body, language):
-        sentence = body[begin:stop]
-        opens = "\n\n" in body[last:begin]
-        tokens = count_tokens(sentence)
+    """Yield start, end and tokens of each sentence, block of code or part of one.
+
+    The last value is whether it opens a paragraph.
+    """
+    last = section.start
+    for start, end in _sentences_and_code(text, section, blocks, language, budget):
+        opens = "\n\n" in text[last:start]
+        tokens = count_tokens(text[start:end])
         if tokens <= budget:
-            yield section.start + begin, section.start + stop, max(tokens, 1), opens
+            yield start, end, max(tokens, 1), opens
         else:
-            place = section.start + begin
-            for start, end in _cut(sentence, budget):
-                tokens = max(count_tokens(sentence[start:end]), 1)
-                yield place + start, place + end, tokens, opens and start == 0
-        last = stop
+            for begin, stop in _cut(text[start:end], budget):
+                tokens = max(count_tokens(text[start + begin : start + stop]), 1)
+                yield start + begin, start + stop, tokens, opens and begin == 0
+        last = end
+
+
+def _sentences_and_code(
+    text: str, section: _Section, blocks: Blocks, language: str, budget: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of sentences, and of blocks of code, whose lines are cut apart if need be."""
+    place = section.start
+    for block in blocks.between(section.start, section.end):
+        if block.kind is not BlockKind.CODE:
+            continue
+        start, end = section.start + block.start, section.start + block.end
+        yield from _sentences_between(text, place, start, language)
+        if count_tokens(text[start:end]) <= budget:
+            yield start, end
+        else:
+            yield from (line.span() for line in _LINE.finditer(text, start, end))
+        place = end
+    yield from _sentences_between(text, place, section.end, language)
+
+
+def _sentences_between(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    for begin, stop in sentences(text[start:end], language):
+        yield start + begin, start + stop
 
 
 def _cut(sentence: str, budget: int) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,7 @@
 """Answers questions from the passages of an edition and from what they state, with the sources."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
@@ -25,7 +26,7 @@ from tasks.reader.texts import (
 )
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.languages import language_of
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, Span, analyse
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
@@ -33,6 +34,10 @@ from warehouse.editions import DUCKDB_FILE, Edition
 ALIKE, WALKED = 8, 6  # passages that are read: by likeness, and by the graph
 FOLLOWED = 2  # passages about a name that a first round led to
 STATEMENTS = 12  # of the passages, nearest to the question
+_FENCED = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
+)
+_LINE = re.compile(r"\S[^\n]*")
 _VALUES = """
 with stating as (
     select distinct t.head_id, t.head, t.relation, t.tail, t.tail_id
@@ -142,10 +147,24 @@ def _as_said(stated: Stated, hit: Hit) -> Part:
 
 def _passage(hit: Hit) -> Text:
     text = hit.fields["text"]
-    spans = sentences(text, language_of(text))
+    spans = _sentences_and_lines(text)
     body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
     parts = (Part(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
     return Text(text, tuple(parts), _evidence(hit, 0, len(text)))
+
+
+def _sentences_and_lines(text: str) -> Iterator[Span]:
+    """Yield the spans of sentences, and of the lines of code, which end without marks."""
+    language, place = language_of(text), 0
+    for code in _FENCED.finditer(text):
+        yield from _moved(sentences(text[place : code.start()], language), place)
+        yield from (line.span() for line in _LINE.finditer(text, *code.span("code")))
+        place = code.end()
+    yield from _moved(sentences(text[place:], language), place)
+
+
+def _moved(spans: Iterable[Span], by: int) -> Iterator[Span]:
+    return ((start + by, end + by) for start, end in spans)
 
 
 def _introduction(hit: Hit) -> str:

@@ -14,19 +14,24 @@ _AFTER = re.compile(_JOIN, re.I)
 _BEFORE = re.compile(_JOIN + r"\Z", re.I)
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of|at|for)\s+", re.I)
 _PLACE = re.compile(r"(?:in|on|at|to|from|near)\s+(?:the\s+)?|the\s+", re.I)
+_CODE = re.compile(r"`[^`\n]+`")
 _YEAR = re.compile(r"\byear\b|年", re.I)
 
 
 def whole_span(question: Question, sentence: str, span: Span, names: Sequence[LinkedName]) -> Span:
     """Return the span of an answer within its sentence, with what belongs to it.
 
-    A part of a quantity, of a date or of a known name becomes the whole of it, and a name is
-    joined by those that are enumerated with it.
+    A part of a quantity, of a date, of a known name or of code becomes the whole of it, and a name
+    is joined by those that are enumerated with it.
     """
     expected = question.expected_answer
     if expected.form in ("number", "date"):
         return _value_span(question, sentence, span)
     spans = [(name.start, name.end) for name in names]
+    codes = (code.span() for code in _CODE.finditer(sentence))
+    for code in codes:
+        if code[0] <= span[0] and span[1] <= code[1]:
+            return code
     holding = [name for name in spans if name[0] <= span[0] and span[1] <= name[1]]
     if not holding:
         place = _PLACE.match(sentence, *span) if "place" in expected.kinds else None
