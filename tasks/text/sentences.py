@@ -48,6 +48,13 @@ _STARTERS = word_set(
     "many most some several such one two three what who where why how which then now today also "
     "another other only even according despite unlike instead thus meanwhile moreover"
 )
+# Chinese lines of one paragraph, and its breaks within sentences: lists and labels stay apart.
+PARAGRAPH = re.compile(r"(?:[^\n]+\n)+[^\n]+[。！？!?][”’」』）)]*(?=\s*$|\s*\n\s*\n)")
+APART = re.compile(
+    r"^(?:\s|[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：])",
+    re.M,
+)
+BREAK = re.compile(r"(?<![。！？!?：:；;\s])\n")
 
 
 def sentences(text: str, language: str = "und") -> list[tuple[int, int]]:
@@ -123,3 +130,8 @@ def _ends_at_period(before: str, following: str) -> bool:
 def _starts_sentence(following: str) -> bool:
     word = re.match(r"[^\W\d_]+", following)
     return bool(word) and word.group().lower() in _STARTERS  # type: ignore[union-attr]
+
+
+def without_breaks(text: str) -> str:
+    """Return a Chinese text with a space for each line break within a sentence."""
+    return PARAGRAPH.sub(lambda p: p[0] if APART.search(p[0]) else BREAK.sub(" ", p[0]), text)

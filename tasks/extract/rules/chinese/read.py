@@ -20,16 +20,11 @@ from tasks.extract.rules.chinese.naming import (
 )
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, LONGEST_TAIL, PassageReading, usable
 from tasks.extract.rules.chinese.script import as_written
-from tasks.extract.rules.chinese.tokens import (
-    SegmentedSentence,
-    Token,
-    read_sentences,
-    text_of,
-    without_breaks,
-)
+from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
 from tasks.extract.rules.guessed_kinds import kind_scores
 from tasks.extract.rules.layout import Record, lay_out
 from tasks.text.chinese_words import segmenter, simplified, tag_of
+from tasks.text.sentences import without_breaks
 
 LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")

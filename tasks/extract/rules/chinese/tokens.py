@@ -34,13 +34,6 @@ NUMBERING = re.compile(
     r"\s*(?:(?:第[零一二三四五六七八九十百\d]+[条章节款]|[（(][一二三四五六七八九十\d]+[）)]"
     r"|\d{1,2}[、．.](?=[^\d])|[一二三四五六七八九十]+、|[-*•])[ \t\u3000]*)?"
 )
-# Lines of one paragraph, and its breaks where the sentence goes on: lists and labels stay apart.
-PARAGRAPH = re.compile(r"(?:[^\n]+\n)+[^\n]+[。！？!?][”’」』）)]*(?=\s*$|\s*\n\s*\n)")
-APART = re.compile(
-    r"^(?:\s|[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：])",
-    re.M,
-)
-BREAK = re.compile(r"(?<![。！？!?：:；;\s])\n")
 WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
 LATIN = re.compile(
@@ -114,11 +107,6 @@ class SegmentedSentence:
     start: int
     end: int
     tokens: list[Token]
-
-
-def without_breaks(text: str) -> str:
-    """The text with a space for each line break within a sentence, as wrapped lines have them."""
-    return PARAGRAPH.sub(lambda p: p[0] if APART.search(p[0]) else BREAK.sub(" ", p[0]), text)
 
 
 def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
