@@ -456,3 +456,12 @@ def test_a_span_with_several_kinds_has_the_same_in_every_process(label: str, kin
     tree = tree_of(load_english()("Ulm met Bern ."))
     tree.names = [(0, 1, other) for other in dict.fromkeys((label, "PERSON", "LOC", "ORG"))]
     assert find_names(tree, "")[0].kind == kind
+
+
+def test_a_pronoun_goes_on_about_the_subject_before_it() -> None:
+    rows = read("The Harbour panel lists all boats. It is opened with the H key.").statements
+    assert ("It", "The Harbour panel") in {(row["subject"], row["subject_name"]) for row in rows}
+    rows = read("Shared decks save time. They are updated every week.").statements
+    assert ("They", "Shared decks") in {(row["subject"], row["subject_name"]) for row in rows}
+    rows = read("The tower is old. It takes time to climb the stairs.").statements
+    assert all(row["subject_name"] == "" for row in rows if row["subject"] == "It")

@@ -18,6 +18,8 @@ SECOND_PERSON = word_set("you your")
 COMPANY = word_set("company organization organisation firm")
 EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
+GROUPS = word_set("they these")
+FORMAL = word_set("take seem appear happen")  # it takes time to ...
 RECENT = 3  # sentences in which a noun's name stands
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
@@ -48,6 +50,7 @@ class _Resolver:
         self.called: defaultdict[str, set[str]] = defaultdict(set)
         self.named: dict[str, int] = {}  # where the last sentence with a name begins
         self.recent = [0] * RECENT  # where the last sentences begin
+        self.subject = -1  # of the last sentence, where it is a noun
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
@@ -68,6 +71,27 @@ class _Resolver:
             referent = self._called(word)
         if referent:
             passage.referents[token] = referent
+        elif self._goes_on(token):
+            passage.antecedents[token] = tree.phrase(tree.subtree(self.subject))
+
+    def _goes_on(self, token: int) -> bool:
+        """Whether a pronoun opens a sentence about the subject of the one before, by number."""
+        tree, subject = self.passage.tree, self.subject
+        if (
+            subject < 0
+            or tree.child(subject, "acl") is not None
+            or token != self.passage.sentence_of(token)[0]
+        ):
+            return False
+        if "\n\n" in tree.text[tree.end[token - 1] : tree.start[token]]:
+            return False
+        plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
+        main = tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT"
+        return (
+            main
+            and tree.lower[token] in (GROUPS if plural else ("it",))
+            and (plural or self._may_stand_for_a_thing(token))
+        )
 
     def _is_bare(self, token: int) -> bool:
         """Whether a noun is "the tower" and no more."""
@@ -96,7 +120,8 @@ class _Resolver:
             return tree.lower[token] != "it"
         start, _ = self.passage.sentence_of(token)
         head = tree.head[token]
-        formal = tree.pos[head] == "ADJ" and tree.child(head, *EXTRAPOSED) is not None
+        formal = tree.pos[head] in ("ADJ", "NOUN") or tree.lemma[head] in FORMAL
+        formal = formal and tree.child(head, *EXTRAPOSED) is not None
         return token == start and not formal
 
     def _person_before(self, token: int) -> str:
@@ -113,6 +138,13 @@ class _Resolver:
         """After a sentence, its main subject is who pronouns mean next."""
         self.recent = [*self.recent[1:], start]
         passage, tree = self.passage, self.passage.tree
+        roots = [t for t in range(start, end) if tree.dep[t] == "ROOT"]
+        main = tree.child(roots[0], *SUBJECTS) if roots else None
+        if main is None or main not in passage.antecedents:
+            names = [passage.entities[main].name] if main in passage.entities else []
+            person = any(passage.kind(name) == "person" for name in names)
+            thing = main is not None and tree.pos[main] in ("NOUN", "PROPN") and not person
+            self.subject = main if main is not None and thing else -1
         subjects = []
         for token in range(start, end):
             name = passage.entities.get(token)

@@ -32,7 +32,8 @@ class ParsedPassage:
 
     `referents` maps a pronoun's or a description's token ("he", "the film") to the name it
     stands for, `kinds` a name to its kind as far as the passage tells; `stated_kinds` holds the
-    names whose kind is no guess.
+    names whose kind is no guess. `antecedents` maps a pronoun that no name is sure for to the words
+    of a subject that its sentence goes on about.
     """
 
     row: dict[str, Any]
@@ -41,6 +42,7 @@ class ParsedPassage:
     title: str
     entities: dict[int, NameSpan] = field(default_factory=dict)
     referents: dict[int, str] = field(default_factory=dict)
+    antecedents: dict[int, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     stated_kinds: set[str] = field(default_factory=set)
 

@@ -137,7 +137,8 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
     standing = standing_of(passage, statement.clause)
     aside = (statement.time, statement.place)
     tokens = sorted({*statement.predicate, *(t for a in statement.arguments for t in a)})
-    name = " ".join(named.name.split()) if named else ""
+    meant = passage.antecedents.get(statement.clause.subject, "")
+    name = " ".join((named.name if named else meant).split())
     reader = statement.clause.subject_from == "implied"
     return {
         "subject": READER if reader else tree.phrase(subject),
