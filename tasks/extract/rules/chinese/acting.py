@@ -115,8 +115,17 @@ def _is_described(tokens: list[Token], position: int) -> bool:
 
 def is_verb(tokens: list[Token], position: int) -> bool:
     """Whether a token can be the clause's verb."""
-    token = tokens[position]
+    return _is_verb(tokens, position, predicate_at(tokens))
+
+
+def has_verb(tokens: list[Token], start: int, end: int) -> bool:
+    """Whether a token between two positions can be the clause's verb."""
     predicate = predicate_at(tokens)
+    return any(_is_verb(tokens, position, predicate) for position in range(start, end))
+
+
+def _is_verb(tokens: list[Token], position: int, predicate: int | None) -> bool:
+    token = tokens[position]
     if predicate is not None and position <= predicate:
         return position == predicate
     if token.text in COPULAS or token.tag == "v":
@@ -180,9 +189,8 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
                 return None  # 遵循基本的原则
             if predicate is not None and position <= predicate < end:
                 return None
-            later = range(end + 2, len(tokens))
-            has_verb = any(is_verb(tokens, i) for i in later)
-            return end if has_verb and tokens[end + 1].nominal else None
+            goes_on = tokens[end + 1].nominal and has_verb(tokens, end + 2, len(tokens))
+            return end if goes_on else None
     return None
 
 

@@ -11,6 +11,7 @@ from tasks.extract.rules.chinese.acting import (
     ASPECT,
     acts_first,
     described_end,
+    has_verb,
     is_of_name,
     is_owned,
     is_verb,
@@ -142,7 +143,7 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
         return True
     marks = [i for i in range(position + 1, len(tokens) - 1) if tokens[i].text == "的"]
     after = marks[-1] if marks else position
-    return any(is_verb(tokens, i) for i in range(after + 1, len(tokens)))
+    return has_verb(tokens, after + 1, len(tokens))
 
 
 def _lift_alias(clause: Clause) -> None:
@@ -265,7 +266,7 @@ def _is_named(tokens: list[Token], start: int, position: int) -> bool:
         return False
     if word in ACCORDING:
         named = tokens[position].text in GIVEN and position > start
-        return named and any(is_verb(after, i) for i in range(len(after)))
+        return named and has_verb(after, 0, len(after))
     return word in ("对", "对于") and any(token.text in LIGHT for token in after)
 
 
@@ -293,7 +294,7 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
             after = range(end + 1, len(tokens))
             return next((i for i in after if not _counts_time(tokens[i])), len(tokens))
         if tokens[end].text in WHILE and end + 1 < len(tokens):
-            return end + 1 if any(is_verb(tokens, i) for i in range(start, end)) else start
+            return end + 1 if has_verb(tokens, start, end) else start
     return start
 
 
@@ -306,7 +307,7 @@ def _modifies(tokens: list[Token], position: int) -> bool:
     """Whether a verb stands before a 的 in the same phrase, with another verb after it."""
     for end in range(position + 1, min(len(tokens) - 1, position + 8)):
         if tokens[end].text == "的":
-            return any(is_verb(tokens, i) for i in range(end + 1, len(tokens)))
+            return has_verb(tokens, end + 1, len(tokens))
         if tokens[end].text in ASPECT:
             return False
     return False

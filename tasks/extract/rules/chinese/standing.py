@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from tasks.extract.rules.chinese.acting import (
     ACTING,
     AUXILIARY,
+    has_verb,
     is_verb,
     predicate_at,
     relative_end,
@@ -57,7 +58,7 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
     for position, token in enumerate(tokens):
         if token.text in SAYING or token.text in BELIEVING:
             quoted = tokens[position + 1 :]
-            clausal = any(is_verb(quoted, i) for i in range(1, len(quoted)))
+            clausal = has_verb(quoted, 1, len(quoted))
             quotes = not quoted or (token.text != "表示" and clausal)
             named = position > 0 and any(t.nominal or t.tag[0] == "r" for t in tokens[:position])
             return (tokens[:position], quoted) if quotes and (named or not quoted) else None
@@ -130,7 +131,7 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
             return False  # 将西红柿洗净
         if token.text == "要" and relative_end(tokens, position) is not None:
             return False  # 要执行的操作有三种
-        return any(is_verb(tokens, i) for i in range(position + 1, len(tokens)))
+        return has_verb(tokens, position + 1, len(tokens))
     return False
 
 

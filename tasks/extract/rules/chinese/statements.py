@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.chinese.acting import SURE, is_owned, is_verb, predicate_at
+from tasks.extract.rules.chinese.acting import SURE, has_verb, is_owned, predicate_at
 from tasks.extract.rules.chinese.asides import split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
@@ -275,7 +275,7 @@ def _own_object(rest: list[Token]) -> list[Token]:
     """What the verb acts on, without the next verb that 并 begins."""
     for position in range(1, len(rest)):
         after = rest[position + 1 :]
-        if rest[position].text in NEXT and any(is_verb(after, i) for i in range(len(after))):
+        if rest[position].text in NEXT and has_verb(after, 0, len(after)):
             return rest[:position]
     return rest
 
