@@ -68,7 +68,6 @@ STAGES: dict[str, tuple[Any, str]] = {
     "first texts": (PassageReader, "near"),
     "their statements": (PassageReader, "_stated"),
     "second texts": (reading, "_beyond"),
-    "rounds": (reading, "read"),
     "sources": (asker, "with_documents"),
 }
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")

@@ -260,3 +260,9 @@ def test_learning_from_nothing_is_a_wrong_call(taught: Home, tmp_path: Path) -> 
         learn(taught, [path], "jsonl", PLAIN)
     assert sorted(taught.path.glob("learned/planner/films/*")) == kept
     assert load_settings(taught.path).engine.encoder == "none"
+
+
+def test_what_the_benchmark_of_asking_times_exists() -> None:
+    from benchmarks.asking import STAGES
+
+    assert all(callable(getattr(owner, name)) for owner, name in STAGES.values())
