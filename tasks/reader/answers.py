@@ -185,11 +185,13 @@ def with_probabilities(
     language: str,
     unit: Unit,
     likeness: Callable[[FoundAnswer], float | None] = lambda answer: None,
+    least: float = 0.0,
 ) -> list[FoundAnswer]:
     """Return answers, the likeliest first: by their worth and that of the best others.
 
-    The first is as likely as its `likeness` to the question says, too. To compare all of them
-    chose no better ones, and takes as long as reading.
+    The first is as likely as its `likeness` to the question says, too; where no likeness would
+    raise it to the probability `least`, it is not computed. To compare all of them chose no better
+    ones, and takes as long as reading.
     """
 
     def probable(answer: FoundAnswer, likeness: float | None) -> FoundAnswer:
@@ -199,7 +201,10 @@ def with_probabilities(
         return replace(answer, gap=gap, likeness=likeness, probability=probability)
 
     rows = sorted((probable(answer, None) for answer in answers), key=lambda a: -a.probability)
-    return [probable(answer, likeness(answer)) for answer in rows[:1]] + rows[1:]
+    for first in rows[:1]:
+        at_best = probable(first, 1.0)
+        rows[0] = at_best if at_best.probability < least else probable(first, likeness(first))
+    return rows
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

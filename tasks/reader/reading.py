@@ -5,9 +5,9 @@ are read after them, so that one window holds both (compare Xiong et al. 2021). 
 sure give way to a sentence that surely says the answer. Nothing more is read once one is sure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice, pairwise
 
 from schemas.answers import Evidence
@@ -42,13 +42,26 @@ OTHER_KIND = 3.0  # taken from the margin of what is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Read:
-    """Texts, the answers found in them, and the sentences that say one somewhere."""
+    """Texts, the answers found in them, and the sentences that say one somewhere.
+
+    How likely they are is computed when it is asked for: it takes an encoder.
+    """
 
     texts: list[Text]
-    answers: list[FoundAnswer]
-    sentences: list[FoundAnswer]
+    find_answers: Callable[[], list[FoundAnswer]]
+    find_sentences: Callable[[], list[FoundAnswer]]
+
+    @cached_property
+    def answers(self) -> list[FoundAnswer]:
+        """The answers, the likeliest first."""
+        return self.find_answers()
+
+    @cached_property
+    def sentences(self) -> list[FoundAnswer]:
+        """The sentences that say an answer somewhere, the likeliest first."""
+        return self.find_sentences()
 
     def part(self, answer: FoundAnswer) -> Part:
         """Return the sentence or fact in which an answer stands."""
@@ -69,7 +82,7 @@ def answer_from(
     yes_or_no = question.expected_answer.form == "yes"  # which nothing was trained to say
     whole = yes_or_no or not options
     sure = max(SURE, least)
-    for first in readings(question, source.near(question), source, reader, options):
+    for first in readings(question, source.near(question), source, reader, options, least=least):
         if not yes_or_no and _is_sure(first.answers, sure):
             return _given(question, first, source, least)
         if whole and _is_sure(first.sentences, sure):
@@ -77,7 +90,7 @@ def answer_from(
     if yes_or_no:
         return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
-    *_, second = readings(question, beyond, source, reader, options, READ_NEXT)
+    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, least)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
@@ -116,7 +129,7 @@ def candidates(
     order = sorted(range(len(texts)), key=lambda number: -shares[number])
     rows: list[Candidate] = []
     for begin, end in pairwise((0, *most)):
-        chosen = order[begin:end]
+        chosen = [number for number in order[begin:end] if coverage.may_answer(texts[number])]
         spans = reader.read(question.text, [texts[number].words for number in chosen])
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
@@ -133,8 +146,12 @@ def readings(
     reader: TrainedReader,
     options: tuple[str, ...] = (),
     most: Sequence[int] = READ,
+    least: float = 0.0,
 ) -> Iterator[Read]:
-    """Yield the answers of the texts that say most of a question, of ever more of them."""
+    """Yield the answers of the texts that say most of a question, of ever more of them.
+
+    Of answers that cannot have the probability `least`, only that is known.
+    """
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
     known, described = cache(partial(source.likeness, question)), cache(source.description_of)
@@ -151,16 +168,18 @@ def readings(
     def likeness(answer: FoundAnswer) -> float | None:
         return known(_with_title(texts[answer.span.text], answer.span.start))
 
-    for rows in candidates(question, texts, source, reader, most):
+    def answers_in(rows: list[Candidate]) -> list[FoundAnswer]:
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
+        return with_probabilities(answers, reader, language, "words", likeness, least)
+
+    def sentences_in(rows: list[Candidate]) -> list[FoundAnswer]:
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
         sentences = find_sentences(question, stated)
-        yield Read(
-            texts,
-            with_probabilities(answers, reader, language, "words", likeness),
-            with_probabilities(sentences, reader, language, "sentence", likeness),
-        )
+        return with_probabilities(sentences, reader, language, "sentence", likeness, least)
+
+    for rows in candidates(question, texts, source, reader, most):
+        yield Read(texts, partial(answers_in, rows), partial(sentences_in, rows))
 
 
 def _with_title(text: Text, start: int) -> str:
@@ -239,6 +258,10 @@ class _Coverage:
         stems = words_of(words, cut_chinese=self._cut)
         return sum(weight for word, weight in self._weights.items() if word in stems)
 
+    def may_answer(self, text: Text) -> bool:
+        """Return whether an answer in a text would be accepted."""
+        return any(self.adds(text.led, part) for part in text.parts)
+
     def adds(self, led: Part | None, part: Part) -> bool:
         """Return whether a part covers words that the sentence which led to it does not cover."""
         if led is None:
@@ -300,7 +323,7 @@ def _conclude(
     parts = comparison.parts if comparison and comparison.parts else same
     known: list[_Known] = []
     for part in parts:
-        value = _value(part, source, reader)
+        value = _value(part, source, reader, least)
         if value is None or value.probability < least:
             return None
         known.append(value)
@@ -319,8 +342,8 @@ def _conclude(
     return ReaderAnswer([answer], [value.evidence for value in known], probability=probability)
 
 
-def _value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
-    *_, reading = readings(part, source.near(part), source, reader)
+def _value(part: Question, source: Source, reader: TrainedReader, least: float) -> _Known | None:
+    *_, reading = readings(part, source.near(part), source, reader, least=least)
     if not reading.answers:
         return None
     best = reading.answers[0]

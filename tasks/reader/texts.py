@@ -1,7 +1,7 @@
 """What the reader reads: passages and facts in their words, with the places that state them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from schemas.answers import Evidence
@@ -136,12 +136,18 @@ def evidence_from(
     text: str, kind: str, place: Place | None, score: float, graph: str = "corpus"
 ) -> Evidence:
     """Return a supporting text as evidence, with the place where a document states it."""
+    score = round(score, 4)
+    if place is None:
+        return Evidence(text=text, kind=kind, graph=graph, score=score)
     return Evidence(
         text=text,
         kind=kind,
         graph=graph,
-        **(asdict(place) if place else {}),
-        score=round(score, 4),
+        document_id=place.document_id,
+        uri=place.uri,
+        span_start=place.span_start,
+        span_end=place.span_end,
+        score=score,
     )
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tasks.retrieval.words import EntityNameIndex, Name
 from tasks.text.languages import HAN
@@ -43,7 +44,7 @@ def _linked(text: str, spans: Iterable[Span], names: EntityNameIndex) -> list[Li
 
 
 def _bearers(text: str, names: EntityNameIndex) -> list[Name]:
-    for spelling in (text, _POSSESSIVE.sub("", text)):
+    for spelling in dict.fromkeys((text, _POSSESSIVE.sub("", text))):
         key = normalise_name(spelling)
         bearers = names.bearers(key) if key else []
         if bearers:
@@ -53,5 +54,9 @@ def _bearers(text: str, names: EntityNameIndex) -> list[Name]:
 
 def _is_proper(text: str) -> bool:
     """Tell whether a span looks like a name, not just like a capitalised function word."""
-    words = [word for word in text.split() if word.lower() not in FUNCTION_WORDS]
-    return bool(HAN.search(text)) or any(c.isupper() or c.isdigit() for w in words for c in w)
+    return bool(HAN.search(text)) or any(map(_is_proper_word, text.split()))
+
+
+@lru_cache(maxsize=1 << 14)  # a word stands in many spans
+def _is_proper_word(word: str) -> bool:
+    return word.lower() not in FUNCTION_WORDS and any(c.isupper() or c.isdigit() for c in word)

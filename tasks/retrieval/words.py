@@ -60,6 +60,10 @@ class EntityNameIndex:
 
     def bearers(self, key: str, limit: int = 20) -> list[Name]:
         """Return the entities with exactly this normalised name, most frequent bearer first."""
+        if not self._searcher.doc_freq(
+            "key", key
+        ):  # a search takes longer, and most spans are none
+            return []
         query = self._query.term_query(self._index.schema, "key", key, "basic")
         hits = self._searcher.search(query, limit, count=False).hits
         best: dict[int, float] = {}

@@ -9,7 +9,7 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -95,6 +95,9 @@ class TrainedReader:
         question_ids = load_tokenizer(self._folder).encode(question, add_special_tokens=False).ids
         tokens = tokens_of(texts, self._folder)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
+        parts.sort(
+            key=lambda part: part[1][0] - part[1][1]
+        )  # so that no thread ends with a long one
         with ThreadPoolExecutor(self._threads) as pool:
             read = pool.map(
                 lambda part: self._read(question_ids, part[0], tokens[part[0]], part[1]), parts
@@ -109,7 +112,8 @@ class TrainedReader:
     def worth(self, margin: float, covered: Covered, language: str, unit: Unit) -> float:
         """Return the margin of an answer with what is added for the words around it."""
         weights = self._weights[language][unit]
-        return margin + sum(weights[name] * value for name, value in asdict(covered).items())
+        near, around = weights["near"] * covered.near, weights["around"] * covered.around
+        return margin + (near + around + weights["title"] * covered.title)
 
     def probability(
         self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
