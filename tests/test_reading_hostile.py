@@ -147,6 +147,12 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
         "a.epub", make_book("&a9;", "<p>word", **{"OPS/book.opf": LAUGHS.decode()}),
         Reason.BAD_FORMAT,
     ),
+    "odt of nothing": ("a.odt", docx_of({"x": b""}), Reason.BAD_FORMAT),
+    "odt bomb": ("a.odt", docx_of({"content.xml": b"<a>" * 9_000_000}), Reason.TOO_EXPANDING),
+    "odt with an entity bomb": ("a.odt", docx_of({"content.xml": LAUGHS}), Reason.BAD_FORMAT),
+    "encrypted odt": (
+        "a.odt", docx_of({"META-INF/manifest.xml": b"<m><encryption-data/></m>"}), Reason.ENCRYPTED,
+    ),
     "xlsx with an entity bomb": ("a.xlsx", workbook_of(LAUGHS), Reason.BAD_FORMAT),
     "xlsx with endless rows": (
         "a.xlsx",
@@ -436,8 +442,8 @@ def test_hostile_repetition_is_read_in_linear_time(tmp_path: Path, text: str) ->
 
 # --- any bytes ----------------------------------------------------------------------------
 
-ENDINGS = ["txt", "md", "html", "pdf", "docx", "json", "jsonl", "csv", "tsv", "parquet", "xml",
-           "txt.gz", "xml.bz2", "gz", "nothing"]  # fmt: skip
+ENDINGS = ["txt", "md", "html", "pdf", "docx", "odt", "json", "jsonl", "csv", "tsv", "parquet",
+           "xml", "txt.gz", "xml.bz2", "gz", "nothing"]  # fmt: skip
 STARTS = [b"", b"%PDF-1.4\n", b"PK\x03\x04", b"\x1f\x8b\x08", b'{"text":', b"[{", b"PAR1",
           b"<html>", b"<mediawiki>", b"\xff\xfe", b"id,text\n", b"BZh9"]  # fmt: skip
 

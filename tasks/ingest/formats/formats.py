@@ -16,6 +16,7 @@ class Kind(StrEnum):
     SLIDES = "slides"
     WORKBOOK = "workbook"
     BOOK = "book"
+    OPENDOCUMENT = "opendocument"
     JSON = "json"
     LINES = "lines"
     CSV = "csv"
@@ -32,14 +33,13 @@ _SUFFIXES = {
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
     "docx": Kind.WORD, "pptx": Kind.SLIDES, "xlsx": Kind.WORKBOOK, "epub": Kind.BOOK,
+    "odt": Kind.OPENDOCUMENT, "ods": Kind.OPENDOCUMENT, "odp": Kind.OPENDOCUMENT,
     "json": Kind.JSON, "jsonl": Kind.LINES, "ndjson": Kind.LINES,
     "csv": Kind.CSV, "tsv": Kind.CSV, "tab": Kind.CSV,
     "parquet": Kind.PARQUET, "pq": Kind.PARQUET,
     "xml": Kind.WIKI, "mediawiki": Kind.WIKITEXT,
 }  # fmt: skip
-_UNREAD = frozenset(
-    {"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt", "odt", "ods", "odp"}
-)
+_UNREAD = frozenset({"zip", "tar", "tgz", "7z", "rar", "xz", "zst", "doc", "xls", "ppt"})
 _FIRST_BYTES = (
     (b"%PDF-", Kind.PDF),
     (b"PAR1", Kind.PARQUET),

@@ -19,7 +19,7 @@ _CORE_PROPERTIES = (
     "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 )
 _BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
-_HEADS = re.compile(r"[^\W_][^\n]{1,80}[^\s.;:：,!]")  # what may be a heading
+HEADS = re.compile(r"[^\W_][^\n]{1,80}[^\s.;:：,!]")  # what may be a heading
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _PROPERTIES = {
     "author": "author", "creator": "author", "created": "date", "modified": "modified",
@@ -40,10 +40,10 @@ def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
     import docx
 
     document = docx.Document(open_package(file, limits, "a Word document (docx)").fp)
-    text = _join([*_blocks(document.iter_inner_content()), *_footnotes(document)])
+    text = join_blocks([*_blocks(document.iter_inner_content()), *_footnotes(document)])
     properties = _core_properties(document.part.package)
     yield ParsedText(
-        title=getattr(properties, "title", "") or _first_heading(text),
+        title=getattr(properties, "title", "") or first_heading(text),
         text=text,
         metadata=_properties(properties),
     )
@@ -60,10 +60,10 @@ def parse_slides(file: BinaryIO, limits: Limits) -> Parsed:
             title = slide.shapes.title
             blocks += _shapes(slide.shapes, None if title is None else title.shape_id, 0)
         yield None
-    text = _join(blocks)
+    text = join_blocks(blocks)
     properties = _core_properties(show.part.package)
     yield ParsedText(
-        title=getattr(properties, "title", "") or _first_heading(text),
+        title=getattr(properties, "title", "") or first_heading(text),
         text=text,
         metadata=_properties(properties),
     )
@@ -94,7 +94,7 @@ def parse_workbook(file: BinaryIO, limits: Limits) -> Parsed:
             if length > 2 * limits.max_text_chars:
                 raise RefusalError(Reason.TOO_LONG, "Its text is too long.")
         if lines:
-            blocks += [f"## {_one_line(sheet.title)}", "\n".join(lines)]
+            blocks += [f"## {one_line(sheet.title)}", "\n".join(lines)]
     yield ParsedText(
         title=book.properties.title or "",
         text="\n\n".join(blocks),
@@ -130,10 +130,10 @@ def _shapes(shapes: Any, title_id: int | None, depth: int) -> Iterator[str]:
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes, title_id, depth + 1)
         elif getattr(shape, "has_table", False):
-            yield _table((cell.text for cell in row.cells) for row in shape.table.rows)
+            yield markdown_table((cell.text for cell in row.cells) for row in shape.table.rows)
         elif shape.has_text_frame:
             text = shape.text_frame.text.replace("\v", "\n").strip()
-            yield f"## {_one_line(text)}" if text and shape.shape_id == title_id else text
+            yield f"## {one_line(text)}" if text and shape.shape_id == title_id else text
 
 
 def _blocks(parts: Iterable[Any]) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _blocks(parts: Iterable[Any]) -> Iterator[str]:
             for cell in (cell for row in rows for cell in row):
                 yield from _blocks(_Cell(cell, part).iter_inner_content())
         else:
-            yield _table(map(_words_of_cell, row) for row in rows)
+            yield markdown_table(map(_words_of_cell, row) for row in rows)
 
 
 def _paragraph(paragraph: Any) -> str:
@@ -164,12 +164,12 @@ def _paragraph(paragraph: Any) -> str:
         return ""
     heading = _HEADING.match(style)
     if heading or style == "Title":
-        return f"{'#' * (min(int(heading[1]), 6) if heading else 1)} {_one_line(text)}"
+        return f"{'#' * (min(int(heading[1]), 6) if heading else 1)} {one_line(text)}"
     if "Quote" in style:
         return "> " + text.replace("\n", "\n> ")
     level = paragraph._p.find(f"{_WORD}pPr/{_WORD}numPr/{_WORD}ilvl")
     if not style.startswith("List") and level is None:
-        bold = style != "Caption" and _HEADS.fullmatch(text) and _is_bold(paragraph)
+        bold = style != "Caption" and HEADS.fullmatch(text) and _is_bold(paragraph)
         return f"### {text}" if bold else _BULLET.sub("- ", text)
     depth = int(style[-1]) - 1 if style[-1:].isdecimal() else 0
     if level is not None and (level.get(f"{_WORD}val") or "").isdecimal():
@@ -192,7 +192,7 @@ def _footnotes(document: Any) -> Iterator[str]:
     for relation in document.part.rels.values():
         if relation.reltype == RELATIONSHIP_TYPE.FOOTNOTES and not relation.is_external:
             for note in parse_xml(relation.target_part.blob).iter(f"{_WORD}footnote"):
-                words = _one_line(" ".join(map(_words, note.iter(f"{_WORD}p"))))
+                words = one_line(" ".join(map(_words, note.iter(f"{_WORD}p"))))
                 if words and note.get(f"{_WORD}type") in (None, "normal"):
                     yield f"[^{note.get(f'{_WORD}id')}]: {words}"
 
@@ -225,7 +225,7 @@ def _is_seen(element: Any, paragraph: Any) -> bool:
     return True
 
 
-def _table(rows: Iterable[Iterable[str]]) -> str:
+def markdown_table(rows: Iterable[Iterable[str]]) -> str:
     """Return a table as Markdown; its first row with words is the header."""
     lines = [line for row in rows if (line := _row(row))]
     if lines:
@@ -235,7 +235,7 @@ def _table(rows: Iterable[Iterable[str]]) -> str:
 
 def _row(cells: Iterable[str]) -> str:
     """Return a row of a Markdown table; an empty string if all cells are empty."""
-    words = [_one_line(cell).replace("|", "/") for cell in cells]
+    words = [one_line(cell).replace("|", "/") for cell in cells]
     return f"| {' | '.join(words)} |" if any(words) else ""
 
 
@@ -263,16 +263,18 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return the words of a text with single spaces."""
     return " ".join(text.split())
 
 
-def _first_heading(text: str) -> str:
+def first_heading(text: str) -> str:
+    """Return the first heading of a Markdown text, without its marks; else an empty string."""
     heading = re.search(r"^#{1,6} (.+)$", text, re.MULTILINE)
     return heading[1] if heading else ""
 
 
-def _join(blocks: Iterable[str]) -> str:
+def join_blocks(blocks: Iterable[str]) -> str:
     """Join the blocks with blank lines, but the items of a list with newlines."""
     text = "\n\n".join(block for block in blocks if block)
     return re.sub(r"(?m)(^ *- .*)\n\n(?= *- )", r"\1\n", text)

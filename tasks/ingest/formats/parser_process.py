@@ -109,7 +109,15 @@ def _parsed(kind: Kind, file: Any, limits: Limits, seconds: float) -> Parsed:
 
 
 def _parser_of(kind: Kind) -> Parser:
-    from tasks.ingest.formats import epub, office, pdf, records, webpage, wiki_dump
+    from tasks.ingest.formats import (
+        epub,
+        office,
+        opendocument,
+        pdf,
+        records,
+        webpage,
+        wiki_dump,
+    )
 
     parsers: dict[Kind, Parser] = {
         Kind.WEB: webpage.parse_webpage,
@@ -118,6 +126,7 @@ def _parser_of(kind: Kind) -> Parser:
         Kind.SLIDES: office.parse_slides,
         Kind.WORKBOOK: office.parse_workbook,
         Kind.BOOK: epub.parse_book,
+        Kind.OPENDOCUMENT: opendocument.parse_opendocument,
         Kind.JSON: records.parse_json,
         Kind.LINES: records.parse_lines,
         Kind.CSV: records.parse_csv,
