@@ -103,8 +103,8 @@ class _Facts(NamedThings):
         stated = one_text(self._stated(question))
         return [*texts, stated] if stated else texts
 
-    def about(self, name: str, asked: str) -> list[Text]:
-        return self._texts(self.look_up([name]), analyse(asked))
+    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
+        return [self._texts(self.look_up([name]), analyse(asked)) for name, asked in names]
 
     def values_beside(self, part: Part, answer: str) -> list[str]:
         alike = normalise_name(part.value) in normalise_name(answer) if part.relation else False

@@ -98,12 +98,17 @@ class PassageReader(NamedThings):
             texts += [(hit, text)] if text else []
         return [piece for hit, text in texts for piece in pieces(text, _introduction(hit))]
 
-    def about(self, name: str, asked: str) -> list[Text]:
-        """Return the passages about a name that are most like what is asked."""
-        hits = self._searcher.alike(analyse(f"{asked} {name}"), FOLLOWED)
-        titled = self._searcher.about(name)
-        hits += [titled] if titled else []
-        return list({hit.row: _passage(hit) for hit in hits}.values())
+    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
+        """Return the passages about each name that are most like what is asked of it."""
+        questions = [analyse(f"{asked} {name}") for name, asked in names]
+        self._searcher.encode(questions)
+        texts = []
+        for question, (name, _) in zip(questions, names, strict=True):
+            hits = self._searcher.alike(question, FOLLOWED)
+            titled = self._searcher.about(name)
+            hits += [titled] if titled else []
+            texts.append(list({hit.row: _passage(hit) for hit in hits}.values()))
+        return texts
 
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return all values of a relation for which a sentence states an answer."""

@@ -289,10 +289,16 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
         if not words_of(name.text) <= known
     }
     texts = []
-    for name, part in islice(reversed(pairs.items()), NAMES):
+    followed = list(islice(reversed(pairs.items()), NAMES))
+    open_words = []
+    for _, part in followed:
         covered = words_of(part.evidence.text)
-        open_ = " ".join(content[a:b] for a, b, word in stems_of(content) if word not in covered)
-        for text in source.about(name, open_):
+        words = (content[a:b] for a, b, word in stems_of(content) if word not in covered)
+        open_words.append(" ".join(words))
+    names = [name for name, _ in followed]
+    about = source.about(list(zip(names, open_words, strict=True)))
+    for (_, part), found in zip(followed, about, strict=True):
+        for text in found:
             others = [other for other in text.parts if other.evidence.text != part.evidence.text]
             text = replace(text, parts=tuple(others))
             texts += pieces(text, part.evidence.text, part)

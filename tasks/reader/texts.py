@@ -59,8 +59,8 @@ class Source(Protocol):
         """Return the texts that may answer a question, the most alike first."""
         ...
 
-    def about(self, name: str, asked: str) -> list[Text]:
-        """Return texts about a name that may say what is asked."""
+    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
+        """Return texts about each name that may say what is asked: pairs of a name and words."""
         ...
 
     def names_in(self, text: str) -> Sequence[LinkedName]:

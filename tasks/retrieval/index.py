@@ -15,6 +15,7 @@ Texts are numbered with the passages first, then the notes: descriptions, then a
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +52,29 @@ def build_index(
     passages = write_passage_texts(edition, folder / "passages.arrow")
     notes = write_note_texts(edition, folder / "notes.arrow")
     write_statements(edition, folder / "statements.arrow")
-    _index_words(folder / "words" / "passages", _columns(passages, "title", "headings", "text"))
-    _index_words(folder / "words" / "notes", _columns(notes, "entity", "aspect", "text"))
     entities = _entity_rows(edition)
     names = EntityNames.read(edition, entities)
-    _index_names(folder / "words" / "names", names)
-    build_passage_graph(edition, passages, entities, names).save(folder / "graph.npz")
-    if encoder or chinese_encoder:
-        meanings = [*map(_passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
-        chinese = np.array([is_chinese(text) for text in meanings], bool)
-        if encoder:
-            _write_vectors(folder, "vectors", meanings, np.flatnonzero(~chinese), encoder)
-        if chinese_encoder:
-            _write_vectors(
-                folder, "chinese_vectors", meanings, np.flatnonzero(chinese), chinese_encoder
-            )
+    with ThreadPoolExecutor(3) as beside:  # the word indexes mostly wait for the disk
+        words = folder / "words"
+        passage_rows = _columns(passages, "title", "headings", "text")
+        note_rows = _columns(notes, "entity", "aspect", "text")
+        indexed = [
+            beside.submit(_index_words, words / "passages", passage_rows),
+            beside.submit(_index_words, words / "notes", note_rows),
+            beside.submit(_index_names, words / "names", names),
+        ]
+        build_passage_graph(edition, passages, entities, names).save(folder / "graph.npz")
+        if encoder or chinese_encoder:
+            texts = [*map(_passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
+            chinese = np.array([is_chinese(text) for text in texts], bool)
+            if encoder:
+                _write_vectors(folder, "vectors", texts, np.flatnonzero(~chinese), encoder)
+            if chinese_encoder:
+                _write_vectors(
+                    folder, "chinese_vectors", texts, np.flatnonzero(chinese), chinese_encoder
+                )
+        for one in indexed:
+            one.result()
     about = {
         "encoder": encoder.id if encoder else None,
         "chinese_encoder": chinese_encoder.id if chinese_encoder else None,

@@ -24,6 +24,7 @@ CANDIDATES = 1000  # texts with the best word scores
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
+ENCODED = 8  # questions whose vectors are kept
 KEPT = 200_000  # vectors, of which a copy is kept that is compared faster (300 MB)
 
 
@@ -95,6 +96,13 @@ class Searcher:
     def names_in(self, text: str) -> list[LinkedName]:
         """Return the names of entities in a text."""
         return link_names(analyse(text), self.names)
+
+    def encode(self, questions: Sequence[Question]) -> None:
+        """Encode questions that will be asked; together it takes less time than one by one."""
+        for name, dense in self._dense.items():
+            chinese = name == "chinese_vectors"
+            if dense:
+                dense.encode([q.text for q in questions if q.is_chinese == chinese])
 
     def passages(
         self, question: Question, k: int = 8, names: Sequence[LinkedName] | None = None
@@ -209,7 +217,7 @@ class _Vectors:
 
     def __init__(self, vectors: np.ndarray, rows: np.ndarray, encoder: Encoder) -> None:
         self._vectors, self._rows, self._encoder = vectors, rows, encoder
-        self._latest: tuple[str, np.ndarray] | None = None
+        self._encoded: dict[str, np.ndarray] = {}  # of the latest questions
 
     def likeness(self, question: str, first: int, end: int) -> np.ndarray:
         """Return the cosine of the question with each row from first to end; 0 without a vector."""
@@ -226,11 +234,18 @@ class _Vectors:
         """Return the cosine of a question and a text."""
         return float(self._query(question) @ self._encoder.encode([text])[0])
 
+    def encode(self, questions: list[str]) -> None:
+        """Encode questions; the vectors of the latest are kept."""
+        new = [text for text in dict.fromkeys(questions) if text not in self._encoded]
+        vectors = self._encoder.encode(new)
+        while len(self._encoded) + len(new) > ENCODED and self._encoded:
+            del self._encoded[next(iter(self._encoded))]
+        self._encoded.update(zip(new, vectors, strict=True))
+
     def _query(self, question: str) -> np.ndarray:
-        """Return the vector of a question; the latest is kept."""
-        if self._latest is None or self._latest[0] != question:
-            self._latest = question, self._encoder.encode([question])[0]
-        return self._latest[1]
+        if question not in self._encoded:
+            self.encode([question])
+        return self._encoded[question]
 
     @cached_property
     def _single(self) -> np.ndarray:

@@ -86,7 +86,7 @@ class MiniLM:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return float32 (texts, 384); texts beyond 256 tokens count by their beginning."""
-        if len(texts) < 2 * self._threads:
+        if len(texts) < 2:
             return np.array([self._encode_one(text) for text in texts]).reshape(-1, WIDTH)
         with ThreadPoolExecutor(self._threads) as pool:
             return np.array(list(pool.map(self._encode_one, texts)))

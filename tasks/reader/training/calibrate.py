@@ -124,9 +124,9 @@ class Contexts:
         kept = [*first, *chosen][:PASSAGES]
         return [piece for text in kept for piece in pieces(_text(text), self.titles[text])]
 
-    def about(self, name: str, asked: str) -> list[Text]:
+    def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
         """Return nothing: names are not known here."""
-        return []
+        return [[] for _ in names]
 
     def names_in(self, text: str) -> Sequence[LinkedName]:
         """Return nothing."""
