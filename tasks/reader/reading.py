@@ -32,7 +32,7 @@ from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
 READ = (3, 5)  # texts of a first round, those that say most of the question: at once, and in all
-READ_NEXT = (4,)  # those of a second round
+READ_NEXT = (2,)  # those of a second round
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
