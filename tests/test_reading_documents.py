@@ -50,6 +50,35 @@ def test_title_of_a_pdf_is_no_random_line(
     assert read_one(tmp_path).title == expected
 
 
+def test_numbered_sections_of_a_pdf_are_headings_and_items_are_none(tmp_path: Path) -> None:
+    lines = [
+        "1. Origins",
+        "Orr Bridge was built in 1921.",
+        "2. Orr Bridge",
+        "Orr Bridge spans the Tave.",
+    ]
+    steps = [
+        "2.1 Repairs",
+        "Workers took these steps:",
+        "1. Close the road",
+        "2. Lift the deck",
+        "3. Dry the ropes",
+        "It took a year.",
+        "3. Tolls",
+        "Carts paid a penny.",
+    ]
+    (tmp_path / "bridge.pdf").write_bytes(make_pdf(lines, steps))
+    text = read_one(tmp_path).text
+    headings = [line for line in text.split("\n") if line.startswith("#")]
+    assert headings == ["## 1. Origins", "## 2. Orr Bridge", "### 2.1 Repairs", "## 3. Tolls"]
+    assert "\n\n## 2. Orr Bridge\n\nOrr Bridge spans" in text
+
+    (tmp_path / "bridge.pdf").write_bytes(
+        make_pdf(["1. Close the road", "2. Lift the deck", "Wait."])
+    )
+    assert "#" not in read_one(tmp_path).text
+
+
 def test_slides(tmp_path: Path) -> None:
     import pptx
     from pptx.util import Inches

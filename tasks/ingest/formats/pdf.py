@@ -4,6 +4,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.cleaning import clean, clean_line
@@ -33,6 +34,9 @@ _PAGE = re.compile(
 )
 # A short line between a sentence's end and another sentence.
 _HEADING_LINE = re.compile(r"(?<=[.!?])\n([A-Z0-9][^\n.!?:;,]{2,60})\n(?=[A-Z])")
+# "3.2 Data types": a section's number and its title.
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.? ([A-Z][^\n]{2,90}[^\s.,;:])")
+_FEWEST_SECTIONS = 3
 _BULLET = re.compile(r"(?m)^[ \t]*[•●▪■◦‣⁃\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
 _STARTS_ITEM = re.compile(r"- \S|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)\]] ")
 _NUMBER = re.compile(r"[(+\-–−]?[$€£]?\d[\d.,:/]*%?\)?|[-–—*.]{1,3}|n\.?a\.?", re.IGNORECASE)
@@ -73,7 +77,7 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
         if length > limits.max_text_chars:
             break
         yield None
-    text, starts = _joined(_without_running_heads(pages))
+    text, starts = _joined(_with_headings(_without_running_heads(pages)))
     yield ParsedText(
         title=_title_of_metadata(reader) or letters.title(),
         text=text,
@@ -172,6 +176,37 @@ def _edges(page: list[str]) -> list[str]:
 def _shape(line: str) -> str:
     """Return a line without what differs from page to page."""
     return re.sub(r"\d+", "#", one_line(line))
+
+
+def _with_headings(pages: list[str]) -> list[str]:
+    """Return the pages with the numbered titles of sections as headings.
+
+    Sections count on through the document and have text below them; the items of a list begin with
+    one again, or follow each other at once.
+    """
+    lines = [page.split("\n") for page in pages]
+    places = [(page, place) for page, of in enumerate(lines) for place in range(len(of))]
+    last: tuple[int, ...] = (0,)
+    listed = -1  # the last number that counted no section
+    headings: dict[tuple[int, int], int] = {}
+    for (page, place), after in pairwise([*places, (0, 0)]):
+        match = _NUMBERED.fullmatch(lines[page][place].strip())
+        if match is None:
+            continue
+        number = tuple(map(int, match[1].split(".")))
+        below = lines[after[0]][after[1]]
+        next_number = _NUMBERED.match(below)
+        starts_text = below[:1].isupper() and not next_number
+        starts_part = next_number is not None and next_number[1].startswith(f"{match[1]}.")
+        in_order = number in [(*last[:n], last[n] + 1) for n in range(len(last))] + [(*last, 1)]
+        if in_order and (starts_text or starts_part) and number != (listed + 1,):
+            headings[page, place] = len(number)
+            last, listed = number, -1
+        elif len(number) == 1:
+            listed = number[0]
+    for (page, place), depth in headings.items() if len(headings) >= _FEWEST_SECTIONS else ():
+        lines[page][place] = f"\n{'#' * (depth + 1)} {lines[page][place].strip()}\n"
+    return ["\n".join(page).strip("\n") for page in lines]
 
 
 def _in_paragraphs(page: str) -> str:
