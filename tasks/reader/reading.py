@@ -94,11 +94,11 @@ def answer_from(
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
-        return _sentence(first)
+        return _sentence(max((first, second), key=_sentence_probability))
     for reading in (first, second):
         if _is_sure(reading.answers, least):
             return _given(question, reading, source, least)
-    return _nothing(first)
+    return _sentence(second) if whole and _is_sure(second.sentences, least) else _nothing(first)
 
 
 def _nothing(read: Read) -> ReaderAnswer:
@@ -193,6 +193,10 @@ def _with_title(text: Text, start: int) -> str:
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
     return bool(answers) and answers[0].probability >= least
+
+
+def _sentence_probability(read: Read) -> float:
+    return read.sentences[0].probability if read.sentences else 0.0
 
 
 def _sentence(read: Read) -> ReaderAnswer:
