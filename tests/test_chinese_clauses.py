@@ -179,3 +179,17 @@ def test_a_foreign_name_is_that_of_the_whole_quotation() -> None:
     found = triples(quoted + "该软件有两种许可 (Copyleft, Permissive)。", "")
     named = {(name, other) for name, relation, other in found if relation == "外文名"}
     assert named == {("走向世界的年轻人", "Young People towards the World")}
+
+
+@pytest.mark.parametrize(
+    ("text", "aliases"),
+    [
+        ("灯塔协会（字幕软件可打开）在白水县。", []),  # 字 is a label, 字幕 is a word
+        ("李泽宇（字海山）在白水县。", [("李泽宇", "海山")]),
+        ("手册支持以下海图标识（ChartID）。", [("海图标识", "ChartID")]),
+    ],
+)
+def test_parentheses_name_what_stands_before_them(
+    text: str, aliases: list[tuple[str, str]]
+) -> None:
+    assert [(a["name"], a["alias"]) for a in extract(text, "报告").aliases] == aliases

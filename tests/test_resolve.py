@@ -464,7 +464,10 @@ def names_of(*names: str, kind: str = "organisation") -> set[str]:
     return set(run(rows, stated).aliases["alias"].to_pylist())
 
 
-@pytest.mark.parametrize("form", ["Inc", "Market", "Fish-Market Nets", "Fish Market Net"])
+@pytest.mark.parametrize(
+    "form",
+    ["Inc", "Market", "Fish-Market Nets", "Fish Market Net", "Fish Mar- ket Nets", "Nets (Fish"],
+)
 def test_what_spells_or_cuts_a_name_is_no_other_name(form: str) -> None:
     assert names_of("Fish Market Nets", form) == {"Fish Market Nets"}
 

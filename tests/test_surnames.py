@@ -44,3 +44,17 @@ def test_no_guess_contradicts_what_texts_state_of_a_name_of_several_words() -> N
     resolution = run(rows)
     assert len(set(ids(resolution).values())) == 1
     assert [entity["kind"] for entity in resolution.entities.to_pylist()] == ["person"]
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Secretary of Trade Ann Moret", "Secretary"),  # an office that several have
+        ("Moret and Tal", "Moret"),
+        ("Supports Moret", "Moret"),  # a verb before a name
+        ("Charting Moret", "Moret"),
+    ],
+)
+def test_what_is_no_name_of_one_person_has_no_surname(name: str, short: str) -> None:
+    rows = [mention("d", name, "person"), mention("d", short, "person", mentions=9)]
+    assert len(set(ids(run(rows)).values())) == 2

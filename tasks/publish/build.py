@@ -151,6 +151,7 @@ def _derive(
 ) -> "Decisions":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""
     from tasks.publish.apply_ontology import check_fit, with_stated_kinds
+    from tasks.publish.bylines import without_bylines
     from tasks.publish.capitalised_words import capitalised_words
     from tasks.publish.relation_names import name_relations, new_names
     from tasks.publish.resolve.entities import resolve
@@ -190,7 +191,8 @@ def _derive(
     derivation.hand_over("assignment", resolution.assignment)
     entities = with_stated_kinds(derivation, resolution.entities, recipe.ontology)
     derivation.hand_over("resolved_entities", entities)
-    derivation.hand_over("entity_aliases", resolution.aliases)
+    derivation.hand_over("entity_aliases", resolution.aliases)  # read by the next line
+    derivation.hand_over("entity_aliases", without_bylines(derivation, resolution.aliases))
     derivation.hand_over("new_redirects", resolution.redirects)
     derivation.hand_over("single_valued", _single_valued(recipe.ontology))
     derivation.step("relations")

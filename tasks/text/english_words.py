@@ -28,6 +28,13 @@ def is_base_verb(word: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
+def is_inflected_verb(word: str) -> bool:
+    """Whether a word in lower case is a verb's form other than its base (designing, supports)."""
+    lemmas = _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
+    return bool(lemmas) and word not in lemmas
+
+
+@lru_cache(maxsize=1 << 14)
 def is_never_noun(word: str) -> bool:
     """Whether a word in lower case is a verb's form and nothing else (apply, not visit)."""
     return _dictionary().getAllLemmas(word).keys() == {"VERB"}

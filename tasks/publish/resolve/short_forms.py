@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tasks.publish.resolve.local_entities import Unit, kinds_clash
-from tasks.text.english_words import is_word
+from tasks.text.english_words import is_inflected_verb, is_word
 from tasks.text.names import (
     LEGAL_FORMS,
     MINOR_WORDS,
@@ -18,7 +18,7 @@ from tasks.text.names import (
 )
 
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
-_REST = re.compile(r",| of | and ")  # ends a person's name proper
+_REST = re.compile(r",| of ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
 _ISSUE = re.compile(r"\d{5,}|\d+\W\d+\W\d+")  # a date tells issues apart, not namesakes
 _MAX_PARTS = 6  # parts of a person's name
@@ -58,7 +58,8 @@ def _bare(unit: Unit) -> str:
 @lru_cache(maxsize=1 << 16)
 def _without_rest(name: str) -> str:
     name, _ = disambiguator(name)
-    return strip_titles(_REST.split(name)[0] or name)
+    bare = _REST.split(name)[0] or name
+    return strip_titles(name if is_word(bare.lower()) else bare)  # Secretary of State Ann Lee
 
 
 def forms_listed(unit: Unit) -> list[str]:
@@ -102,12 +103,19 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
 
 
 def _is_full_name(parts: list[str]) -> bool:
-    """Tell whether these may be given name and surname, not hepatitis B, a list or Rome Rome."""
+    """Tell whether these may be given name and surname.
+
+    Hepatitis B, a list, Rome Rome, Lewis and Clark and Supports Julia are none.
+    """
     ends = parts[:1] + parts[-1:]
     heavy = [part for part in parts if not part[0].islower()]
     distinct = len(set(heavy)) == len(heavy)
     whole = all(len(part) > 1 and not part[0].islower() for part in ends)
-    return len(parts) > 1 and whole and distinct and len(heavy) <= _MOST_CAPITALS
+    opener = parts[0].lower()
+    begun = opener.endswith(("ing", "s")) and is_inflected_verb(opener)
+    several = not {"and", "of"}.isdisjoint(parts)
+    few = len(parts) > 1 and len(heavy) <= _MOST_CAPITALS
+    return few and whole and distinct and not (begun or several)
 
 
 def without_legal_form(norm: str) -> str:

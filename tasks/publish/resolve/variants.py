@@ -16,6 +16,8 @@ _SEVERAL = 2
 _MANY = 3  # documents
 _RARELY = 8  # times as often as other names with its end is one that has no rival
 _STATE = "中华人民共和国"  # before names of its laws and offices that are the same without it
+# Broken at a line's end ("Open- Harbour"), at a bracket or behind a note's sign.
+_DEBRIS = re.compile(r"\w- \w|[(（][^)）]*$|[¹²³]|(?<=[a-z])\.$")
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
 
 
@@ -166,13 +168,15 @@ def _written(sense: Sense) -> str:
 def is_other_name(form: str, name: str, kind: str) -> bool:
     """Tell whether a form is the name itself or another one of what is called so.
 
-    It is none if it differs in spelling or number alone, or is a legal form or one plain word of a
-    longer name ("Program"); of a person, if it has a title or more words around the name, or lacks
-    the last of several.
+    It is none if it differs in spelling or number alone, is debris, or is a legal form or one plain
+    word of a longer name ("Program"); of a person, if it has a title or more words around the name,
+    or lacks the last of several.
     """
     if form == name:
         return True
     norm, own = normalise_name(form), normalise_name(name)
+    if _DEBRIS.search(form) and not (kind == "person" and form[-1] == "."):  # King Jr.
+        return False
     if norm == own or norm in LEGAL_FORMS or norm in (f"{own}s", own.removesuffix("s")):
         return False
     if kind == "person":

@@ -2,17 +2,18 @@
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import dropwhile, groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
+from tasks.text.chinese_words import STOP_WORDS
 from tasks.text.values import parse_value
 
 # "Alan Turing" after a name is its other spelling, without a word that says so.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
-LABELS = sorted(ALIAS_RELATIONS | LANGUAGES, key=len, reverse=True)
+LABELS = ALIAS_RELATIONS | LANGUAGES
 
 
 BREAKS = frozenset("，,；;：:")
@@ -79,11 +80,16 @@ def _named(before: list[Token]) -> list[Token]:
     start = len(before)
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
-    run = before[start:]
+    run = list(dropwhile(_points, before[start:]))
     cut = start and len(before[start - 1].text) == 1 and before[start - 1].tag in CUT
     if cut or (run and run[0].tag in ("m", "q", "vn", "v")):
         return []
     return run if len(run) > 1 or (run and is_name(run)) else []
+
+
+def _points(token: Token) -> bool:
+    """Whether a word before a name only says which is meant: 以下, 该, 所有."""
+    return token.tag in ("f", "r") or token.text in STOP_WORDS
 
 
 def _read_part(
@@ -94,12 +100,18 @@ def _read_part(
     if len(part) == 1 and part[0].value is not None and part[0].value.is_date:
         _read_life(passage, name, part[0], span)
         return
-    label = next((label for label in LABELS if text.startswith(label)), "")
+    label = _label(part)
     rest = text.removeprefix(label).lstrip("：:为是 ")
     if label and rest:
         passage.other_name(name, label, rest, span)
     elif LATIN_NAME.fullmatch(text) and not name.text.isascii():
         passage.other_name(name, "外文名", text, span)
+
+
+def _label(part: list[Token]) -> str:
+    """Return the words before another name, if whole tokens are one: 字, but not that of 字幕."""
+    starts = (text_of(part[:end]).lstrip("：:") for end in range(len(part), 0, -1))
+    return next((start for start in starts if start in LABELS), "")
 
 
 def _read_life(
