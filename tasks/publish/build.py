@@ -191,7 +191,6 @@ def _derive(
     derivation.hand_over("assignment", resolution.assignment)
     entities = with_stated_kinds(derivation, resolution.entities, recipe.ontology)
     derivation.hand_over("resolved_entities", entities)
-    derivation.hand_over("entity_aliases", resolution.aliases)  # read by the next line
     derivation.hand_over("entity_aliases", without_bylines(derivation, resolution.aliases))
     derivation.hand_over("new_redirects", resolution.redirects)
     derivation.hand_over("single_valued", _single_valued(recipe.ontology))

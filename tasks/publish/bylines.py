@@ -20,6 +20,7 @@ _MOST_SHARED = 0.5
 
 def without_bylines(derivation: Derivation, aliases: pa.Table) -> pa.Table:
     """Return the table of aliases without names by which no text speaks of their person."""
+    derivation.hand_over("possible_aliases", aliases)
     derivation.step("alias_uses")
     unfit = {
         (row["alias"], row["entity_id"])

@@ -4,7 +4,7 @@
 create table alias_uses as
 with wanted as (
     select a.alias, a.entity_id, e.name, a.weight,
-    from entity_aliases a join resolved_entities e using (entity_id)
+    from possible_aliases a join resolved_entities e using (entity_id)
     where e.kind = 'person' and a.alias <> e.name
 ),
 texts as (
