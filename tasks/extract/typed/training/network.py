@@ -72,14 +72,9 @@ class TypedNetwork(nn.Module):
         self.dropout = nn.Dropout(0.15)
         self.relation.bias.data[PAIR] = -3.0
 
-    def encode(
-        self, batch: list[Marked], below: list[Tensor] | None = None
-    ) -> list[tuple[Tensor, Tensor]]:
-        """Return each text's states, and how its mentions attend (heads, mentions, tokens).
-
-        `below` are the states under the last layer, if they are known.
-        """
-        start = below or [torch.from_numpy(text.states) for text in batch]
+    def encode(self, batch: list[Marked]) -> list[tuple[Tensor, Tensor]]:
+        """Return each text's states, and how its mentions attend (heads, mentions, tokens)."""
+        start = [torch.from_numpy(text.states) for text in batch]
         longest = max(map(len, start))
         states = torch.zeros(len(batch), longest, WIDTH)
         closed = torch.full((len(batch), longest), -1e9)
@@ -87,7 +82,7 @@ class TypedNetwork(nn.Module):
             states[row, : len(rows)] = rows.float()
             closed[row, : len(rows)] = 0.0
         attention = states
-        for layer in self.layers[-1:] if below else self.layers:
+        for layer in self.layers:
             states, attention = layer(states, closed)
         encoded = []
         for row, text in enumerate(batch):

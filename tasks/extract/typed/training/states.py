@@ -93,7 +93,6 @@ class Loaded:
         ends = np.cumsum(lengths)
         self.examples, self._every = examples, every
         self._encoded: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self._under: dict[int, torch.Tensor] = {}
         self._ranges = list(zip(ends - lengths, ends, strict=True))
         self.mentions = [
             token_mentions(example, places[start:end])
@@ -110,8 +109,7 @@ class Loaded:
     ) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Return what the upper layers make of texts; before they are tuned this is kept."""
         if tuned:
-            below = [self._below(network, n, row) for n, row in zip(numbers, rows, strict=True)]
-            return network.encode(rows, below)
+            return network.encode(rows)
         new = [(n, row) for n, row in zip(numbers, rows, strict=True) if n not in self._encoded]
         if new:
             network.layers.eval()
@@ -120,18 +118,6 @@ class Loaded:
                     self._encoded[n] = both[0].half(), both[1].half()
             network.layers.train()
         return [(self._encoded[n][0].float(), self._encoded[n][1].float()) for n in numbers]
-
-    def _below(self, network: TypedNetwork, number: int, row: Marked) -> torch.Tensor:
-        """Return the states under the last layer, which is the only one that is tuned."""
-        if number not in self._under:
-            length = len(row.states)
-            states = torch.from_numpy(row.states).float()[None]
-            with torch.no_grad():
-                for layer in network.layers[:-1]:
-                    layer.eval()
-                    states, _ = layer(states, torch.zeros(1, length))
-            self._under[number] = states[0].half()
-        return self._under[number]
 
     def marked(self, number: int, share: float = 1.0) -> Marked:
         """Return one example for the network."""

@@ -148,9 +148,7 @@ def train(options: argparse.Namespace) -> None:
     usable = [n for n in usable if len(pairs_of(examples[n], loaded.mentions[n], 1.0))]
     documents = [n for n in usable if examples[n].universe == "redocred"]
     sentences = [n for n in usable if examples[n].universe != "redocred"]
-    for layer in network.layers[:-1]:
-        layer.requires_grad_(False)  # noqa: FBT003
-    upper = list(network.layers[-1].parameters())
+    upper = list(network.layers.parameters())
     own = {id(parameter) for parameter in upper}
     own.add(id(network.features.weight))
     head = [p for p in network.parameters() if p.requires_grad and id(p) not in own]
@@ -162,7 +160,7 @@ def train(options: argparse.Namespace) -> None:
         ],
         weight_decay=0.01,
     )
-    rates = [group["lr"] for group in optimizer.param_groups]
+    rates = [group["lr"] * options.rate for group in optimizer.param_groups]
     print(len(knowledge.relations), "relations", len(documents), len(sentences), flush=True)
     started, step, rounds = time.monotonic(), 0, 0
     queue: list[list[int]] = []
@@ -229,7 +227,8 @@ def save(network: TypedNetwork, knowledge: Knowledge, vectors: torch.Tensor, fol
     weights["vectors"] = network.relation(vectors) + weights.pop("own")
     halves = {name: value.detach().half().contiguous() for name, value in weights.items()}
     save_file(halves, str(folder / "model.safetensors"))
-    relations = json.dumps({"relations": knowledge.relations})
+    uncalibrated = {"slope": 1.0, "intercepts": {"any": 0.0}}
+    relations = json.dumps({"relations": knowledge.relations, **uncalibrated})
     (folder / "relations.json").write_text(relations + "\n", "utf-8")
 
 
@@ -328,6 +327,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--cache", type=Path, help="Where states of the lower layers are kept.")
     options.add_argument("--start", type=Path, help="A folder whose weights are trained on.")
+    options.add_argument("--rate", type=float, default=1.0, help="Share of the learning rates.")
     options.add_argument("--minutes", type=float, default=25.0)
     options.add_argument("--threads", type=int, default=2)
     train(options.parse_args())
