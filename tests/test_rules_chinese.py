@@ -93,6 +93,7 @@ a verb inside a noun | 统计局 | 统计局为收集统计资料的政府部门
 how it is done | 中国 | 中国将坚定不移扩大消费市场。 | 中国,扩大,消费市场
 origin before | 周宜辰 | 周宜辰，彰化县秀水乡人，擅长标枪。 | 周宜辰,擅长,标枪
 first verb says when | 莫言 | 莫言出生时名为管谟业，1981年发表小说。 | 莫言,名为,管谟业
+something new without 一 | 王小波 | 王小波是个幽默的作家。 | 王小波,是,幽默的作家
 """
 
 
@@ -119,6 +120,12 @@ def test_words_stay_whole_where_no_subject_is_known() -> None:
     assert {"默认", "颜色", "坐标轴", "位于"} <= {token.text for token in sentence.tokens}
 
 
+def test_signs_at_its_end_belong_to_a_latin_name() -> None:
+    sentence, *_ = read_sentences("C++、F#和TV+都有，复制按Ctrl+C键。", [""])
+    latin = [token.text for token in sentence.tokens if token.tag == "latin"]
+    assert latin == ["C++", "F#", "TV+", "Ctrl", "C"]
+
+
 # why it states nothing | title | text
 SILENT = """
 negation | 王选 | 王选没有出国留学。
@@ -143,6 +150,7 @@ noun after a phrase | 北京 | 平舆县在欧美市场的订单下降50%。
 relative clause in a phrase | 北京 | 主席在开幕式上发表的讲话具有意义。
 verb cut short | 折线图 | 折线图到容器底部。
 pointing | 天坛 | 天坛是这种建筑。
+not only | 茶 | 茶已不仅仅是传统的饮料。
 fragment | 脏矩形 | 脏矩形渲染技术只更新变化的部分。
 long quotation | 鲁迅 | 朋友写道：“鲁迅是中国的作家，鲁迅是绍兴人，鲁迅是我的老师和朋友。”
 """

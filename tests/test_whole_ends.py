@@ -98,6 +98,12 @@ def test_rows_are_about_the_first_column_whose_names_do_not_recur():
         assert TABLE[record.start : record.end] == record.value
 
 
+def test_a_row_is_not_about_a_question():
+    rows = "| Topic | Minute |\n| --- | --- |\n| Why now? | 12 |\n| Costs | 20 |\n"
+    records = lay_out({"text": f"{rows}\n- **What does it cost?**: 30 dollars\n", "blocks": None})
+    assert [record.subject for record in records.records] == ["Costs"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["> **Note** {}", "> [!TIP]\n> {}", "- **Warning:** {}", "*Important*: {}", "Note: {}"],

@@ -61,6 +61,7 @@ _SUPPOSED_LEAD = re.compile(
 _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be a name alone
+_ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
 _KEY_COLUMNS = 2  # of the first so many one tells what rows are about
 _LISTED = re.compile(r"[,，、;；]\s*\S")
@@ -206,7 +207,8 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
         label = words_of(block.lead).text.strip()
-        if _is_value(value) and len(label.encode()) > 1 and not CLAUSE.search(value):
+        names = len(label.encode()) > 1 and not label.endswith(_ASKED)
+        if names and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
 
 
@@ -256,8 +258,13 @@ def _is_subject(name: str) -> bool:
 
 
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
-    """Yield the cells of a row under their headers, one value per line of a cell."""
+    """Yield the cells of a row under their headers, one value per line of a cell.
+
+    A question names nothing that its row could be about.
+    """
     subject = words_of(cells[key][0]).text.strip()
+    if subject.endswith(_ASKED):
+        return
     for column, (header, (cell, start, _)) in enumerate(zip(headers, cells, strict=False)):
         place = start
         for line in _LINE_BREAK.split(cell) if column != key and header else ():

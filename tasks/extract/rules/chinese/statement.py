@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.acting import is_verb
 from tasks.extract.rules.chinese.clauses import Clause
-from tasks.extract.rules.chinese.lexicon import AND, INDEFINITE
+from tasks.extract.rules.chinese.lexicon import AND, CLASSIFIERS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token
@@ -19,8 +19,8 @@ def words(tokens: list[Token]) -> str:
 
 
 def without_indefinite(part: list[Token]) -> list[Token]:
-    """A phrase without its 一种, 一个."""
-    while len(part) > 1 and part[0].text in INDEFINITE:
+    """A phrase without its 一种, 一个, 个."""
+    while len(part) > 1 and (part[0].text in INDEFINITE or part[0].text in CLASSIFIERS):
         part = part[2:] if part[0].text == "一" and part[1].tag == "q" else part[1:]
     while part and (part[-1].tag in ("c", "u", "y", "x") and part[-1].text != "之一"):
         part = part[:-1]

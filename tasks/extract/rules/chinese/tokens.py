@@ -39,6 +39,7 @@ QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」�
 LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
     r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
+    r"(?:\+\+|[+#](?![A-Za-z0-9+#]))?"  # C++, but Ctrl and C in Ctrl+C
 )
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
