@@ -207,11 +207,14 @@ def test_sentences_cover_all_but_white_space(text: str, language: str) -> None:
     ids=lambda text: repr(text[:6]),
 )  # fmt: skip
 def test_hostile_repetition_takes_linear_time(text: str) -> None:
-    passages = cut(text)
-    quarter = min(seconds(lambda: cut(text[: len(text) // 4])) for _ in range(3))
-    whole = min(seconds(lambda: cut(text)) for _ in range(3))
-    assert whole < 8 * max(quarter, 0.05)  # 4 if linear, 16 if quadratic
-    assert all(len(passage["text"]) < 20_000 for passage in passages)
+    assert any(grows_linearly(text) for _ in range(3))
+    assert all(len(passage["text"]) < 20_000 for passage in cut(text))
+
+
+def grows_linearly(text: str) -> bool:
+    """Whether a text takes less than eight times its quarter: 4 if linear, 16 if quadratic."""
+    quarter = seconds(lambda: cut(text[: len(text) // 4]))
+    return seconds(lambda: cut(text)) < 8 * max(quarter, 0.05)
 
 
 def test_splitting_takes_little_longer_than_finding_the_blocks(almanac_data: Path) -> None:

@@ -1,5 +1,7 @@
 """Which words of a Chinese clause act: its predicate, and verbs that describe or lead to it."""
 
+from collections.abc import Iterator
+
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     CLAUSAL,
@@ -118,10 +120,15 @@ def is_verb(tokens: list[Token], position: int) -> bool:
     return _is_verb(tokens, position, predicate_at(tokens))
 
 
+def verb_positions(tokens: list[Token], start: int, end: int) -> Iterator[int]:
+    """Yield where between two positions tokens stand that can be the clause's verb."""
+    predicate = predicate_at(tokens)
+    return (place for place in range(start, end) if _is_verb(tokens, place, predicate))
+
+
 def has_verb(tokens: list[Token], start: int, end: int) -> bool:
     """Whether a token between two positions can be the clause's verb."""
-    predicate = predicate_at(tokens)
-    return any(_is_verb(tokens, position, predicate) for position in range(start, end))
+    return next(verb_positions(tokens, start, end), None) is not None
 
 
 def _is_verb(tokens: list[Token], position: int, predicate: int | None) -> bool:

@@ -17,6 +17,7 @@ from tasks.extract.rules.chinese.acting import (
     is_verb,
     predicate_at,
     relative_end,
+    verb_positions,
     while_end,
 )
 from tasks.extract.rules.chinese.lexicon import (
@@ -315,6 +316,7 @@ def _modifies(tokens: list[Token], position: int) -> bool:
 
 def _take_nominal(clause: Clause, position: int) -> int:
     tokens = clause.tokens
+    verbs = frozenset(verb_positions(tokens, position + 1, len(tokens)))
     end = position
     while end < len(tokens):
         token = tokens[end]
@@ -326,11 +328,7 @@ def _take_nominal(clause: Clause, position: int) -> int:
             token.nominal or token.tag[0] == "r" or token.text in ("等", "·", "-") or owned
         ):
             break
-        if (
-            token.tag == "d"
-            or _is_manner(tokens, end)
-            or (end > position and is_verb(tokens, end) and not (joins or owned))
-        ):
+        if token.tag == "d" or _is_manner(tokens, end) or (end in verbs and not (joins or owned)):
             break
         # A number after nouns is what the clause says of them (面积 | 16410平方公里), but counts
         # what is theirs before another noun (北京市 | 六个 | 地区).

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 
-from tasks.extract.rules.chinese.acting import is_verb
+from tasks.extract.rules.chinese.acting import has_verb
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, parse_clause
 from tasks.extract.rules.chinese.copulas import state_copula, state_measure
@@ -364,8 +364,8 @@ def _leads(thread: Thread, clause: Clause, meant: list[Token]) -> bool:
     """Whether a clause only leads to the next: 税务部门应当按照规定，…; notes its subject."""
     if clause.second or not clause.subject or not is_nominal(clause.subject) or clause.lost:
         return False
-    unread = MODALITY_OF_WORD.get(clause.verb) == "required" and not any(
-        is_verb(clause.rest, i) for i in range(len(clause.rest))
+    unread = MODALITY_OF_WORD.get(clause.verb) == "required" and not has_verb(
+        clause.rest, 0, len(clause.rest)
     )
     if clause.verb and not unread:
         return False

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tasks.extract.rules.chinese.acting import is_verb
+from tasks.extract.rules.chinese.acting import verb_positions
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import AND, CLASSIFIERS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
@@ -34,8 +34,8 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
 
     A verb before a 的 belongs to the object, unless the first verb makes its object act (`pivot`).
     """
-    for position in range(1, len(rest)):
-        if not is_verb(rest, position) or rest[position - 1].text in ("的", *AND):
+    for position in verb_positions(rest, 1, len(rest)):
+        if rest[position - 1].text in ("的", *AND):
             continue
         if pivot or not any(token.text == "的" for token in rest[position:]):
             return rest[:position], rest[position:]
