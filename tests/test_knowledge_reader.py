@@ -72,6 +72,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
     build_index(folder, None)
     with GraphFolders(Building(folder, edition.id, 1, None)) as graphs:
+        graphs.add_corpus()
         graphs.finish()
     return KnowledgeReader(edition_graphs(edition)["corpus"], edition)
 

@@ -2,7 +2,6 @@
 
 import duckdb
 
-_COLUMNS = "select column_name from duckdb_columns() where table_name = $table"
 ASSERTED = {"polarity": "positive", "modality": "asserted"}
 """The columns of triples and statements, and what they hold in a row that is asserted."""
 
@@ -14,9 +13,8 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
     rows had polarity and modality holds nothing but assertions, and may have no statements.
     """
     for table in ("triples", "statements"):
-        columns = {name for (name,) in con.execute(_COLUMNS, {"table": table}).fetchall()}
-        exists = con.execute(_COLUMNS, {"table": f"asserted_{table}"}).fetchall()
-        if not columns or exists:
+        columns = _columns(con, table)
+        if not columns or _columns(con, f"asserted_{table}"):
             continue
         # Views take no parameters; names and values are the constants above.
         rows = f"from {table}"
@@ -25,3 +23,11 @@ def create_asserted(con: duckdb.DuckDBPyConnection, kind: str = "") -> None:
                 rows = f"from (select *, '{value}' as {column} {rows})"
         plain = " and ".join(f"{column} = '{value}'" for column, value in ASSERTED.items())
         con.execute(f"create {kind} view asserted_{table} as select * {rows} where {plain}")
+
+
+def _columns(con: duckdb.DuckDBPyConnection, table: str) -> list[str]:
+    """Return the columns of a table or view, none if it does not exist."""
+    try:
+        return con.table(table).columns
+    except duckdb.CatalogException:
+        return []

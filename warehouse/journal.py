@@ -244,10 +244,10 @@ def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -
     for row in rows:
         parts = journal.parts(row, upto=upto)
         name, empty = f"j_{row.table}", row.arrow_schema().append(pa.field("commit", pa.int64()))
-        con.register(f"{name}_none", empty.empty_table())
         if not parts:
-            con.table(f"{name}_none").create_view(name)
+            con.register(name, empty.empty_table())
             continue
+        con.register(f"{name}_none", empty.empty_table())
         files = [str(journal.path(part)) for part in parts]
         commits = pa.table({"filename": files, "commit": [part.commit for part in parts]})
         con.register(f"{name}_commits", commits)

@@ -136,8 +136,8 @@ class GraphFolders:
             about = {"import": source[0], "program": source[1], "rows": counts}
             durable.write_json(self._folder(self._number) / IMPORT, about)
 
-    def finish(self) -> None:
-        """Write the corpus' graph from the edition's tables, and wait for all indexes of names."""
+    def add_corpus(self) -> None:
+        """Write the corpus' graph from the edition's tables; its names are indexed meanwhile."""
         config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2"}
         with duckdb.connect(":memory:", config=config) as con:
             for row in TABLES:
@@ -146,6 +146,9 @@ class GraphFolders:
             if con.execute(_ANY, OF_CORPUS).fetchone():
                 _lay_out_corpus(con, self._folder(0))
                 self._index(self._folder(0))
+
+    def finish(self) -> None:
+        """Wait for all indexes of names."""
         for indexing in self._indexing:
             indexing.result()
 

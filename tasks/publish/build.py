@@ -125,6 +125,7 @@ def build(
         report("build", 3, 4)
         with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
             database = executor.submit(build_database, building.folder)
+            graphs.add_corpus()
             index(building.folder)
             graphs.finish()
             database.result()
