@@ -73,6 +73,11 @@ def test_character_references_are_read_as_characters():
     assert excerpt.in_source(excerpt.text.index("R&D"), excerpt.text.index("R&D") + 3)[0] == 32
 
 
+def test_marks_of_ownership_are_no_part_of_a_name():
+    text = "Northwind® Power(TM) met the Acme&trade; Foundation℠ (R) in 1998."
+    assert words_of(text).text == "Northwind Power met the Acme Foundation (R) in 1998."
+
+
 def test_what_was_so_before_is_told_as_that():
     stated = facts(read("Jellyfin previously supported acceleration on the Raspberry Pi."))
     assert {relation for _, relation, _ in stated} == {"previously supported"}

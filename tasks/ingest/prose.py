@@ -24,6 +24,7 @@ _INLINE = re.compile(
     r"|(?<![*\w])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![*\w])|\*\*(?=\S)|(?<=\S)\*\*"
     r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
     r"|(?<=\n)[ \t]*>[ \t]?"  # of a quotation's further lines
+    r"|(?<=\w)(?:[®™℠]|&(?:reg|trade);|\((?:R|TM)\))"  # who owns a name is no part of it
     r"|(?<![\w:]):[a-z]+(?:[-_][a-z0-9]+)+:(?!\w)"  # an icon by its name
     r"|^(?::{3,}|[!?]{3}\+? |\.\. [\w-]{1,30}::)[^\n]{0,100}$\n?",  # where a box begins or ends
     re.DOTALL | re.MULTILINE,
