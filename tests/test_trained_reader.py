@@ -243,6 +243,20 @@ class Unsure(TrainedReader):
         return 0.8 if unit == "sentence" else 0.2
 
 
+def test_what_is_found_elsewhere_speaks_against_what_says_something_else(
+    reader: TrainedReader,
+) -> None:
+    def answer(text: str, worth: float) -> FoundAnswer:
+        return FoundAnswer(text, Span(0, 0, 4, worth, worth), worth)
+
+    def probability(rivals: list[FoundAnswer]) -> float:
+        [only] = with_probabilities([answer("1874", 6.0)], reader, "en", "words", rivals=rivals)
+        return only.probability
+
+    assert probability([answer("1902", 5.5)]) < probability([])
+    assert probability([answer("1874", 5.5)]) == probability([])
+
+
 def test_front_matter_answers_nothing() -> None:
     front = "---\ntitle: Brenholm\ndate: 2024-05-06\n---\n"
     fields: dict[str, Any] = {"text": front + HARBOUR, "span_start": 0}

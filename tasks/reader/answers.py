@@ -186,16 +186,18 @@ def with_probabilities(
     unit: Unit,
     likeness: Callable[[FoundAnswer], float | None] = lambda answer: None,
     least: float = 0.0,
+    rivals: Sequence[FoundAnswer] = (),
 ) -> list[FoundAnswer]:
     """Return answers, the likeliest first: by their worth and that of the best others.
 
+    `rivals` are others that were found elsewhere.
     The first is as likely as its `likeness` to the question says, too; where no likeness would
     raise it to the probability `least`, it is not computed. To compare all of them chose no better
     ones, and takes as long as reading.
     """
 
     def probable(answer: FoundAnswer, likeness: float | None) -> FoundAnswer:
-        others = [other.worth for other in answers if not alike(other, answer)]
+        others = [other.worth for other in (*answers, *rivals) if not alike(other, answer)]
         gap = answer.worth - max(others) if others else LONE_GAP
         probability = reader.probability(answer.worth, gap, likeness, language, unit)
         return replace(answer, gap=gap, likeness=likeness, probability=probability)

@@ -90,7 +90,7 @@ def answer_from(
     if yes_or_no:
         return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
-    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, least)
+    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, least, first)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
@@ -147,10 +147,12 @@ def readings(
     options: tuple[str, ...] = (),
     most: Sequence[int] = READ,
     least: float = 0.0,
+    before: Read | None = None,
 ) -> Iterator[Read]:
     """Yield the answers of the texts that say most of a question, of ever more of them.
 
-    Of answers that cannot have the probability `least`, only that is known.
+    Of answers that cannot have the probability `least`, only that is known. What was found `before`
+    speaks against what says something else.
     """
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
@@ -171,12 +173,14 @@ def readings(
     def answers_in(rows: list[Candidate]) -> list[FoundAnswer]:
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
-        return with_probabilities(answers, reader, language, "words", likeness, least)
+        rivals = before.answers if before else ()
+        return with_probabilities(answers, reader, language, "words", likeness, least, rivals)
 
     def sentences_in(rows: list[Candidate]) -> list[FoundAnswer]:
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
         sentences = find_sentences(question, stated)
-        return with_probabilities(sentences, reader, language, "sentence", likeness, least)
+        rivals = before.sentences if before else ()
+        return with_probabilities(sentences, reader, language, "sentence", likeness, least, rivals)
 
     for rows in candidates(question, texts, source, reader, most):
         yield Read(texts, partial(answers_in, rows), partial(sentences_in, rows))
