@@ -23,10 +23,19 @@ MODALITY_OF_MODAL = {
 }
 CONDITIONS = word_set("if unless whether")
 LIMITS = CONDITIONS - {"whether"}
+# In the present these say on which condition something holds, in the past when it was so.
+TIMES = word_set("when whenever once")
+CASES = word_set("case event")  # "in case X fails", "in cases where X fails"
+INVERTED = word_set("should had were")  # "Should X fail, Y is called"
+CHECKING = word_set("check see ask determine know verify wonder decide test tell confirm")
+INSTANCES = word_set("example scenario")
+PRESENT = frozenset(["VBZ", "VBP", "MD", "VB"])
 NOBODY = word_set("nobody none nothing neither no-one")
 NO = word_set("no neither nor")
 # With these a clause says less than without them.
-DOUBTS = word_set("rarely seldom hardly scarcely barely nearly almost hopefully only")
+DOUBTS = word_set(
+    "rarely seldom hardly scarcely barely nearly almost hopefully only partially partly"
+)
 UNSTATED = word_set("possible intended supposed asked")
 COMMAS = frozenset(",(–—-")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
@@ -52,8 +61,8 @@ PLAIN = Standing("positive", "asserted", "")
 def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     """Return polarity, modality and attribution of a clause, and whether it states something."""
     tree = passage.tree
-    modality = _own_modality(tree, clause)
-    stated = _speaks_for_itself(passage, clause)
+    modality = "supposed" if _opens_condition(tree, clause) else _own_modality(tree, clause)
+    stated = _speaks_for_itself(passage, clause) and not _opens_condition(tree, clause)
     source: int | None = None
     token = clause.predicate
     for depth in range(DEEPEST):
@@ -76,6 +85,14 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     if _is_question(passage, clause):
         modality, stated = "asked" if modality == "asserted" else modality, False
     return Standing(_polarity(tree, clause), modality, _name(passage, source), stated)
+
+
+def _opens_condition(tree: Tree, clause: Clause) -> bool:
+    """Whether a clause opens its sentence as a condition: "Should X fail", "In case X fails"."""
+    verb, subject = min([*clause.verb, clause.predicate]), tree.subtree(clause.subject)[0]
+    inverted = verb < clause.subject and tree.lower[verb] in INVERTED
+    opens = any(verb == start for start, _ in tree.sentences)
+    return (inverted and opens) or tree.lower[max(subject - 2, 0) : subject] == ["in", "case"]
 
 
 def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
@@ -151,7 +168,7 @@ def conditions_of(tree: Tree, predicate: int) -> list[int]:
     """
     before = len(tree.words)
     for _ in range(DEEPEST):
-        if not LIMITS.isdisjoint(_marks(tree, predicate)):
+        if _is_supposed(tree, predicate):
             break  # "if A or if B"
         own = [c for c in tree.children[predicate] if c < before and _is_condition(tree, c)]
         if own or tree.dep[predicate] != "conj":
@@ -164,13 +181,29 @@ def _is_condition(tree: Tree, token: int) -> bool:
     if tree.lower[token] == "long":
         clause = tree.child(token, "advcl")
         return clause is not None and "as" in _marks(tree, clause)
-    is_if = tree.dep[token] == "advcl" and not LIMITS.isdisjoint(_marks(tree, token))
-    return is_if and "even" not in (tree.lower[c] for c in tree.children[token])
+    limits = tree.dep[token] == "advcl" and _is_supposed(tree, token)
+    return limits and "even" not in (tree.lower[c] for c in tree.children[token])
+
+
+def _is_supposed(tree: Tree, predicate: int) -> bool:
+    """Whether a clause is a condition: "if X fails", "when X fails", "in case X fails"."""
+    if not LIMITS.isdisjoint(_marks(tree, predicate)):
+        mark = next(c for c in tree.children[predicate] if tree.lower[c] in LIMITS)
+        return mark == 0 or tree.lemma[mark - 1].lower() not in CHECKING
+    if tree.dep[predicate] in ("acl", "acl:relcl"):
+        noun = tree.head[predicate]
+        before = tree.lower[max(noun - 1, 0)]
+        return tree.lemma[noun].lower() in CASES and before in ("in", "the")
+    opening = [c for c in tree.children[predicate] if tree.dep[c] in ("mark", "advmod")]
+    if tree.dep[predicate] != "advcl" or TIMES.isdisjoint(tree.lower[c] for c in opening):
+        return False
+    verbs = [c for c in tree.children[predicate] if tree.dep[c] in ("aux", "cop", "aux:pass")]
+    return tree.tag[min([*verbs, predicate])] in PRESENT
 
 
 def _around(tree: Tree, token: int) -> tuple[str, int | None]:
     """Return the modality that a predicate's dependents give it, and who they say says so."""
-    modality, speaker = "", None
+    modality, speaker = "supposed" if _is_supposed(tree, token) else "", None
     for child in tree.children[token]:
         label, lower = tree.dep[child], tree.lower[child]
         as_long_as = lower == "as" and tree.lower[tree.head[token]] == "long"
@@ -178,6 +211,8 @@ def _around(tree: Tree, token: int) -> tuple[str, int | None]:
             modality = "supposed"
         elif label == "advmod":
             modality = modality or modality_of(lower)
+        elif tree.lemma[child].lower() in INSTANCES and _marks(tree, child) == {"in"}:
+            modality = modality or "supposed"  # "in this example, X is routed to Y"
         elif label == "parataxis" and modality_of(tree.lemma[child]) == "reported":
             modality, speaker = modality or "reported", _speaker(tree, child)
         elif label.startswith("obl") and "according" in _marks(tree, child):

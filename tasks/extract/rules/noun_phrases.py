@@ -35,6 +35,15 @@ def members(tree: Tree, head: int, marks: list[int]) -> list[int]:
     return [] if is_one else heads
 
 
+def is_one_of_several(tree: Tree, head: int) -> bool:
+    """Whether "or" joins a noun in the singular to others, so that it may not be the one meant."""
+    first = head
+    while tree.dep[first] == "conj":
+        first = tree.head[first]
+    joined = (c for h in conjuncts(tree, first) for c in tree.children[h] if tree.dep[c] == "cc")
+    return tree.tag[head] != "NNS" and any(tree.lower[c] == "or" for c in joined)
+
+
 def core_phrase(tree: Tree, head: int) -> list[int]:
     """Return a head with its determiners, adjectives, compounds and numbers alone."""
     tokens = [head]

@@ -18,6 +18,7 @@ from tasks.extract.rules.noun_phrases import (
     OUTSIDE,
     SIDE_REMARKS,
     conjuncts,
+    is_one_of_several,
     phrase_without,
     without_determiner,
 )
@@ -108,6 +109,7 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
     plain = bool(heads) and not _leads_on(tree, heads[-1])
     plain = plain and all(tree.pos[h] in ("NOUN", "PROPN", "NUM") for h in heads)
+    plain = plain and not is_one_of_several(tree, heads[0])
     members = [[t for t in phrase_without(tree, h, JOINED) if t in first] for h in heads]
     if len(members) < FEWEST_MEMBERS or not plain or not all(members):
         yield statement

@@ -28,12 +28,14 @@ from tasks.extract.rules.noun_phrases import (
     Called,
     call,
     core_phrase,
+    is_one_of_several,
     possessors,
     whole_phrase,
     without_determiner,
 )
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
+from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
@@ -56,6 +58,7 @@ POINTING = word_set(
 )
 SORTS = word_set("type kind sort form one part member number variety example name")
 PICTURES = word_set("photograph photo image picture illustration screenshot figure cartoon")
+HEDGED = ("required", "possible", "future")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
 _GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # trees are without brackets
 
@@ -77,10 +80,12 @@ class RuleTriple:
 
 def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
     """Return a triple as a row of TripleMention, without its ordinal."""
-    head, tail, value = triple.head, triple.tail, triple.value
+    tree, head, tail, value = passage.tree, triple.head, triple.tail, triple.value
     states = triple_states(passage, triple)
     confidence = probability(triple_features(passage, triple), states=states)
     standing = standing_of(passage, triple.clause)
+    # A statement has its condition among its arguments; a triple leaves it out.
+    conditional = standing.modality in HEDGED and conditions_of(tree, triple.clause.predicate)
     return {
         "head": " ".join(head.name.split()),
         "head_kind": head.kind,
@@ -91,8 +96,8 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
         "valid_from": triple.valid_from or value.valid_from,
         "valid_to": triple.valid_to or value.valid_to,
         "polarity": standing.polarity,
-        "modality": standing.modality,
-        **evidence_columns(passage.tree.span(triple.tokens), confidence),
+        "modality": "conditional" if conditional else standing.modality,
+        **evidence_columns(tree.span(triple.tokens), confidence),
     }
 
 
@@ -125,7 +130,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
         return False
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
-    cut = cut or _is_unnamed_holder(passage, triple)
+    cut = cut or _is_unnamed_holder(passage, triple) or _is_alternative(passage.tree, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
 
@@ -205,6 +210,14 @@ def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
     office = words[-1] in OFFICES or kind_of_noun(words[-1]) == "person"
     once = any(tree.tag[token] == "VBD" for token in triple.clause.verb)
     return office and once and all(map(is_word, words))
+
+
+def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
+    """Whether an end is one of "A or B": all are denied or allowed, but only one is so."""
+    clause, tokens = triple.clause, {*triple.head.tokens, *triple.tail.tokens}
+    if clause.negated or any(tree.tag[token] == "MD" for token in clause.verb):
+        return False
+    return any(is_one_of_several(tree, t) for t in tokens if tree.head[t] not in tokens)
 
 
 def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
