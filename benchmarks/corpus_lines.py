@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.judged_facts import (
+    RARE,
     RIDGE,
     by_other_corpora,
     columns_of,
@@ -34,7 +35,7 @@ Corpus = tuple[np.ndarray, np.ndarray]  # probabilities, and 1 for useful
 def by_corpus(language: str) -> list[Corpus]:
     """Return the triples of each corpus of a language, weighed without it."""
     samples = judged_samples(judged_facts(language))
-    _, x, _ = columns_of(samples)
+    _, x, _ = columns_of(samples, RARE[language])
     y = np.array([sample.verdict == "useful" for sample in samples], float)
     p = by_other_corpora(samples, x, y, RIDGE[language])
     names = np.array([sample.corpus for sample in samples])

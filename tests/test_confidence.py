@@ -72,7 +72,7 @@ def test_states_have_columns_after_the_features() -> None:
     states = np.zeros((2, *STATES), np.float32)
     states[0, 3], states[1, 3] = 1.0, 3.0
     samples = [judged_facts.Sample("a", "useful", {"f": 1.0}, row) for row in states]
-    names, x, mean = judged_facts.columns_of(samples)
+    names, x, mean = judged_facts.columns_of(samples, rare=15)
     assert (names, x.shape) == (["constant"], (2, 1 + STATES[0] * STATES[1]))
     assert mean.tolist() == [2.0] * STATES[1]
     assert x[:, 1:].sum(1).tolist() == pytest.approx(

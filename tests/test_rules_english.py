@@ -188,6 +188,37 @@ def test_what_is_conditional_past_or_known_from_before_holds_of_no_sort(sentence
     assert not read(sentence).triples
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "When the Tide Club hires a boat, the fee is due.",
+        "Should the Tide Club hire a boat, the fee is due.",
+        "In this example, the Tide Club hires a boat.",
+        "The Tide Club hires a boat or a raft.",
+    ],
+)
+def test_a_condition_an_example_and_one_of_two_are_no_fact(sentence: str):
+    assert not [fact for fact in facts(read(sentence)) if "boat" in fact[2]]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "modality"),
+    [
+        ("Line managers must call the Tide Club.", "required"),
+        ("The Tide Club must sign the form if the boat leaks.", "conditional"),
+    ],
+)
+def test_what_must_be_done_on_a_condition_is_conditional(sentence: str, modality: str):
+    assert {triple["modality"] for triple in read(sentence).triples} == {modality}
+
+
+def test_words_that_a_name_lists_are_parts_of_it():
+    found = facts(read("Norway signed the Treaty of Amity, Trade and Navigation in Oslo."))
+    assert ("Norway", "signed", "Treaty of Amity, Trade and Navigation") in found
+    heads = {head for head, _, _ in facts(read("The King of Norway and Denmark sold ships."))}
+    assert not any("Denmark" in head for head in heads)
+
+
 def test_a_quantity_carries_its_number_and_unit():
     (triple,) = [t for t in read("The Rhine is 1,230 km long.").triples if t["head"] == "Rhine"]
     assert (triple["relation"], triple["value_type"]) == ("length", "quantity")

@@ -127,6 +127,10 @@ def test_what_follows_the_last_member_of_a_list_may_belong_to_all():
     assert sold["object"] == "ropes and sails of hemp"
 
 
+def test_of_things_that_or_joins_a_statement_holds_them_all():
+    assert of("Anna Gale works with Redis or Kafka.", "works with")["object"] == "Redis or Kafka"
+
+
 MEANT = [
     ("The firm bought a ship.", "bought", "positive", "asserted"),
     ("The firm did not buy a ship.", "did not buy", "negative", "asserted"),
@@ -144,6 +148,14 @@ MEANT = [
     ("Smith believes that the firm sells cars.", "sells", "positive", "supposed"),
     ("If the firm sells cars, customers pay taxes.", "sells", "positive", "supposed"),
     ("Customers pay taxes if the firm sells cars.", "pay", "positive", "conditional"),
+    ("When the firm sells cars, customers pay taxes.", "sells", "positive", "supposed"),
+    ("Customers pay taxes when the firm sells cars.", "pay", "positive", "conditional"),
+    ("Customers paid taxes when the firm sold cars.", "sold", "positive", "asserted"),
+    ("Should the firm sell cars, customers pay taxes.", "Should sell", "positive", "supposed"),
+    ("In case the firm sells cars, customers pay taxes.", "sells", "positive", "supposed"),
+    ("In cases where the firm sells cars, customers pay.", "sells", "positive", "supposed"),
+    ("In this example, the firm sells cars.", "sells", "positive", "supposed"),
+    ("The nurse asks if the patient takes pills.", "asks", "positive", "asserted"),
     ("Does the firm sell cars?", "Does sell", "positive", "asked"),
     ("Smith said that the firm sold cars.", "said", "positive", "asserted"),
     ("Smith said that the firm sold cars.", "sold", "positive", "reported"),

@@ -43,7 +43,7 @@ LATIN = re.compile(
 )
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
-    f"(?:[·•・‧][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+"
+    f"(?:[·•・‧.．][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+"
 )
 
 
@@ -265,6 +265,8 @@ def _mended(tokens: list[Token]) -> list[Token]:
             mended.append(Token("出生于", "v", before.end, token.end))
         elif token.text == "某" and last.text in SURNAMES:
             mended[-1] = Token(last.text + token.text, "nr", last.start, token.end)
+        elif last.text == "非" and token.tag[0] == "n":  # 非|主线程
+            mended[-1] = Token(last.text + token.text, "n", last.start, token.end)
         elif token.text == "指" and last.text == "是":
             mended[-1] = Token("是指", "v", last.start, token.end)
         elif token.text == "除了" and last.text == "移":
