@@ -35,6 +35,8 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
             "Anna Winter works at Moore-Lindt Observatory.",
             {"Anna Winter", "Moore-Lindt Observatory"},
         ),
+        ("Eco Works, Inc. sold boats. Inc. is no name.", {"Eco Works, Inc."}),
+        ("The Board of Health, Trade and Labour met.", {"Board of Health, Trade and Labour"}),
         ("Berlin and Paris were founded there.", {"Berlin", "Paris"}),
         ("Contributors of openFJORD meet in Prague.", {"openFJORD", "Prague"}),
         ("Grafana calls the function readFile in Debian.", {"Grafana", "Debian"}),

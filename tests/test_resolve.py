@@ -252,6 +252,7 @@ VARIANTS = {
     "space": ("HR Links", "HRLinks"),
     "article": ("the Prometheus server", "Prometheus server"),
     "case": ("SIG node", "SIG Node"),
+    "state": ("Harbour Safety Board", "U.S. Harbour Safety Board"),
 }
 
 
@@ -263,11 +264,20 @@ def test_variants_are_one_entity(names: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [("Adam", "Adams"), ("Paul Robert", "Paul Roberts"), ("US A", "USA"), ("Window", "Windows")],
+    [("Adam", "Adams"), ("Paul Robert", "Paul Roberts"), ("US A", "USA"), ("Window", "Windows"), ("Open", "US Open")],
 )
 def test_names_that_only_look_like_variants_stay_apart(names: tuple[str, str]) -> None:
     one, other = names
     assert len(run([mention("a", one), mention("b", other)]).entities) == 2
+
+
+PARTS = ["（四）", "（下）", " (2)", " (IV)", "（第三部）"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_parts_of_a_series_are_about_one_thing(part: str) -> None:
+    rows = [mention("a", "Norland", "place"), mention("b", f"Norland{part}", "place")]
+    assert len(run(rows).entities) == 1
 
 
 @pytest.mark.parametrize("names", [("Window", "Windows"), ("Cdk", "Cdks")])

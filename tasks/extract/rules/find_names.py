@@ -15,7 +15,11 @@ from tasks.text.values import parse_value
 
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
-NO_NAMES = word_set("jr sr etc vs eg ie esq nos")
+FORMS = word_set("inc ltd llc corp")
+NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
+RANKS = word_set(  # "EPA Regional Administrator Anna Gale"
+    "regional deputy acting vice assistant associate former senior chief interim national general"
+)
 LONGEST_NAME = 12
 PRIZES = word_set("prize prizes award medal")
 JOINTS = ("-", "‐", "‑", "–", "/", "&", "_")
@@ -142,6 +146,9 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
             last += 2  # "Winter-Moore Observatory"
             continue
+        if tree.words[last] == "," and _is_legal_form(tree, last + 1):
+            last += 2  # "Eco Works, Inc."
+            break
         ahead = last
         joins = LINKS | {"and"} if _is_office(tree, token, last) else LINKS
         if tree.lower[last - 1] in PRIZES:  # "Orr Prize in Chemistry"
@@ -154,6 +161,10 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break  # the API of Kubernetes
         last = ahead + 1
     return last
+
+
+def _is_legal_form(tree: Tree, token: int) -> bool:
+    return token < len(tree.words) and tree.lower[token].strip(".") in FORMS
 
 
 def _is_office(tree: Tree, first: int, last: int) -> bool:
@@ -242,7 +253,10 @@ def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
     persons = {a for a, _, label in tree.names if KIND_OF_LABEL.get(label) == "person"}
     for token in range(last - 2, first - 1, -1):
         if tree.lower[token] in OFFICES and token + 1 in persons:
-            return [(first, token), (token + 1, last)] if token > first else [(token + 1, last)]
+            before = token
+            while before > first and tree.lower[before - 1] in RANKS:
+                before -= 1
+            return [(first, before), (token + 1, last)] if before > first else [(token + 1, last)]
     return [(first, last)]
 
 

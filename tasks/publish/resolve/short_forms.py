@@ -20,7 +20,11 @@ from tasks.text.names import (
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
-_ISSUE = re.compile(r"\d{5,}|\d+\W\d+\W\d+")  # a date tells issues apart, not namesakes
+# A date tells issues apart and a number parts of a series, not namesakes; a year may be a film's.
+_ISSUE = re.compile(
+    r"\d{1,3}|\d{5,}|\d+\W\d+\W\d+|[ivx]+|[一二三四五六七八九十]+|[上中下续完]篇?|第\w{1,4}[篇章部集回]",
+    re.IGNORECASE,
+)
 _MAX_PARTS = 6  # parts of a person's name
 PERSONS = 4  # one mention of so many that is taken for a person makes a surname of a name
 _MOST_CAPITALS = 4  # of them; more are a list

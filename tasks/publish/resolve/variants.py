@@ -15,7 +15,8 @@ _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _SEVERAL = 2
 _MANY = 3  # documents
 _RARELY = 8  # times as often as other names with its end is one that has no rival
-_STATE = "中华人民共和国"  # before names of its laws and offices that are the same without it
+# Before names of a state's laws and offices that are the same without it.
+_STATES = ("中华人民共和国", "u s ", "us ", "united states ")
 # Broken at a line's end ("Open- Harbour"), at a bracket or behind a note's sign.
 _DEBRIS = re.compile(r"\w- \w|[(（][^)）]*$|[¹²³]|(?<=[a-z])\.$")
 _LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
@@ -48,8 +49,11 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
     yield from _with_subject(single)
     yield from _called_by_noun(single)
     for norm, sense in single.items():
-        if short := single.get(norm.removeprefix(_STATE)):
-            yield short, sense
+        for state in _STATES:
+            bare = norm.removeprefix(state)
+            # "US Open" is no Open.
+            if bare != norm and bare in single and (" " in bare or not bare.isascii()):
+                yield single[bare], sense
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
