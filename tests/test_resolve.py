@@ -264,7 +264,13 @@ def test_variants_are_one_entity(names: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [("Adam", "Adams"), ("Paul Robert", "Paul Roberts"), ("US A", "USA"), ("Window", "Windows"), ("Open", "US Open")],
+    [
+        ("Adam", "Adams"),
+        ("Paul Robert", "Paul Roberts"),
+        ("US A", "USA"),
+        ("Window", "Windows"),
+        ("Open", "US Open"),
+    ],
 )
 def test_names_that_only_look_like_variants_stay_apart(names: tuple[str, str]) -> None:
     one, other = names

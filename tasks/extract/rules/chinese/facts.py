@@ -417,8 +417,8 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
 
 
 def _names_title(passage: PassageReading) -> bool:
-    sentence = passage.sentence
-    return sentence is not None and passage.title.text in passage.text[sentence.start : sentence.end]
+    place = passage.sentence
+    return place is not None and passage.title.text in passage.text[place.start : place.end]
 
 
 def read_clause(statement: Statement) -> None:
