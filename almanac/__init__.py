@@ -5,7 +5,7 @@
     with almanac.open("almanac-home") as kb:
         kb.refresh(["my-documents/"])
         print(kb.ask("Where was Marie Curie born?").answer)
-        kb.sql("select head, relation, tail from triples").to_pandas()
+        kb.sql("select head, relation, tail from triples").to_pylist()
 
 The methods do what the commands of the same names do; none of them starts a server.
 """
@@ -92,7 +92,7 @@ class Almanac:
             return search(edition, words, self.settings.engine, limit=limit)
 
     def sql(self, query: str) -> "pa.Table":
-        """Return a query's result as an Arrow table; `.to_pandas()` turns it into a data frame.
+        """Return a query's result as an Arrow table: `.to_pylist()`, or `.to_pandas()` if you have pandas.
 
         The query runs in a process of its own, which can read the almanac's tables and nothing
         else. Raises UsageError if it does more than that.

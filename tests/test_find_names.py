@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.extract.rules.chinese.naming import kind_by_ending
+from tasks.extract.rules.chinese.tokens import read_sentences
 from tasks.extract.rules.english import extract_english
 from tests.test_rules_chinese import extract as extract_chinese
 
@@ -110,6 +111,13 @@ def test_chinese_names_are_no_verbs_after_a_surname_and_no_code() -> None:
     assert found.keys() == {"ECharts", "毛泽东", "湖南省"}
     assert found["湖南省"]["kind"] == "place"
     assert found["湖南省"]["kind_stated"]
+
+
+def test_a_prefix_that_denies_its_noun_and_a_dotted_name_stay_whole() -> None:
+    sentence, *_ = read_sentences("非会员可以入馆。马可.波罗来过这里。", [""])
+    assert sentence.tokens[0].text == "非会员"
+    sentence, *_ = read_sentences("马可.波罗来过这里。", [""])
+    assert sentence.tokens[0].text == "马可.波罗"
 
 
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:

@@ -472,32 +472,6 @@ def test_a_letter_or_a_small_word_is_no_part_of_a_persons_name() -> None:
     assert len(run(rows).entities) == 4
 
 
-def names_of(*names: str, kind: str = "organisation") -> set[str]:
-    """Return the aliases of the first name, where a text states all others as such."""
-    rows = [mention("d", names[0], kind) for _ in range(2)]
-    rows += [mention("d", name, kind) for name in names[1:]]
-    stated = [alias("d", names[0], name, kind) for name in names[1:]]
-    return set(run(rows, stated).aliases["alias"].to_pylist())
-
-
-@pytest.mark.parametrize(
-    "form",
-    ["Inc", "Market", "Fish-Market Nets", "Fish Market Net", "Fish Mar- ket Nets", "Nets (Fish"],
-)
-def test_what_spells_or_cuts_a_name_is_no_other_name(form: str) -> None:
-    assert names_of("Fish Market Nets", form) == {"Fish Market Nets"}
-
-
-def test_a_persons_name_without_the_surname_is_no_other_name() -> None:
-    own = {"Ada Maria Berg", "Berg"}
-    assert names_of("Ada Maria Berg", "Ada Maria", "Berg", kind="person") == own
-
-
-@pytest.mark.parametrize("form", ["FMN", "Ocean Nets"])
-def test_another_name_is_an_alias(form: str) -> None:
-    assert names_of("Fish Market Nets", form) == {"Fish Market Nets", form}
-
-
 @pytest.mark.parametrize("name", ["Gum Silva Gutta Kino Latex", "Silva Silva"])
 def test_a_list_or_a_name_twice_is_no_persons_name(name: str) -> None:
     rows = [mention("d", name, "person"), mention("d", "Silva", "person")]

@@ -126,13 +126,6 @@ def test_signs_at_its_end_belong_to_a_latin_name() -> None:
     assert latin == ["C++", "F#", "TV+", "Ctrl", "C"]
 
 
-def test_a_prefix_that_denies_its_noun_and_a_dotted_name_stay_whole() -> None:
-    sentence, *_ = read_sentences("非会员可以入馆。马可.波罗来过这里。", [""])
-    assert sentence.tokens[0].text == "非会员"
-    sentence, *_ = read_sentences("马可.波罗来过这里。", [""])
-    assert sentence.tokens[0].text == "马可.波罗"
-
-
 def test_a_title_is_no_subject_of_a_sentence_that_does_not_name_it() -> None:
     assert not triples("近年来多次发表小说，获得文学奖。", "城市图书馆")
     assert ("长江", "发源于", "青藏高原") in triples("长江全长约6300公里，发源于青藏高原。", "长江")

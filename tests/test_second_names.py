@@ -66,3 +66,29 @@ def test_dates_tell_issues_apart_years_works(notes: tuple[str, ...], entities: i
 def test_a_person_is_called_without_what_they_are() -> None:
     rows = [mention("d", "Republican Dwilla Hask", "person"), mention("d", "Dwilla Hask", "person")]
     assert [row["name"] for row in run(rows).entities.to_pylist()] == ["Dwilla Hask"]
+
+
+def names_of(*names: str, kind: str = "organisation") -> set[str]:
+    """Return the aliases of the first name, where a text states all others as such."""
+    rows = [mention("d", names[0], kind) for _ in range(2)]
+    rows += [mention("d", name, kind) for name in names[1:]]
+    stated = [alias("d", names[0], name, kind) for name in names[1:]]
+    return set(run(rows, stated).aliases["alias"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["Inc", "Market", "Fish-Market Nets", "Fish Market Net", "Fish Mar- ket Nets", "Nets (Fish"],
+)
+def test_what_spells_or_cuts_a_name_is_no_other_name(form: str) -> None:
+    assert names_of("Fish Market Nets", form) == {"Fish Market Nets"}
+
+
+def test_a_persons_name_without_the_surname_is_no_other_name() -> None:
+    own = {"Ada Maria Berg", "Berg"}
+    assert names_of("Ada Maria Berg", "Ada Maria", "Berg", kind="person") == own
+
+
+@pytest.mark.parametrize("form", ["FMN", "Ocean Nets"])
+def test_another_name_is_an_alias(form: str) -> None:
+    assert names_of("Fish Market Nets", form) == {"Fish Market Nets", form}
