@@ -92,7 +92,7 @@ class Almanac:
             return search(edition, words, self.settings.engine, limit=limit)
 
     def sql(self, query: str) -> "pa.Table":
-        """Return a query's result as an Arrow table: `.to_pylist()`, or `.to_pandas()` if you have pandas.
+        """Return the result of a query as an Arrow table; `.to_pylist()` gives its rows as dicts.
 
         The query runs in a process of its own, which can read the almanac's tables and nothing
         else. Raises UsageError if it does more than that.
