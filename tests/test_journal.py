@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from schemas.errors import DamageError
 from schemas.observations import Override, Scan
 from warehouse import durable
-from warehouse.journal import Journal
+from warehouse.journal import Journal, register
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -31,6 +32,21 @@ def overrides(*names: str) -> pa.Table:
     return Override.to_table(
         {"override_id": n, "action": "reject", "subject": "x", "made_at": NOW} for n in names
     )
+
+
+@pytest.mark.parametrize("few_rows", [0, 2000])
+def test_few_and_many_rows_look_alike_to_sql(tmp_path, monkeypatch, few_rows):
+    monkeypatch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+    journal = Journal(tmp_path)
+    journal.append({Scan: scans("a", "b")})
+    journal.append({Scan: scans("c").drop_columns(["sensitivity"])})  # by an older version
+    with duckdb.connect() as con:
+        register(journal, (Scan, Override), con, journal.position)
+        rows = con.sql("select scan_id, items, sensitivity, commit from j_scans order by all")
+        assert rows.fetchall() == [("a", 1, None, 1), ("b", 1, None, 1), ("c", 1, None, 2)]
+        assert con.sql("select count(*) from j_overrides").fetchall() == [(0,)]
+        columns = con.sql("select * from j_scans").columns
+    assert columns == [*Scan.model_fields, "commit"]
 
 
 def test_what_is_appended_is_read_back_in_commit_order(tmp_path):
@@ -127,7 +143,7 @@ sys.path.insert(0, {tests!r})
 from pathlib import Path
 from test_journal import scans, overrides
 from schemas.observations import Override, Scan
-from warehouse.journal import Journal
+from warehouse.journal import Journal, register
 journal = Journal(Path(sys.argv[1]))
 n = int(sys.argv[2])
 while True:
