@@ -74,7 +74,7 @@ class KnowledgeReader:
             if described:
                 text = self._graph.get_entity_info(entity)
                 return ReaderAnswer([text], described, facts.programs, facts.runs)
-        read = answer_from(question, facts, trained_reader(), LEAST, LEAST)
+        read = answer_from(question, facts, trained_reader(), LEAST)
         evidence = read.evidence if read.answers else []
         return ReaderAnswer(read.answers, evidence, facts.programs, facts.runs, read.probability)
 

@@ -37,7 +37,6 @@ NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences that lead on
 NAMES = 4  # that are followed from them
 SURE = 0.7  # probability; words that are less sure give way to a sure sentence
-WORDS = 0.75  # least probability of words that are given without their sentence
 LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
 OTHER_KIND = 3.0  # taken from the margin of what is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
@@ -72,18 +71,9 @@ class Read:
 
 
 def answer_from(
-    question: Question,
-    source: Source,
-    reader: TrainedReader,
-    least: float,
-    least_of_words: float = WORDS,
+    question: Question, source: Source, reader: TrainedReader, least: float
 ) -> ReaderAnswer:
-    """Return the answer that a source gives, if it has the probability `least`.
-
-    Words without their sentence need `least_of_words` if that is more: a reader of a whole sentence
-    sees whether it answers.
-    """
-    least_of_words = max(least, least_of_words)
+    """Return the answer that a source gives, if it has the probability `least`."""
     comparison = find_comparison(question)
     concluded = _conclude(question, comparison, source, reader, least)
     if concluded:
@@ -91,7 +81,7 @@ def answer_from(
     options = comparison.options if comparison else ()
     yes_or_no = question.expected_answer.form == "yes"  # which nothing was trained to say
     whole = yes_or_no or not options
-    sure = max(SURE, least_of_words)
+    sure = max(SURE, least)
     for first in readings(question, source.near(question), source, reader, options, least=least):
         if not yes_or_no and _is_sure(first.answers, sure):
             return _given(question, first, source, least)
@@ -103,13 +93,12 @@ def answer_from(
     *_, second = readings(question, beyond, source, reader, options, READ_NEXT, least, first)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
-    likelier = max((first, second), key=_sentence_probability)
-    if whole and _is_sure(likelier.sentences, least):
-        return _sentence(likelier)
+    if whole and _is_sure(first.sentences, least):
+        return _sentence(max((first, second), key=_sentence_probability))
     for reading in (first, second):
-        if _is_sure(reading.answers, least_of_words):
-            return _given(question, reading, source, least_of_words)
-    return _nothing(first)
+        if _is_sure(reading.answers, least):
+            return _given(question, reading, source, least)
+    return _sentence(second) if whole and _is_sure(second.sentences, least) else _nothing(first)
 
 
 def _nothing(read: Read) -> ReaderAnswer:
