@@ -12,6 +12,7 @@ The methods do what the commands of the same names do; none of them starts a ser
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from schemas.answers import Answer
     from schemas.settings import Settings
     from tasks.ask.asker import Asker
+    from tasks.ask.route import AskOptions
     from tasks.run import RunReport
     from tasks.show import EntityPage
     from warehouse.editions import Edition
@@ -54,6 +56,7 @@ class Almanac:
         self.settings = settings or settings_of(self.home)
         self._open = ExitStack()
         self._asker: Asker | None = None
+        self._options: AskOptions | None = None
 
     def __enter__(self) -> "Almanac":
         """Return itself."""
@@ -73,14 +76,28 @@ class Almanac:
         self._asker = None
         self._open.close()
 
-    def ask(self, question: str, choices: Sequence[str] = ()) -> "Answer":
+    def ask(
+        self,
+        question: str,
+        choices: Sequence[str] = (),
+        *,
+        route: str = "auto",
+        graph: str | None = None,
+        min_score: float | None = None,
+    ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        With `choices` it is one of them. The answer is recorded in the table `answers`.
+        With `choices` it is one of them. `route`, `graph` and `min_score` are the options of
+        `almanac ask`. The answer is recorded in the table `answers`. Raises UsageError if the route
+        or the graph does not exist.
         """
         from flows.jobs import keep
+        from tasks.ask.route import AskOptions
 
-        answer = self._current_asker().answer(question, choices)
+        options = AskOptions(route, graph)
+        if min_score is not None:
+            options = replace(options, min_score=min_score)
+        answer = self._current_asker(options).answer(question, choices)
         keep(self.home, answer)
         return answer
 
@@ -139,13 +156,14 @@ class Almanac:
 
         return edition_of(self.home, None)
 
-    def _current_asker(self) -> "Asker":
-        """Return the asker on the current edition, opened once per edition."""
+    def _current_asker(self, options: "AskOptions") -> "Asker":
+        """Return the asker on the current edition, opened once per edition and options."""
         from tasks.ask.asker import Asker
 
         edition = self._edition()
-        if self._asker is None or self._asker.edition.id != edition.id:
+        if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
             self.close()
             pinned = self._open.enter_context(edition.pinned())
-            self._asker = self._open.enter_context(Asker(self.home, pinned, self.settings))
+            self._asker = self._open.enter_context(Asker(self.home, pinned, self.settings, options))
+            self._options = options
         return self._asker

@@ -50,6 +50,14 @@ def test_a_new_edition_is_noticed_between_questions(own_home: Path, tmp_path: Pa
     assert after.edition != before.edition
 
 
+def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
+    with almanac.open(own_home) as kb:
+        assert not kb.ask("Where was Ada Lovelace born?", min_score=1.0).answerable
+        assert kb.ask("Where was Ada Lovelace born?").answer == "London"
+        with pytest.raises(UsageError, match="no graph 'moons'"):
+            kb.ask("Which moons orbit Mars?", graph="moons")
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "expected"),
     [
