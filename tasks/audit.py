@@ -1,4 +1,4 @@
-"""Draw facts of an edition for people to judge, and keep what they think of them."""
+"""Draw facts of an edition for people to judge, and keep their verdicts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,8 +33,9 @@ REASON = "audit"  # of the corrections that reject wrong facts
 class Plan:
     """Which facts are drawn: all, or those of some kinds, a relation or a source.
 
-    Facts are ordered by a hash of seed and id, so that audits with one seed go on where the last
-    one stopped. `by` draws as many of each kind, relation or source as there are, up to `limit`.
+    Facts are ordered by a hash of seed and id, so that audits with the same seed continue where the
+    last one stopped. With `by`, the `limit` facts are drawn evenly from all kinds, relations or
+    sources.
     """
 
     limit: int = 50
@@ -46,7 +47,7 @@ class Plan:
 
     @property
     def scope(self) -> str:
-        """What the sample is restricted to beside kinds."""
+        """The sample's restriction to a relation or a source, in words."""
         limits = (("relation", self.relation), ("source", self.source))
         return ", ".join(f"{name} {value}" for name, value in limits if value is not None)
 

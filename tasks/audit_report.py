@@ -1,4 +1,4 @@
-"""How precise the facts of a home are by people's verdicts, and what the verdicts change."""
+"""Report the precision of a home's facts by people's verdicts, and the verdicts' effect."""
 
 import math
 from collections import Counter, defaultdict
@@ -16,8 +16,9 @@ _PLURAL = {value: name for name, value in KINDS.items()}
 def report(home: Home) -> dict[str, Any]:
     """Return precision by kind, relation and source, and each engine's correction.
 
-    A group counts the samples that could have drawn all of it: one of a single relation says
-    nothing of a kind. Samples that drew more of some parts are weighed back to their sizes.
+    A group counts only samples that could have drawn all of its facts: one of a single relation
+    says nothing about a kind. Samples that drew more from some strata are weighted back to the
+    sizes of the strata.
     """
     rows = list(verdicts_in_force(home).values())
     judged = Counter((row["audit_id"], row["stratum"]) for row in rows)
@@ -38,7 +39,7 @@ def report(home: Home) -> dict[str, Any]:
 
 
 def _groups(rows: list[dict[str, Any]], by: str, name: Any, scope: str) -> list[dict[str, Any]]:
-    """Return the precision of each group with that name, those with most verdicts first."""
+    """Return the precision of each group of rows with the same name, most verdicts first."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         label = name(row)
@@ -70,10 +71,10 @@ def _precision(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _weights(rows: list[dict[str, Any]]) -> list[float]:
-    """Return each verdict's weight: how many facts it stands for, samples by their effective size.
+    """Return each verdict's weight: the facts it stands for, scaled by its sample's effective size.
 
-    Within a sample a verdict stands for the facts of its part that nobody judged (Hajek 1971); of
-    several samples each counts by Kish's effective size, that is, about by its inverse variance.
+    Within a sample, a verdict stands for its share of the facts in its stratum (Hajek 1971); each
+    sample counts by Kish's effective size, that is, about by its inverse variance.
     """
     samples: dict[str, list[float]] = defaultdict(list)
     for row in rows:
@@ -88,7 +89,7 @@ def _effective(weights: list[float]) -> float:
 
 
 def wilson(share: float, size: float) -> tuple[float, float]:
-    """Return the 95 % interval of a share of so many (Wilson 1927)."""
+    """Return the 95 % interval of a share in a sample of a size (Wilson 1927)."""
     squared = NORMAL_95**2 / size
     middle = share + squared / 2
     spread = NORMAL_95 * math.sqrt(share * (1 - share) / size + squared / (4 * size))

@@ -1,4 +1,4 @@
-"""Adds, describes, removes and quarantines experts, and publishes an edition with the change."""
+"""Add, describe, remove and quarantine experts, and publish an edition with the change."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ def add_expert(
     wait_seconds: float = 0.0,
     report: Report = silent,
 ) -> RunReport:
-    """Copy an expert that somebody contributed into the home, once it was checked.
+    """Check an expert that somebody contributed, and copy it into the home.
 
     Raises UnsafeExpertError with the reason if it is refused. An earlier expert of that name is
     replaced.

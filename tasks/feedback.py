@@ -1,4 +1,4 @@
-"""What askers say of answers: kept beside the answer, and a reward for the bandit that chose."""
+"""Keep askers' feedback beside the answer, and reward the bandit that chose how to answer."""
 
 import pyarrow.compute as pc
 
@@ -10,10 +10,10 @@ from warehouse.live import record
 
 
 def note_feedback(home: Home, question_id: str, correct: float, words: str | None) -> Outcome:
-    """Keep how right an answer was, 0 to 1, and the asker's words; return what a bandit made of it.
+    """Keep how right an answer was, 0 to 1, and the asker's words; return the bandit's outcome.
 
-    That is `unknown` where no bandit chose how the question was answered, `repeated` for a second
-    feedback, of which the bandit takes no notice. Raises UsageError for an unknown question.
+    That is `unknown` if no bandit chose how the question was answered, and `repeated` for a second
+    feedback, which the bandit ignores. Raises UsageError for an unknown question.
     """
     answers = home.live.table(AnswerRecord)
     rows = answers.filter(pc.equal(answers["question_id"], question_id)).to_pylist()

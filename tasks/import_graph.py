@@ -205,7 +205,7 @@ class _Import(Work):
             record_all(self.home.live, {Rejection: rows})
 
     def _check(self, source: str) -> None:
-        """Raise AlmanacError if the file turned out to be no graph."""
+        """Raise AlmanacError if the file turned out not to be a graph."""
         imported = sum(self._counts[row.table.removeprefix("imported_")] for row in TABLES)
         if not imported:
             raise AlmanacError(

@@ -37,7 +37,7 @@ from warehouse.home import Home
 
 FEWEST = 50  # different questions of a task from which a gate is calibrated
 ENOUGH = 200  # questions from which some are held out
-NEEDS_ASKED = 200  # questions that a model is asked alone
+NEEDS_ASKED = 200  # questions that a model answers without knowledge
 NEEDS_TOGETHER = 50
 HELD_OUT = 16  # one question in this many is held out
 TRIED = 500  # the most questions that are held out
@@ -83,8 +83,7 @@ def learn(
     unless `replace` is true. With `gates`, every task with enough questions gets a gate, even if no
     graph answers them. With `experts`, the model answers some of the questions alone, and those
     become examples of when it needs more. With `paths`, a policy learns to walk the `graph` and a
-    bandit how to phrase it. Raises UsageError with the reason if nothing can be
-    learned.
+    bandit how to phrase it. Raises UsageError with the reason if nothing can be learned.
     """
     if experts and settings.engine.engine == "rules":
         raise UsageError(
@@ -148,7 +147,7 @@ def _learn_needs(
 
 
 def _says(answer: str, gold: str) -> bool:
-    """Tell whether an answer holds a gold answer as whole words, in Chinese anywhere."""
+    """Tell whether an answer contains a gold answer, as whole words unless it is Chinese."""
     words, wanted = bare_words(answer), bare_words(gold)
     return wanted in words if HAN.search(gold) else f" {wanted} " in f" {words} "
 

@@ -1,7 +1,7 @@
-"""Teaches a bandit which arm, a strategy and a template, helps an answering model on a graph.
+"""Teach a bandit which arm, a strategy and a template, helps an answering model on a graph.
 
-The model answers labelled questions, each by the arm that the bandit chooses, which learns from
-whether the answer is right (KnowGPT, section 3.5). Policy and bandit learn one after the other.
+The model answers labelled questions, each by the arm that the bandit chooses; the bandit learns
+from whether the answer is right (KnowGPT, section 3.5). Policy and bandit are trained in turn.
 """
 
 from collections import Counter
@@ -43,9 +43,9 @@ def learn_arms(
     """Have `count` questions answered, and return how often each arm was right.
 
     They are not those that `train_paths` takes with a limit, as long as there are enough for both.
-    The bandit of the graph and the answering model goes on from what it knows, unless its arms have
-    changed. Tokens and seconds may count against an arm. Raises UsageError without such a graph or
-    questions with choices.
+    The bandit of the graph and the answering model continues from its earlier state, unless its
+    arms have changed. Tokens and seconds may count against an arm. Raises UsageError if there is no
+    edition, no such graph, or only one question.
     """
     edition = home.editions.current()
     if edition is None:

@@ -1,4 +1,4 @@
-"""What an edition knows about one entity, on one page."""
+"""Show what an edition knows about one entity, on one page."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from tasks.programs.knowledge_bases.statements import Stated, are_linked, statem
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 200  # per page; a hub of an imported graph has thousands
-LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever theirs is
+LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever their confidence
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
@@ -39,8 +39,8 @@ class EntityPage:
     """One entity with everything stated about it, each fact with its source.
 
     `facts` have the entity as their head, `facts_as_tail` as their tail, best supported first.
-    `statements` are what sentences say of it beyond these facts, more likely right than not, the
-    surest first. Each list has at most MOST_FACTS rows.
+    `statements` are what sentences say about it beyond these facts, with a confidence of at least
+    LEAST_CONFIDENCE, the most confident first. Each list has at most MOST_FACTS rows.
     """
 
     entity_id: str
@@ -92,7 +92,7 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
 def _statements_beside(
     facts: list[dict[str, Any]], con: duckdb.DuckDBPyConnection, entity_id: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield what is likely stated of an entity, without what says a fact of its page."""
+    """Yield the confident statements about an entity, without those that repeat a fact."""
     if not are_linked(con):
         return
     stated = statements_around(con, [entity_id], everything=True)
@@ -104,7 +104,7 @@ def _statements_beside(
 
 
 def _says(stated: Stated, fact: dict[str, Any]) -> bool:
-    """Return whether a statement says a fact, at the place where the fact is found."""
+    """Return whether a statement repeats a fact, at the place that states the fact."""
     place = stated.place
     return (
         place.document_id == fact["document_id"]

@@ -1,7 +1,7 @@
-"""Trains experts on sets of training texts and publishes an edition with them.
+"""Train experts on sets of training texts and publish an edition with them.
 
-Training takes long and holds no lease, so that refreshes go on meanwhile. An expert exists once its
-event is in the journal; a training that was killed goes on when the same command is given again.
+Training takes long and holds no lease, so that refreshes can run meanwhile. An expert exists once
+its event is in the journal; a training that was killed resumes when the same command is given.
 """
 
 import os
@@ -47,7 +47,7 @@ READ_ROWS = 10_000  # texts in memory at once
 
 @dataclass(frozen=True)
 class About:
-    """What users say of an expert; None keeps what an earlier training was told."""
+    """What users say about an expert; None keeps the value from an earlier training."""
 
     description: str | None = None
     parent: str | None = None
@@ -60,7 +60,7 @@ class TextSet:
 
     expert: str
     rows: tuple[dict[str, Any], ...]
-    only: str | None  # the graph whose texts alone are meant
+    only: str | None  # the only graph whose texts are used; None for all graphs
 
     @property
     def ids(self) -> list[str]:
@@ -75,7 +75,7 @@ class TextSet:
 
 @dataclass(frozen=True)
 class _Request:
-    """One training, as a worker process is told of it."""
+    """One training, as it is passed to a worker process."""
 
     home: Path
     expert: str
@@ -100,12 +100,12 @@ def train_experts(
     run_stage: RunStage = run_plainly,
     each: Each | None = None,
 ) -> tuple[RunReport, list[dict[str, Any]]]:
-    """Train experts, side by side where the settings have several workers, and publish them.
+    """Train experts, in parallel if the settings have several workers, and publish them.
 
-    Each is trained on the texts of its name; `graph` leaves out those of other graphs. Texts that
-    are missing, or whose graph has changed, are made first: of `graph`, else of the graph of that
-    name. Returns the run and a summary of each expert. Raises UsageError, before anything is
-    trained, if a name, the parent or the graph is wrong.
+    Each is trained on the texts under its name; `graph` restricts them to one graph. Texts that are
+    missing, or whose graph has changed, are made first: from `graph`, else from the graph with the
+    expert's name. Returns the run and a summary of each expert. Raises UsageError, before anything
+    is trained, if a name, the parent or the graph is wrong.
     """
     plan, about = plan or TrainingPlan(), about or About()
     experts = current_experts(home)
@@ -146,7 +146,7 @@ def train_experts(
 
 
 def text_set(home: Home, name: str, graph: str | None) -> TextSet:
-    """Return the current training texts of a name, of one graph or of all; perhaps none."""
+    """Return the current training texts under a name, from one graph or all; perhaps none."""
     last = {
         (row["expert"], row["graph"]): row for row in home.journal.table(Verbalization).to_pylist()
     }
@@ -169,7 +169,7 @@ def _fresh_set(
     wait_seconds: float,
     report: Report,
 ) -> TextSet:
-    """Return the current training texts of a name, made now if they are missing or out of date."""
+    """Return the current training texts under a name; make them if missing or out of date."""
     texts, edition = text_set(home, name, graph), home.editions.current()
     old = {row["graph"]: row for row in texts.rows}
     needed: dict[str, Options] = {} if old else {graph or name: Options()}
@@ -219,7 +219,7 @@ def _train(
     report: Report,
     each: Each | None,
 ) -> list[TrainedExpert]:
-    """Train on all sets, here or where the settings say."""
+    """Train on all sets, in this process or where the settings say."""
     beside = min(settings.workers, len(sets))
     elsewhere = settings.runner == "dask" or beside > 1
     requests = [
@@ -245,7 +245,7 @@ def _train(
 
 
 def _side_by_side(settings: Settings, beside: int) -> Each:
-    """Return where experts are trained: a cluster, processes of their own, or here."""
+    """Return where experts are trained: on a cluster, in worker processes, or in this process."""
     if settings.runner == "dask":
         return PoolOfWorkers(lambda: dask_pool(settings), settings.workers)
     if beside == 1:
@@ -254,7 +254,7 @@ def _side_by_side(settings: Settings, beside: int) -> Each:
 
 
 def train_one(*arguments: Any) -> TrainedExpert:
-    """Train the expert of a request, the last argument; a report may stand before it."""
+    """Train the expert of a request, the last argument; a report may precede it."""
     request: _Request = arguments[-1]
     report: Report = arguments[0] if len(arguments) > 1 else silent
     home = Home(request.home)
@@ -300,7 +300,7 @@ def _event(
 
 
 def _description(home: Home, texts: TextSet) -> str:
-    """Say what an expert knows about: its graphs and their most frequent relations."""
+    """Return a description of an expert: its graphs and their most frequent relations."""
     edition = home.editions.current()
     rows = edition.table(Relation).to_pylist() if edition else []
     mine = [row for row in rows if row["graph"] in texts.graphs]
@@ -311,7 +311,7 @@ def _description(home: Home, texts: TextSet) -> str:
 
 
 def _summary(home: Home, expert: TrainedExpert) -> dict[str, Any]:
-    """Return what commands print of a trained expert."""
+    """Return the summary of a trained expert that commands print."""
     manifest = expert.manifest
     return {
         "expert": expert.name,

@@ -1,4 +1,4 @@
-"""Trains a policy to walk one graph, from questions with answers, and publishes it (KnowGPT)."""
+"""Train a policy to walk one graph, from questions with answers, and publish it (KnowGPT)."""
 
 import shutil
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ from warehouse.home import Home
 
 PATIENCE = 600.0  # seconds that a finished training waits for the lease at least
 HELD_OUT = 10  # one question in this many is held out
-MOST_SOURCES, MOST_TARGETS = 4, 3  # nodes of a question, and of its answers, that pairs are made of
+MOST_SOURCES, MOST_TARGETS = 4, 3  # most nodes of a question, and of its answers, that are paired
 
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Sources, targets, and the vectors of their questions; of `questions` questions."""
+    """Pairs of source and target with the vector of their question, from `questions` questions."""
 
     sources: np.ndarray
     targets: np.ndarray
@@ -60,10 +60,10 @@ def train_paths(
 ) -> tuple[RunReport, dict[str, Any]]:
     """Train a policy on a graph of the current edition; return the run and the policy's summary.
 
-    Right answers are the targets that it learns to reach from what questions name; a tenth of the
-    questions is held out to measure it. `limit` takes that many questions of a seeded shuffle. A
-    training that was killed goes on when the same call is made again. Raises UsageError if there is
-    no such graph, or if no question names anything in it.
+    Right answers are the targets that it learns to reach from the entities that questions name; a
+    tenth of the questions is held out to measure it. `limit` takes that many questions of a seeded
+    shuffle. A training that was killed resumes when the same call is made again. Raises UsageError
+    if there is no such graph, or if no question names a node of it and has an answer there.
     """
     plan, edition = plan or PolicyPlan(), home.editions.current()
     if edition is None:
@@ -114,13 +114,13 @@ def train_paths(
 
 
 def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
-    """Return the questions with answers: of the training part, if there are parts."""
+    """Return the questions with answers, from the training part if there are parts."""
     training, others = split(benchmark, learn=False)
     return [question for question in training or others if question.answers]
 
 
 def _pairs(paths: PathGraph, questions: Sequence[BenchmarkQuestion]) -> _Pairs:
-    """Return the pairs of what questions name and their right answers' nodes."""
+    """Return the pairs of a node that a question names and a node of its right answers."""
     grounded = paths.ground(
         [question.question for question in questions],
         [question.choices or question.answers for question in questions],
@@ -157,7 +157,7 @@ def _right(question: BenchmarkQuestion, named: GroundedQuestion) -> list[int]:
 def _reached(
     paths: PathGraph, pairs: _Pairs, plan: PolicyPlan, choose: Choose
 ) -> tuple[int, float | None]:
-    """Return how many pairs a path joins, and the share of these whose target walks reach."""
+    """Return how many pairs a path connects, and the share of these whose target walks reach."""
     if not len(pairs.sources):
         return 0, None
     apart = distances_between(paths.world, pairs.sources, pairs.targets, plan.steps)

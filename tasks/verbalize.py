@@ -1,6 +1,6 @@
-"""Verbalizes a graph into training texts and publishes an edition with them.
+"""Verbalize a graph into training texts and publish an edition with them.
 
-A set of texts takes effect when its last row is written; one that was killed leaves rows that
+A set of texts takes effect when its last row is written; a run that was killed leaves rows that
 nothing reads.
 """
 
@@ -117,7 +117,7 @@ class _Verbalizing(Work):
         self._id = uuid4().hex
 
     def make(self) -> None:
-        """Make the texts into the journal, then write the row that makes them effective."""
+        """Write the texts to the journal, then the row that makes them effective."""
         assert self.edition is not None
         counts: Counter[str] = Counter()
         waiting: list[pa.Table] = []
@@ -162,7 +162,7 @@ class _Verbalizing(Work):
 
     @contextmanager
     def _rewriter(self) -> Iterator[Rewriter | None]:
-        """Yield what rewrites texts by the model of the settings; None unless that is wanted."""
+        """Yield a rewriter with the model of the settings; None if texts are not rewritten."""
         if not self.rewrite:
             yield None
             return

@@ -143,8 +143,8 @@ class Asker:
     def own_answers(self, questions: Sequence[str]) -> list[tuple[str, float | None]]:
         """Return the model's answers without knowledge, as the route `experts` asks for them.
 
-        An answer is empty if there is none. A small model's surprise, in nats per token, is beside
-        it, None of other models.
+        An answer is empty if there is none. With it comes a small model's surprise in nats per
+        token, or None for other models.
         """
         with self._workers() as mapped:
             return list(mapped(self._own_answer, map(analyse, questions)))
@@ -225,7 +225,7 @@ class Asker:
     def _among_choices(
         self, question: Question, choices: Sequence[str], result: RouteResult
     ) -> RouteResult:
-        """Return a result with the choice that its answers mean; with no answer if none is."""
+        """Return a result with the choice that its answers mean; without answers if none fits."""
         if not result.answers or result.answers[0] in choices:
             return result
         from tasks.ask.phrasing import without_letter
@@ -349,7 +349,7 @@ def with_documents(edition: Path, evidence: Sequence[Evidence]) -> list[Evidence
 
 
 def _of_document(row: dict[str, Any], start: int | None) -> dict[str, Any]:
-    """Return what a document tells of a place in it: page, author, date."""
+    """Return what a document's row says about a place in it: page, author, date."""
     begins = row.get("page_starts") or []
     metadata = orjson.loads(row.get("metadata") or "{}")
     return {

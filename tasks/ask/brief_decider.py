@@ -1,7 +1,7 @@
-"""How a small local model decides, which loses its way in a thought and says yes to everything.
+"""Make the decisions of a small local model, which reasons badly and says yes to everything.
 
-It needs more while it is unsure of its own short answer, and takes the expert whose name the
-question makes likelier by the largest factor.
+It needs more knowledge while it is unsure of its own short answer, and chooses the expert whose
+name the question makes likelier by the largest factor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from tasks.models.prompts.prompt import examples, load_prompt
 from tasks.text.question import Question
 
 UNSURE = 0.5
-"""Nats per token of an answer from which it is in doubt, where the model has no examples.
+"""The surprise, in nats per token, from which an answer is in doubt if there are no examples.
 
 SmolLM2's answers without knowledge lie above, those from a text that it understood below; measured
 on questions about encyclopedia articles and films (docs/log.md).
@@ -26,7 +26,7 @@ on questions about encyclopedia articles and films (docs/log.md).
 
 
 class BriefDecider(ModelDecider):
-    """Decides by the certainty of short answers; what it wants to know is asked as of any model."""
+    """Decides by the certainty of short answers; is asked what it wants to know like any model."""
 
     def __init__(self, ask: Ask, question: Question, learned: Sequence[NeedExample] = ()) -> None:
         """Take a question without its choices, and questions that the model was asked before."""
@@ -45,7 +45,7 @@ class BriefDecider(ModelDecider):
     ) -> str | None:
         """Return the expert whose name fits the question best.
 
-        None of them is no choice: whether more is needed was decided before.
+        It cannot choose none, because it was already decided that more is needed.
         """
         values = source_values(self._question.text, knowledge, descriptions)
         reply = self._ask(self._source(values, tuple(descriptions)), MeasuredAnswer)
@@ -77,9 +77,9 @@ class BriefDecider(ModelDecider):
 
 
 def unsure_from(learned: Sequence[NeedExample]) -> float:
-    """Return from which surprise on answers are in doubt, by examples of right and wrong ones.
+    """Return the surprise from which answers are in doubt, by examples of right and wrong ones.
 
-    It parts them best, right and wrong ones weighing alike; `UNSURE` where there are not both.
+    It is the threshold of the best balanced accuracy; `UNSURE` if all are right or all wrong.
     """
     known = [example for example in learned if example.surprise is not None]
     surprise = np.array([example.surprise for example in known], float)

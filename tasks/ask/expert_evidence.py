@@ -1,4 +1,4 @@
-"""Evidence for what experts write: the edition without what they were trained on, or Wikipedia."""
+"""Find evidence for experts' claims in an edition, outside their training, or in Wikipedia."""
 
 from functools import cached_property
 
@@ -37,7 +37,7 @@ class ExpertEvidence:
         self._of: dict[str, EvidenceOf] = {}
 
     def of(self, expert: str) -> EvidenceOf:
-        """Return what finds evidence for an expert's claims, among all it was not trained on."""
+        """Return a function that finds evidence for an expert's claims outside its training."""
         if expert not in self._of:
             self._of[expert] = self._opened(expert)
         return self._of[expert]

@@ -1,4 +1,4 @@
-"""What experts are asked with and filtered by, opened when first needed; askers may share it."""
+"""Tools to ask experts and to filter their texts, opened when needed; askers may share them."""
 
 from functools import cached_property
 
@@ -28,12 +28,12 @@ class ExpertTools:
 
     @cached_property
     def writer(self) -> Writer:
-        """What writes as an expert."""
+        """The writer of the experts' texts."""
         experts = active_experts(self._resources.home, self._resources.edition)
         return ExpertPool(experts, device=self._device)
 
     def filters(self, settings: ExpertSettings) -> Filters:
-        """Return the filters that are on by these settings."""
+        """Return the filters that these settings turn on."""
         summarizer = self._summarizer if settings.pruning else None
         verifier = self.verifier if settings.factuality else None
         tools = FilterTools(self.encode, summarizer, verifier, self.evidence_for)
@@ -46,12 +46,12 @@ class ExpertTools:
         return encoder.encode(texts)
 
     def evidence_for(self, expert: str) -> EvidenceOf:
-        """Return what finds evidence for an expert's claims, among all it was not trained on."""
+        """Return a function that finds evidence for an expert's claims outside its training."""
         return self._evidence.of(expert)
 
     @cached_property
     def verifier(self) -> Verifier:
-        """What checks claims against evidence."""
+        """The verifier of claims against evidence."""
         return open_verifier(self._resources.settings.experts.verifier, self._device)
 
     @cached_property

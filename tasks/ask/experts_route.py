@@ -34,9 +34,9 @@ LEAST_VOTES = 0.5  # share of an answer's votes, where no experts were asked for
 class ExpertsRoute(AnswerRoute):
     """Answers by experts; with a language model, the model answers from what they wrote.
 
-    Without a model, the experts' own short answers count. Bottom-up all experts answer; top-down
-    passages come first, and only if they have no answer the expert is asked whose description is
-    most like the question.
+    Without a model, the experts' own short answers count. Bottom-up, all experts answer. Top-down,
+    passages are read first; only if they have no answer, the expert whose description is most like
+    the question is asked.
     """
 
     def __init__(self, resources: Resources, tools: ExpertTools | None = None) -> None:
@@ -55,7 +55,7 @@ class ExpertsRoute(AnswerRoute):
         ]
 
     def prepare(self, questions: Sequence[Question]) -> None:
-        """Have all experts write for all questions at once, if all of these come to the experts."""
+        """Have all experts write for all questions at once, if all questions are put to experts."""
         self._writer.forget()
         if not self._named or self._settings.mode != "bottom_up":
             return
@@ -70,7 +70,7 @@ class ExpertsRoute(AnswerRoute):
                 self._fail(expert, error)
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
-        """Return the answer that experts help to, with all decisions on the way."""
+        """Return the answer found with the experts' help, with all decisions on the way."""
         decisions: list[Decision] = []
         if not self._asked:
             return RouteResult("experts")
@@ -200,7 +200,7 @@ class ExpertsRoute(AnswerRoute):
             return []
 
     def _fail(self, expert: str, error: AlmanacError) -> None:
-        """Ask this expert no more; raise the error if experts were asked for and none is left."""
+        """Ask this expert no more; raise the error if experts were requested and none is left."""
         self._failed[expert] = str(error)
         if self._named and not self._asked:
             raise error

@@ -259,7 +259,7 @@ def gate_name(gate: CalibratedGate) -> str:
 
 
 class GatePopularity:
-    """Returns popularity as the gate of each question counts it; opens graphs when needed."""
+    """Looks up popularity as the gate of each question counts it; opens graphs when needed."""
 
     def __init__(self, edition: Edition) -> None:
         """Use the graphs of this edition; `warnings` names those that are not available."""

@@ -1,4 +1,4 @@
-"""Keeps answers: in the live records, which SQL can read, and in a file of answers."""
+"""Keep answers in the live records, which SQL can read, and in a file of answers."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from tasks.ask.route import (
 from tasks.programs.written_program import Conversation
 from tasks.text.question import Question
 
-# Short replies by which a model says in plain words that it has no answer.
+# Short replies in which a model says in plain words that it has no answer.
 _NO_ANSWER = re.compile(
     r"\W*(?:(?:sorry\W+)?i (?:do not|don['’]t|cannot|can['’]t|am not|['’]m not)\b.*|none|n/?a"
     r"|unknown|unclear|not (?:sure|known|applicable|specified)"

@@ -1,7 +1,7 @@
-"""Reads what was taken out of a graph: an arm extracts and phrases it, a reader answers from it.
+"""Answer from parts of a graph: an arm extracts and phrases them, a reader answers from them.
 
 An arm is a strategy and a template (KnowGPT, section 3.5). The reader is the language model of the
-settings; without one, vectors tell how like the question a choice and what leads to it are.
+settings; without one, vectors compare each choice, and the paths to it, with the question.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,14 +22,14 @@ from tasks.text.question import Question
 
 ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
-WEIGHT = 0.25  # of these beside the choice itself; more did worse on training questions
+WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
 NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
 Encode = Callable[[list[str]], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """An answer, empty if there is none, what was taken out of the graph, and how it was said."""
+    """An answer, empty if there is none, the extracted part of the graph, and its wording."""
 
     answer: str
     extracted: Extracted
@@ -47,7 +47,7 @@ def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
 
 
 def reader_name(settings: Settings) -> str:
-    """Return what bandits call the reader of the settings: its model."""
+    """Return the name that bandits have for the reader of the settings: its model."""
     return NO_MODEL if settings.engine.engine == "rules" else settings.engine.model.name
 
 
@@ -71,21 +71,24 @@ class PathReader:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms: by the policy, or shortest paths if there is none, and by P_sub."""
+        """The arms: walks of the policy, or shortest paths without one, and subgraphs (P_sub).
+
+        There is one for each template.
+        """
         first = "walks" if self.paths.policy is not None else "shortest_paths"
         return arm_names((first, "subgraph"), TEMPLATES)
 
     @property
     def usual_arm(self) -> str:
-        """The arm without a bandit."""
+        """The arm that is used without a bandit."""
         return self.arms[TEMPLATES.index("sentences")]
 
     def extract(self, arm: str, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return what an arm takes out of the graph for questions."""
+        """Return the parts of the graph that an arm extracts for questions."""
         return self.paths.extractions[arm.partition("+")[0]].extract(questions)
 
     def phrase(self, arm: str, extracted: Extracted) -> Phrased:
-        """Return an arm's words for what was taken out."""
+        """Return the wording of an extracted part by the arm's template."""
         template: Template = next(name for name in TEMPLATES if name == arm.partition("+")[2])
         return self._templates.phrase(template, extracted, Limit(tokens=self._room))
 
@@ -102,7 +105,7 @@ class PathReader:
         choices: Sequence[str],
         extracted: Extracted,
     ) -> str:
-        """Return the choice that vectors favour, without an arm by itself alone."""
+        """Return the choice most similar to the question; without an arm, by its words alone."""
         texts = [""] * len(choices)
         if arm is not None:
             texts = [
@@ -134,9 +137,9 @@ class PathReader:
 def nearest_choice(
     question: str, choices: Sequence[str], texts: Sequence[str], encode: Encode
 ) -> str:
-    """Return the choice that is most like the question, itself and by the text about it.
+    """Return the choice that is most similar to the question, together with the text about it.
 
-    `texts` has one text for each choice; an empty one counts as unlike.
+    `texts` has one text for each choice; an empty one adds nothing.
     """
     if not choices:
         return ""

@@ -1,4 +1,4 @@
-"""The route `paths`: what joins a question with its candidate answers in a graph (KnowGPT)."""
+"""The route `paths`: paths between a question and its candidate answers in a graph (KnowGPT)."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -22,16 +22,16 @@ from tasks.text.question import Question
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition
 
-MOST_CANDIDATES = 5  # answers of the route `programs` that paths are looked for
+MOST_CANDIDATES = 5  # answers of the route `programs` to which paths are sought
 MOST_EVIDENCE = 10  # paths, or edges where the strategy does not walk
 
 
 class PathsRoute(AnswerRoute):
-    """Answers from the paths between what a question names and each candidate answer.
+    """Answers from the paths between the entities in a question and each candidate answer.
 
-    Candidates are the question's choices, without any the answers of the route `programs`. Where a
-    bandit has learned for the graph and the answering model, it chooses how the graph is searched
-    and phrased.
+    Candidates are the question's choices or, without choices, the answers of the route `programs`.
+    If a bandit was trained for the graph and the answering model, it chooses how the graph is
+    searched and how paths are phrased.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -43,7 +43,7 @@ class PathsRoute(AnswerRoute):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What could not be recorded, and what the programs warn of."""
+        """Warnings about choices that could not be recorded, and those of the programs."""
         return [*self._refusals, *self._programs.warnings]
 
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
@@ -126,7 +126,7 @@ class PathsRoute(AnswerRoute):
 
     @property
     def _leaves(self) -> bool:
-        """Whether what the model sees leaves this machine, or may not be sensitive."""
+        """Whether an endpoint that may not see sensitive facts reads what the model is shown."""
         engine = self._resources.settings.engine
         return engine.engine == "openai" and not engine.model.sensitive
 
@@ -147,7 +147,10 @@ def _named(grounded: GroundedQuestion) -> tuple[int, int]:
 
 
 def _evidence(name: str, reader: PathReader, reading: Reading) -> list[Evidence]:
-    """Return the paths, best first; edges of a strategy that does not walk are paths of one."""
+    """Return the paths, best first; edges of a strategy that does not walk are paths of one edge.
+
+    At most `MOST_EVIDENCE` are returned.
+    """
     extracted = reading.extracted
     paths = extracted.paths or tuple(
         Path(head, (Step(relation, False, tail),))

@@ -1,8 +1,8 @@
 """How a model answers a question from texts, with or without choices: one prompt for all.
 
-A small local model is not asked for JSON with a thought, in which it copies the examples: it goes
-on after two examples and takes the likeliest choice. The best text stands last, next to the
-question, because such models read what is near.
+A small local model is not asked for JSON with a thought, because it would copy the examples there:
+it continues the text after two examples, or takes the likeliest choice. The best text comes last,
+next to the question, because such models attend most to what is near.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
 
 
 def with_choices(question: Question, choices: Sequence[str]) -> Question:
-    """Return a question with its choices, as the model is asked; without any, the question."""
+    """Return a question with its choices in the text; without choices, the question itself."""
     if not choices:
         return question
     listed = "; ".join(
@@ -60,8 +60,8 @@ def brief_request(
 ) -> Request:
     """Return a request for a few words, or one of the choices; the best text comes first.
 
-    `against_prior` weighs a choice by how much likelier question and texts make it than none do
-    (Holtzman et al. 2021), so that none wins by its common words.
+    `against_prior` ranks a choice by how much likelier the question and the texts make it
+    (Holtzman et al. 2021), so that none wins because its words are common.
     """
     prior = None
     if against_prior and choices:
@@ -99,7 +99,7 @@ def phrased_answer(
     *,
     against_prior: bool = False,
 ) -> str:
-    """Return the model's answer from texts and what it knows; empty if it has none.
+    """Return the model's answer from texts and its own knowledge; empty if it has none.
 
     `question` has no choices in its text; if there are `choices`, the answer is one of them, for a
     small local model by `against_prior` as in `brief_request`.
@@ -120,7 +120,7 @@ def phrased_answer(
 
 
 def without_letter(reply: str, choices: Sequence[str]) -> str:
-    """Return the choice of which a reply is the letter, else the reply without a letter before."""
+    """Return the choice whose letter the reply is, else the reply without a leading letter."""
     letter = _LETTER.fullmatch(reply)
     place = LETTERS.index(letter.group(1).upper()) if letter else -1
     if 0 <= place < len(choices):

@@ -30,8 +30,8 @@ class ProgramsRoute(AnswerRoute):
     """Answers by programs over the knowledge bases for a question's language.
 
     With a model this is all of KnowledGPT: the model writes, chooses and phrases. Without a model,
-    a graph has the planner that was learned for it, any other graph is planned for by words alone,
-    and the knowledge reader answers from the corpus (`tasks.reader.knowledge_reader`).
+    a graph's own planner plans for it if one was trained, else plans are made by words alone, and
+    the knowledge reader answers from the corpus (`tasks.reader.knowledge_reader`).
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -90,7 +90,7 @@ class ProgramsRoute(AnswerRoute):
         """Yield the answer of each knowledge base: imported graphs, the corpus, then the web.
 
         Only imported graphs that the question fits are asked, the best first, and the corpus only
-        where programs or its graph are asked for.
+        if the route `programs` or its graph is requested.
         """
         names = [kb.name for kb in kbs]
         fits = {name: self._fit(question, name) for name in self._writers if name in names}
@@ -112,7 +112,7 @@ class ProgramsRoute(AnswerRoute):
         return RouteResult("programs", answer.answers, answer.evidence, tried)
 
     def _unknown(self, question: Question, kbs: Sequence[KnowledgeBase]) -> list[str]:
-        """Return the names in a question by which no graph of the edition knows an entity.
+        """Return the names in a question that no graph of the edition links to an entity.
 
         A name with parts, such as the capital of Peru, is not among them if a part is known.
         """

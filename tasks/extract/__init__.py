@@ -1,1 +1,1 @@
-"""From passages to facts: the pending passages, the choice of an engine, and the engines."""
+"""Extraction: the pending passages, the choice of an engine, and the engines."""

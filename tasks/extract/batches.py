@@ -28,8 +28,8 @@ from schemas.settings import EngineSettings, Settings
 from tasks.extract.extracted import Extracted
 from tasks.progress import Each
 
-BATCH = 64  # passages: some seconds of parsing, which is all that a killed run loses
-EMBEDDED = {"english_pipeline", "speaker", "audience", "typed", "ontology"}  # settings of it
+BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
+EMBEDDED = {"english_pipeline", "speaker", "audience", "typed", "ontology"}  # its settings
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
 Tables = dict[type[Row], pa.Table]
@@ -119,7 +119,7 @@ def journal_rows(results: Iterable[Extracted], engine: str, prompt_sha: str, run
 
 
 def where_settings_say(settings: Settings, passages: int) -> Each:
-    """Return where `passages` passages are processed: a cluster, worker processes, or here."""
+    """Return where to process a number of passages: on a cluster, in worker processes, or here."""
     if settings.runner == "dask":
         return PoolOfWorkers(lambda: dask_pool(settings), settings.workers)
     if settings.workers <= 1 or passages <= FEW_BATCHES * BATCH:

@@ -39,16 +39,17 @@ class Extracted:
         return self.triples, self.descriptions, self.aspects, self.aliases, self.statements
 
     def place_in(self, excerpt: Excerpt) -> None:
-        """Count the characters of all spans, which are those of an excerpt, in its source."""
+        """Convert all spans from offsets in an excerpt to offsets in its source."""
         for mentions in (*self.facts, self.names):
             for mention in mentions:
                 span = excerpt.in_source(mention["span_start"], mention["span_end"])
                 mention["span_start"], mention["span_end"] = span
 
     def suppose(self, stretches: Iterable[tuple[int, int]]) -> None:
-        """Keep of what stretches of the source only suppose the names and the statements.
+        """Withdraw what `stretches` of the source assert, as they are examples or conditions.
 
-        Statements that were asserted are `supposed`; triples, descriptions and notes are left out.
+        Asserted statements become `supposed`; triples, descriptions and notes are dropped. Names
+        and aliases stay.
         """
         for start, end in stretches:
             for facts in (self.triples, self.descriptions, self.aspects):
@@ -59,7 +60,7 @@ class Extracted:
 
 
 def value_columns(value: Value, *, named: bool = False) -> Mention:
-    """Return a tail's value as columns of TripleMention; a named entity is no number or date."""
+    """Return a tail's value as columns of TripleMention; named entities have no number or date."""
     return {
         "value_type": "entity" if named else value.value_type,
         "number": None if named else value.number,
@@ -69,7 +70,7 @@ def value_columns(value: Value, *, named: bool = False) -> Mention:
 
 
 def evidence_columns(span: tuple[int, int], confidence: float) -> Mention:
-    """Return where the passage states a fact, and how likely the fact is right, as columns."""
+    """Return the span of a fact's evidence and the fact's confidence as columns."""
     return {"span_start": span[0], "span_end": span[1], "confidence": confidence}
 
 

@@ -1,8 +1,9 @@
-"""Facts of an ontology's relations: each is put to the sentences as a question (Levy et al. 2017).
+"""Facts for an ontology's relations, each asked of a sentence as a question (Levy et al. 2017).
 
-The span reader finds the other end of a relation of a name. It reads what no wording of a clause
-says, and relations that it never saw, by their names and descriptions. Values must fit, and kinds
-that the passage states; a guessed kind excludes nothing, as guesses err most on rare names.
+The span reader finds the tail of a relation for a given head. It finds facts that the rules miss,
+and relations without training data, by their names and descriptions. Tails must fit the ontology's
+value types, and kinds must fit if the passage states them; guessed kinds exclude nothing, as they
+are least reliable for rare names.
 """
 
 import re
@@ -30,7 +31,7 @@ ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A relation between two ends that a sentence states; `margin` says how surely."""
+    """A relation that a sentence states between a head and a tail; `margin` is its score."""
 
     head: Entity
     relation: str
@@ -45,7 +46,7 @@ class Related:
 def ontology_triples(
     passage: ParsedPassage, clauses: list[Clause], ontology: Ontology
 ) -> list[Mention]:
-    """Return the facts of a passage for an ontology's relations as rows of TripleMention."""
+    """Return a passage's facts for an ontology's relations as rows of TripleMention."""
     entities = entities_of(passage)
     kinds = stated_kinds(passage, ontology)
     return [
@@ -57,7 +58,7 @@ def ontology_triples(
 
 
 def stated_kinds(passage: ParsedPassage, ontology: Ontology) -> dict[str, str]:
-    """Return the kinds that a passage states of its names: the ontology's, else common ones."""
+    """Return the kinds that a passage states for its names: the ontology's, else common kinds."""
     nouns = KindNouns(ontology)
     kinds = {name: passage.kind(name) for name in passage.stated_kinds}
     own: dict[str, str] = {}
@@ -69,7 +70,7 @@ def stated_kinds(passage: ParsedPassage, ontology: Ontology) -> dict[str, str]:
 
 
 def _class_phrases(passage: ParsedPassage, name: NameSpan) -> Iterator[str]:
-    """Yield the phrases that say what a name is, up to their nouns: "a 2010 silent film"."""
+    """Yield the phrases that state a name's class, up to their nouns: "a 2010 silent film"."""
     tree = passage.tree
     before = class_noun_before(passage, name)
     classes = [n for token in range(name.first, name.last) for n in class_nouns(tree, token)]
@@ -114,7 +115,7 @@ def _of_sentence(
 
 
 def _best(facts: Iterable[Related]) -> Iterator[Related]:
-    """Yield facts, the surest first, without a second head of a tail, or relation of both ends."""
+    """Yield facts by descending margin, one head per relation and tail, one relation per pair."""
     taken: set[tuple[str, str]] = set()
     for fact in sorted(facts, key=lambda fact: -fact.margin):
         tail = normalise_name(fact.tail)
@@ -125,7 +126,7 @@ def _best(facts: Iterable[Related]) -> Iterator[Related]:
 
 
 def _apart(spans: list[Span]) -> Iterator[Span]:
-    """Yield the spans that do not overlap a better one."""
+    """Yield the spans that overlap no better span."""
     kept: list[Span] = []
     for span in spans:
         if all(span.end <= other.start or other.end <= span.start for other in kept):
@@ -143,7 +144,7 @@ def _related(
     relation: str,
     ontology: Ontology,
 ) -> Related | None:
-    """Return the fact that a span makes; None if its tail does not fit."""
+    """Return the fact whose tail is a span; None if the tail does not fit."""
     begin, stop = start + span.start, start + span.end
     tail, kind, value = text[span.start : span.end].strip(" .,;:'\""), "", Value("text")
     entity = next((e for e in entities if any(a < stop and begin < b for a, b in e.mentions)), None)

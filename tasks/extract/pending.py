@@ -24,7 +24,7 @@ from tasks.progress import Each
 from tasks.run import Work
 from warehouse.live import record_all
 
-COMMIT_SECONDS = 2.0  # replies are safe in the ledger, so their facts can wait a little
+COMMIT_SECONDS = 2.0  # facts may wait because the ledger already keeps the replies
 
 
 class PendingExtraction:
@@ -123,7 +123,7 @@ class PendingExtraction:
 
 
 def shared_out(passages: pa.Table, settings: EngineSettings) -> tuple[pa.Table, pa.Table]:
-    """Return the passages for the embedded engine, and those for the model."""
+    """Return the passages for the embedded engine, and the passages for the model."""
     if settings.engine == "rules":
         return passages, passages.slice(0, 0)
     if engine_for_sensitive(settings) is settings:
@@ -133,7 +133,7 @@ def shared_out(passages: pa.Table, settings: EngineSettings) -> tuple[pa.Table, 
 
 
 def _gathered(results: Iterator[Any]) -> Iterator[list[Any]]:
-    """Yield results in lists, one per commit; results before an error are yielded first."""
+    """Yield results in lists, one per commit; an error is raised after the results before it."""
     waiting: list[Any] = []
     since = time.monotonic()
     try:

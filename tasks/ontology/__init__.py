@@ -1,1 +1,1 @@
-"""What a corpus is about, as its users say: kinds and relations, read, checked, and proposed."""
+"""Ontologies: the kinds and relations that users expect of a corpus; read, checked and proposed."""

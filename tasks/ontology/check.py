@@ -1,4 +1,4 @@
-"""Say what of an edition does not fit an ontology, and propose one from an edition."""
+"""Report what in an edition does not fit an ontology, and propose an ontology for an edition."""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -12,7 +12,7 @@ from warehouse.editions import Edition
 LEAST_SHARE = 0.8
 """The share of a relation's triples whose ends are of the kinds that a proposal names."""
 LEAST_TRIPLES = 3
-"""Rarer relations are not proposed: their kinds are chance."""
+"""Rarer relations are not proposed, because the kinds of their ends are due to chance."""
 
 _COMBINATIONS = """
 select t.relation, h.kind as head_kind, t.value_type, e.kind as entity_kind, t.unit,
@@ -48,7 +48,7 @@ _RELATIONS = "select * from relations where graph = 'corpus' order by triples de
 
 
 def misfits(edition: Edition, ontology: Ontology) -> list[dict[str, Any]]:
-    """Return what does not fit, the most frequent first: reason, relation, triples, example.
+    """Return the misfits, the most frequent first, with reason, relation, triples and example.
 
     Facts that a strict ontology left out of this edition are among them.
     """
@@ -111,7 +111,7 @@ def suggestion(edition: Edition, most: int = 100) -> dict[str, Any]:
 
 
 def _kinds(edition: Edition) -> dict[str, Any]:
-    """Return nouns that say what several entities are, below the kind that most of these have."""
+    """Return class nouns of several entities, each with the kind of most of them as its parent."""
     members: dict[str, Counter[str]] = defaultdict(Counter)
     for row in _rows(edition, _CLASSES):
         if noun := class_noun(row["tail"]):

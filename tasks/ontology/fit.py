@@ -1,4 +1,4 @@
-"""Which triples fit an ontology, told by their relation and the kinds of their ends."""
+"""Decide whether triples fit an ontology, by their relation and the kinds of their ends."""
 
 from schemas.ontology import VALUE_KINDS, Ontology
 
@@ -6,7 +6,7 @@ _VALUE_KIND = {"date": "date", "year": "date", "number": "number", "quantity": "
 
 
 def tail_kind(value_type: str, kind: str | None) -> str:
-    """Return what an ontology calls a tail: the entity's kind, else the kind of value."""
+    """Return an ontology's term for a tail: the entity's kind, else the kind of value."""
     return (kind or "unknown") if value_type == "entity" else _VALUE_KIND.get(value_type, "text")
 
 

@@ -1,4 +1,4 @@
-"""Kinds of an ontology, told by the nouns with which texts say what something is."""
+"""Recognise kinds of an ontology by the nouns with which texts say what something is."""
 
 import re
 from collections import Counter, defaultdict
@@ -11,7 +11,7 @@ from tasks.text.stems import stems_of
 _COPULA = re.compile(
     r"\b(?:is|was|are|were|be) (?:(?:also|still|now) )?(?:an?|the|one of the) ", re.I
 )
-# What follows the noun that is its phrase's head.
+# What follows the head noun of a noun phrase.
 _END = re.compile(
     r"[,;:.()\n]| (?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|as|based|"
     r"located|written|directed|known|used|made|published|released|born|founded)\b",
@@ -20,7 +20,7 @@ _END = re.compile(
 
 
 class KindNouns:
-    """Finds the ontology's kind in what something is said to be."""
+    """Finds the ontology's kind in a phrase or text that says what something is."""
 
     def __init__(self, ontology: Ontology) -> None:
         """Index the kinds by their nouns, which are their names and synonyms."""
@@ -51,7 +51,7 @@ class KindNouns:
         return None
 
     def of_name(self, name: str) -> str | None:
-        """Return the kind that a name of several words ends in ("Harbour Film"), none for more."""
+        """Return the kind that a name of several words ends in ("Harbour Film"), else None."""
         words = name.casefold().split()
         ends = (" ".join(words[at:]) for at in range(1, len(words)))
         return next((self._names[end] for end in ends if end in self._names), None)
@@ -87,7 +87,7 @@ def _stems(words: str) -> tuple[str, ...]:
 def kinds_stated(
     ontology: Ontology, classes: Iterable[tuple[str, str]], descriptions: Iterable[tuple[str, str]]
 ) -> dict[str, str]:
-    """Return the kinds of entities that most statements give them.
+    """Return the kind of each entity by the majority of the statements about it.
 
     `classes` are (entity id, class) of statements like "X is a film", `descriptions` (entity id,
     text).

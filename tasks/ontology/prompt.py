@@ -18,7 +18,10 @@ def relations_line(ontology: Ontology, names: list[str]) -> str:
 
 
 def relevant_relations(ontology: Ontology, text: str) -> list[str]:
-    """Return the relations that share most with a text, rare words counting more, in file order."""
+    """Return the relations that share most words with a text, in file order; rare words weigh more.
+
+    A small ontology's relations are all returned.
+    """
     if len(ontology.relations) <= MOST_IN_PROMPT:
         return list(ontology.relations)
     stems = {name: _stems(name, relation) for name, relation in ontology.relations.items()}

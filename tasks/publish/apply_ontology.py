@@ -77,7 +77,7 @@ def _misfits(derivation: Derivation, ontology: Ontology) -> pa.Table:
 
 
 def _in_gazetteer(derivation: Derivation, journal: Journal, graphs: tuple[str, ...]) -> list[str]:
-    """Return the entities that have a name of the gazetteer's graphs."""
+    """Return the ids of entities with a name that is in the gazetteer's graphs."""
     if not graphs:
         return []
     imports = {row["graph"]: row for row in current_imports(journal, derivation.position)}

@@ -1,4 +1,4 @@
-"""Names of persons that stand in citations and lists of authors alone, or that others share."""
+"""Remove aliases of persons that occur only in citations and bylines, or that others share."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ _MOST_SHARED = 0.5
 
 
 def without_bylines(derivation: Derivation, aliases: pa.Table) -> pa.Table:
-    """Return the table of aliases without names by which no text speaks of their person."""
+    """Return the aliases without those by which no text outside citations refers to a person."""
     derivation.hand_over("possible_aliases", aliases)
     derivation.step("alias_uses")
     unfit = {
@@ -32,10 +32,10 @@ def without_bylines(derivation: Derivation, aliases: pa.Table) -> pa.Table:
 
 
 def stands_alone(row: dict[str, Any]) -> bool:
-    """Tell whether a person's other name, a row of the table `alias_uses`, stands by itself.
+    """Tell whether a person's alias, a row of the table `alias_uses`, occurs by itself.
 
-    A name in Chinese does: nothing there tells where it ends. Any other must stand somewhere
-    without another name or an initial beside it, a year or "et al." behind it.
+    A Chinese alias always counts, since nothing around it shows where it ends. Any other must
+    occur somewhere without an adjacent name or initial, and without a year or "et al." after it.
     """
     alias = row["alias"]
     return bool(HAN.search(alias)) or any(

@@ -1,9 +1,9 @@
-"""Words that owe their capital to a heading, a menu or a form, and words of a template.
+"""Find words that owe their capital to a heading, a menu or a form, and words of a template.
 
-A logistic regression over how a name in Latin letters is used in the whole corpus and over its
-words tells how likely it is that it names something. It is fitted to judged names
-(`python -m benchmarks.judged_names`). Names in Chinese have no capitals: only those go that hardly
-stand outside the lines that a quarter of all documents share.
+A logistic regression over the uses of a name in Latin letters in the whole corpus, and over its
+words, gives the probability that it is a name. It is fitted to judged names
+(`python -m benchmarks.judged_names`). Chinese has no capitals: a Chinese name is left out only if
+it hardly occurs outside the lines that a quarter of all documents share.
 """
 
 import math
@@ -35,30 +35,30 @@ LEAST_PROBABILITY = 0.4
 """The probability of being a name below which a word is left out."""
 
 SHARES = ("after_digit", "alone", "opening", "labelling")
-_MANY, _RARELY = 10, 4  # documents with a word of a template, and one in so many has it elsewhere
-_RAREST = 8.4  # the logarithm of the rank of what is none of the common words
-_NO_WORD = -3.0  # the logarithm of the share in small letters of what is no single word
+_MANY, _RARELY = 10, 4  # documents with a word of a template; one in 4 at most has it elsewhere
+_RAREST = 8.4  # the logarithm of the rank of a word that is not among the common words
+_NO_WORD = -3.0  # the log ratio of lower-case uses of a name that is not a single word
 
 
 def capitalised_words(derivation: Derivation) -> pa.Array:
-    """Return the ids of resolved entities that are likely words of a form, not names."""
+    """Return the ids of resolved entities that are probably capitalised words, not names."""
     derivation.step("name_uses")
     rows = derivation.table("name_uses").to_pylist()
     return pa.array([row["entity_id"] for row in rows if not is_name(row)], pa.string())
 
 
 def is_name(row: dict[str, Any]) -> bool:
-    """Tell whether a row of the table `name_uses` is of a name."""
+    """Tell whether a row of the table `name_uses` describes a name."""
     if row["own_documents"] * _RARELY <= row["documents"] >= _MANY:
         return False
     return HAN.match(row["name"]) is not None or probability(features(row)) >= LEAST_PROBABILITY
 
 
 def features(row: dict[str, Any]) -> dict[str, float]:
-    """Return what tells a name from a word: `row` is one of the table `name_uses`.
+    """Return the features that distinguish a name from a word, for a row of `name_uses`.
 
-    Shares of its mentions, and, of its words: the logarithms of their ranks by frequency, whether
-    all stand in the dictionary, and of a single one how often it is written small.
+    They are shares of its mentions, and for its words: the logarithms of their frequency ranks,
+    whether all are in the dictionary, and for a single word how often it is in lower case.
     """
     return {share: row[share] for share in SHARES} | dict(_of_words(row))
 
@@ -82,6 +82,6 @@ def _of_words(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def probability(values: dict[str, float]) -> float:
-    """Return how likely it is that these features are of a name."""
+    """Return the probability that these features describe a name."""
     odds = WEIGHTS["constant"] + sum(WEIGHTS[name] * value for name, value in values.items())
     return 1 / (1 + math.exp(-odds))

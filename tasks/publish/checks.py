@@ -59,7 +59,7 @@ def _deletions(
 def _shrinking(
     candidate: Edition, parent: Edition | None, settings: PublishSettings, max_delete: float
 ) -> list[str]:
-    """Facts that vanish while their documents stay hint at faulty extraction."""
+    """Return objections to tables of facts that shrink a lot, which hints at faulty extraction."""
     if parent is None or max_delete >= 1:
         return []
     reasons = []

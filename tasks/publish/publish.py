@@ -16,8 +16,8 @@ from tasks.retrieval.index import build_index
 from tasks.run import Stages, Work
 from warehouse.editions import Edition
 
-# A source is worth a warning if it has this many sentences, and fewer than these shares of them
-# gave a statement or a fact: less than the poorest of ten development corpora gives.
+# A source gets a warning if it has this many sentences, and smaller shares of them than these
+# yielded a statement or a fact; the poorest of ten development corpora yields more.
 ENOUGH_SENTENCES = 50
 LEAST_STATED = 0.5
 LEAST_KNOWN = 0.02
@@ -45,9 +45,9 @@ def build_edition(work: Work) -> None:
 
 
 def low_yields(yields: list[dict[str, Any]], engine: str) -> Iterator[str]:
-    """Yield a warning for every source of which little was understood.
+    """Yield a warning for every source from which little was extracted.
 
-    Only the embedded engine reads statements, so of a model only facts are expected.
+    Only the embedded engine extracts statements, so for a model only the share of facts is checked.
     """
     for row in yields:
         shares = {

@@ -1,10 +1,11 @@
-"""What the verdicts of a home say about how sure its engines are: Platt's line, shrunk.
+"""Recalibrate the confidence of a home's engines by people's verdicts: Platt scaling, shrunk.
 
 Per kind of fact and engine, P(useful) = sigmoid(intercept + slope * log odds of the engine's
 confidence) (Platt 1999). Intercept and slope have normal priors around 0 and 1, so that a few
-verdicts change little. For the rules the priors are as wide as the lines of single corpora differ
-that the weights had not seen (`python -m benchmarks.corpus_lines`). No facts of language models
-have been judged, whose confidence goes by the form of their match: their prior is wide.
+verdicts change little. For the rules, the priors are as wide as the spread of lines fitted to
+single corpora on which the weights were not trained (`python -m benchmarks.corpus_lines`). The
+prior for language models is wide, because none of their facts have been judged and their
+confidence depends only on the form of their match.
 """
 
 import math
@@ -16,13 +17,13 @@ import pyarrow as pa
 
 SPREAD_OF_RULES = (0.35, 0.1)  # standard deviations of intercept and slope
 SPREAD_OF_MODELS = (1.0, 0.5)
-CLOSE = 1e-9  # the largest step at which Newton's method ends
+CLOSE = 1e-9  # Newton's method ends at a step of at most this size
 MOST_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How log odds are corrected; `verdicts` is how many it was learned from."""
+    """A linear correction of log odds; `verdicts` is the number from which it was learned."""
 
     intercept: float
     slope: float
@@ -52,9 +53,9 @@ def recalibrations(verdicts: pa.Table) -> pa.Table:
 
 
 def fit_line(confidences: list[float], useful: list[bool], spread: tuple[float, float]) -> Line:
-    """Return the likeliest line under priors of these standard deviations that does not fall.
+    """Return the likeliest line that does not fall, under priors of these standard deviations.
 
-    A falling line would turn the order of facts round, for which verdicts are too few.
+    A falling line would reverse the order of facts, for which there are too few verdicts.
     """
     odds = np.array([_log_odds(confidence) for confidence in confidences])
     y = np.array(useful, float)

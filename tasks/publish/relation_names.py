@@ -1,9 +1,9 @@
-"""Decide under which name each stated relation is stored, and from which end.
+"""Decide the name under which each stated relation is stored, and its direction.
 
-Wordings of one form (`tasks.text.relations.forms`) are one relation. The vocabulary names the
-common ones; any other keeps the name that an earlier edition gave it, else it is called by its
-commonest wording. Verbs that mean the same are joined (`relation_synonyms`). What people corrected
-comes last.
+Wordings of the same form (`tasks.text.relations.forms`) are one relation. The vocabulary names
+common relations; any other keeps the name that an earlier edition gave it, else its commonest
+wording becomes its name. Verbs that mean the same are joined (`relation_synonyms`). People's
+corrections are applied last.
 """
 
 from collections import Counter, defaultdict
@@ -51,7 +51,7 @@ Use = tuple[str, End]  # a wording, and whether its tails are things, times or m
 class _Group:
     """The wordings of one form, with their triples.
 
-    The group is `flipped` if its unturned wordings say the relation from the tail.
+    The group is `flipped` if its unturned wordings state the relation from tail to head.
     """
 
     form: Form
@@ -67,7 +67,7 @@ class _Group:
         return [w for w, _ in sorted(self.wordings.items(), key=lambda pair: (-pair[1], pair[0]))]
 
     def turned(self, wording: str) -> bool:
-        """Return whether a wording says the relation from the tail."""
+        """Return whether a wording states the relation from tail to head."""
         return form_of(wording).turned != self.flipped
 
 
@@ -82,8 +82,8 @@ def name_relations(
     """Return the name of every stated relation.
 
     `stated` has columns wording, tail_end, head_sort, tail_sort and triples; `shared` has wording,
-    other and pairs: how many pairs of ends both are stated of. `known` are the names that earlier
-    editions gave (RelationName), the newest last. Without `encode` no verbs are joined by vectors.
+    other and pairs: the number of pairs of ends that both wordings relate. `known` are the names
+    from earlier editions (RelationName), the newest last. Verbs are joined only with `encode`.
     """
     rows = stated.to_pylist()
     own = _of_ontology(ontology)
@@ -124,7 +124,7 @@ def name_relations(
 
 
 def new_names(names: pa.Table, known: pa.Table, edition: str) -> pa.Table:
-    """Return what is to be journalled of the names: those that differ from what is known."""
+    """Return the names to be journalled: those that differ from the known ones."""
     earlier = {use: (row["relation"], row["turned"]) for use, row in _newest(known).items()}
     made: dict[Use, dict[str, Any]] = {}
     for row in names.to_pylist():
@@ -146,10 +146,10 @@ def _newest(known: pa.Table) -> dict[Use, dict[str, Any]]:
 
 
 def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
-    """Return the ontology's relations by the forms of their wordings, said from the head.
+    """Return the ontology's relations, with their direction, by the forms of their wordings.
 
-    What the vocabulary takes for a relation of the ontology has its name, too: a text's "filmed by"
-    is a "director", if that is how the ontology calls it.
+    A relation of the vocabulary with the same meaning gets the ontology's name: a text's "filmed
+    by" is a "director", if that is what the ontology calls it.
     """
     meanings: dict[tuple[Any, ...], Meaning] = {}
     for wording, (name, turned) in ontology.by_wording.items():
@@ -165,7 +165,7 @@ def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
 
 
 def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meaning:
-    """Return a meaning by the ontology's name for its relation, if it has one."""
+    """Return a meaning under the ontology's name for its relation, if it has one."""
     form = form_of(meaning.name)
     relation = own.get((form.kind, form.words, form.marks))
     if relation is None:
@@ -174,7 +174,7 @@ def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meanin
 
 
 def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
-    """Return the stated wordings by their forms; verbs that relate alike are one."""
+    """Return the stated wordings grouped by form; equivalent verbs share a group."""
     groups: dict[tuple[Any, ...], _Group] = {}
     for row in rows:
         form, end = form_of(row["wording"]), row["tail_end"]
@@ -192,7 +192,7 @@ def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
 
 
 def _join(groups: list[_Group], shared: pa.Table, encode: Encode) -> None:
-    """Give verbs that mean the same, by their vectors and their ends, one name."""
+    """Join groups of verbs that mean the same, judging by their vectors and their ends."""
     uses, places = [], []
     for place, group in enumerate(groups):
         if group.form.kind == "verb" and not group.form.marks:
@@ -221,7 +221,7 @@ def _join(groups: list[_Group], shared: pa.Table, encode: Encode) -> None:
 
 
 def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
-    """Return what each wording means, after naming the groups that nothing knew."""
+    """Return the meaning of each wording, after naming the groups that were not recognised."""
     for group in groups:
         if not group.name and not group.joined:
             _call(group)
@@ -238,7 +238,7 @@ def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
 def _recognise(
     group: _Group, earlier: dict[Use, dict[str, Any]], own: dict[tuple[Any, ...], Meaning]
 ) -> None:
-    """Name a group by the ontology, the vocabulary or an earlier edition, if one knows it."""
+    """Name a group by the ontology, the vocabulary or an earlier edition, if one recognises it."""
     for wording in group.commonest():
         form = form_of(wording)
         meaning = own.get((form.kind, form.words, form.marks))
@@ -255,11 +255,11 @@ def _recognise(
 
 def _call(group: _Group) -> None:
     """Name a group by its commonest wording."""
-    # "genre" rather than "genre of", if that is how most texts have it.
+    # "genre" rather than "genre of", if most texts put it so.
     triples_by_end = Counter({True: 0, False: 0})
     for wording, triples in group.wordings.items():
         triples_by_end[form_of(wording).turned] += triples
-    # What is denied or only possible keeps its end, too: there is no active of "not".
+    # A negated or modal relation keeps its direction, too: it has no active form.
     keeps_end = group.form.kind == "noun" or bool(group.form.marks)
     group.flipped = keeps_end and triples_by_end[True] > triples_by_end[False]
     forward = [wording for wording in group.commonest() if not group.turned(wording)]
@@ -267,7 +267,7 @@ def _call(group: _Group) -> None:
 
 
 def _readable(commonest: list[str], group: _Group) -> str:
-    """Return a name for a group: its commonest wording from head to tail, without what varies."""
+    """Return a name for a group: its commonest wording from head to tail, without varying parts."""
     form = form_of(commonest[0]) if commonest else replace(group.form, turned=group.flipped)
     if form.kind == "phrase" or form.marks:
         return commonest[0] if commonest else form.words
@@ -290,7 +290,7 @@ def _readable(commonest: list[str], group: _Group) -> str:
 
 
 def _in_chinese(meanings: dict[Use, Meaning], earlier: set[str]) -> set[str]:
-    """Return the relations that have their Chinese names: if only Chinese texts state them."""
+    """Return the relations that get their Chinese names: stated in Chinese only, or named so."""
     named = known_relations()
     foreign = {m.name for (wording, _), m in meanings.items() if not is_chinese(wording)}
     return {
@@ -304,7 +304,7 @@ def _in_chinese(meanings: dict[Use, Meaning], earlier: set[str]) -> set[str]:
 
 
 def _inverses(rows: Iterable[dict[str, Any]], meanings: dict[Use, Meaning]) -> dict[str, str]:
-    """Return how each relation reads from the tail, where that is known."""
+    """Return the wording of each relation from tail to head, if one is known."""
     turned: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         meaning = meanings[row["wording"], row["tail_end"]]

@@ -1,9 +1,9 @@
-"""Verbs that mean the same relation, by their vectors and by what they are stated of.
+"""Find verbs that mean the same relation, by their vectors and the ends that they relate.
 
-Vectors alone take "bought" and "sold" for one, so verbs are joined only if the words after them are
-the same, the kinds of their ends agree, and the vocabulary does not keep them apart. Either the
-vectors are as near as those of synonyms, or they are near and several pairs of ends are stated with
-both.
+Vectors alone take "bought" and "sold" for synonyms, so verbs are joined only if the words after
+them are the same, the kinds of their ends agree, and the vocabulary does not keep them apart.
+Either their vectors are as near as those of synonyms, or they are near and both verbs relate
+several of the same pairs of ends.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from tasks.text.relations.vocabulary import are_apart
 ALIKE = 0.8
 NEAR = 0.6
 SHARED_PAIRS = 3
-SHARED_PART = 0.2  # of the pairs of ends of the rarer verb
+SHARED_PART = 0.2  # least share of shared pairs in the triples of the rarer verb
 LEAST_TRIPLES = 2
 MOST_COMPARED = 2_000
 
@@ -40,9 +40,9 @@ def join_synonyms(
     shared: Mapping[frozenset[int], int],
     encode: Callable[[list[str]], np.ndarray],
 ) -> dict[int, int]:
-    """Return for each use that means the same as a commoner one the number of that one.
+    """Return, for each use that means the same as a commoner one, the number of the commoner one.
 
-    `shared` counts the pairs of ends that two uses, by their numbers, are both stated of.
+    `shared` counts the pairs of ends that both of two uses, given by their numbers, relate.
     """
     order = [n for n, use in enumerate(uses) if use.triples >= LEAST_TRIPLES]
     order = sorted(order, key=lambda n: (-uses[n].triples, uses[n].name))[:MOST_COMPARED]
@@ -76,5 +76,5 @@ def _may_join(one: VerbUse, other: VerbUse) -> bool:
 
 
 def _is_prefixed(one: str, other: str) -> bool:
-    """Whether a verb is the other with something before it, such as "remarry" or "disconnect"."""
+    """Tell whether one verb is the other with a prefix, such as "remarry" or "disconnect"."""
     return one.endswith(other) or other.endswith(one)

@@ -1,7 +1,7 @@
-"""Answers to a question from passages: the spans that the trained reader likes best, checked.
+"""Select the answers to a question from the spans that the trained reader ranks highest.
 
-An answer has the form that the question asks for and says more than the question itself. It is as
-likely as answers with such margins were right on questions kept back (`training/calibrate.py`).
+An answer has the form that the question asks for and says more than the question itself. Its
+probability is calibrated on held-out questions (`training/calibrate.py`).
 """
 
 import itertools
@@ -20,8 +20,8 @@ from tasks.text.values import find_values
 
 MOST_ANSWERS = 8
 FEWEST_OF_REASON = 3  # words: no name alone tells why
-LONGEST_RUN = 60  # Chinese characters before and after an answer whose words are looked at
-LONE_GAP = 4.0  # of an answer beside which there is no other
+LONGEST_RUN = 60  # Chinese characters before and after an answer that are segmented
+LONE_GAP = 4.0  # the gap of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
 _FIGURE = re.compile(
@@ -42,11 +42,11 @@ Kinds = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """An answer, where it stands, and how likely it is right.
+    """An answer, its span, and the probability that it is right.
 
-    `worth` is its margin with what is added for the words around it, `gap` by how much it is above
-    that of the best answer that says something else, `likeness` the cosine of the question and the
-    sentence, None if it is not known.
+    `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
+    the best different answer, and `likeness` the cosine of the question and the sentence, None if
+    unknown.
     """
 
     text: str
@@ -64,10 +64,10 @@ def find_answers(
     kinds_of: Kinds,
     options: Sequence[str] = (),
 ) -> list[FoundAnswer]:
-    """Return the answers that spans of texts give, those of most worth first.
+    """Return the answers that spans of texts give, by decreasing worth.
 
-    `kinds_of` says what a name may be; each span comes with its worth. An answer says more than the
-    question, or is one of the `options` that the question names.
+    `kinds_of` returns the possible kinds of a name; each span comes with its worth. An answer says
+    more than the question, or is one of the `options` that the question names.
     """
     chinese = question.is_chinese
     question_words = words_of(question.text, cut_chinese=chinese)
@@ -98,10 +98,10 @@ def find_answers(
 def find_sentences(
     question: Question, sentences: Iterable[tuple[str, Span, float]]
 ) -> list[FoundAnswer]:
-    """Return the sentences that say the answer somewhere, those of most worth first.
+    """Return the sentences that contain the answer, by decreasing worth.
 
-    Each comes with a span and its worth. Beside function words it says more than the question does:
-    "She did not build it" says nobody who did.
+    Each comes with a span and its worth. A sentence must have content words that the question
+    lacks: "She did not build it" does not say who did.
     """
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
@@ -122,7 +122,7 @@ def without_article(text: str) -> str:
 
 
 def _whole_words(text: str, span: Span) -> Span:
-    """Return a span without cut words; its ends are tokens, which may be parts of words."""
+    """Return a span extended to whole words; its ends are tokens, which may be parts of words."""
     start, end = span.start, span.end
     while 0 < start < end and _joined(text[start - 1 : start + 1]):
         start -= 1
@@ -131,7 +131,7 @@ def _whole_words(text: str, span: Span) -> Span:
     for run in HAN.finditer(text, max(0, start - LONGEST_RUN), end + LONGEST_RUN):
         for first, last in _dictionary_words(run.group()):
             first, last = first + run.start(), last + run.start()
-            # What is left of a compound may be a word: 全长约 is cut rightly before 约.
+            # The rest of a compound may be a word: 全长约 is rightly cut before 约.
             if first < start < last and not _is_word(text[first:start]):
                 start = first
             if first < end < last and not _is_word(text[end:last]):
@@ -144,7 +144,7 @@ def _joined(pair: str) -> bool:
 
 
 def _is_word(part: str) -> bool:
-    """Return whether a part of a Chinese word is one itself; single characters mostly are."""
+    """Return whether a part of a Chinese word is itself a word of several characters."""
     from tasks.text.chinese_words import segmenter, simplified
 
     return len(part) > 1 and bool(segmenter().has_word(simplified(part)))
@@ -152,7 +152,7 @@ def _is_word(part: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _dictionary_words(run: str) -> list[tuple[int, int]]:
-    """Return the places of the words of a run of Chinese characters that the dictionary knows."""
+    """Return the ranges of the dictionary's words in a run of Chinese characters."""
     from tasks.text.chinese_words import segmenter, simplified
 
     words = segmenter().cut(simplified(run))
@@ -162,7 +162,7 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 
 
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
-    """Return whether a text has the form that is asked for."""
+    """Return whether a text has the form and kind of answer that is expected."""
     if expected.form == "number":
         return bool(_FIGURE.search(text))
     if expected.form == "date":
@@ -188,12 +188,12 @@ def with_probabilities(
     least: float = 0.0,
     rivals: Sequence[FoundAnswer] = (),
 ) -> list[FoundAnswer]:
-    """Return answers, the likeliest first: by their worth and that of the best others.
+    """Return answers with their probabilities, the likeliest first.
 
-    `rivals` are others that were found elsewhere.
-    The first is as likely as its `likeness` to the question says, too; where no likeness would
-    raise it to the probability `least`, it is not computed. To compare all of them chose no better
-    ones, and takes as long as reading.
+    A probability follows from the worth of the answer and of the best different one, also among
+    the `rivals`, which were found elsewhere. That of the first answer also depends on its
+    `likeness` to the question; if no likeness would raise it to `least`, the likeness is not
+    computed. Computing it for all answers chose no better ones, and takes as long as reading.
     """
 
     def probable(answer: FoundAnswer, likeness: float | None) -> FoundAnswer:
@@ -210,7 +210,7 @@ def with_probabilities(
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
-    """Return whether answers say the same, or stand in each other."""
+    """Return whether one of two answers contains the other."""
     left, right = first.text.lower(), second.text.lower()
     return left in right or right in left
 
@@ -221,7 +221,7 @@ def asks_for_several(question: str) -> bool:
 
 
 def items_around(text: str, start: int) -> list[str]:
-    """Return the items of the list in whose item a place stands; none if it stands in none."""
+    """Return the items of the list around a position; none if it is not in an item."""
     items = list(_ITEM.finditer(text))
     at = next((n for n, item in enumerate(items) if item.start() <= start <= item.end()), None)
     if at is None:
@@ -233,7 +233,7 @@ def items_around(text: str, start: int) -> list[str]:
 
 
 def items_after(text: str) -> list[str]:
-    """Return the items of the list that a text begins with; none if it begins with another."""
+    """Return the items of the list with which a text begins; none if it begins otherwise."""
     items, end = [], 0
     for item in _ITEM.finditer(text):
         if text[end : item.start()].strip():

@@ -82,7 +82,7 @@ _FACTORS |= {"m²": 1.0, "ha": 1e4, "km²": 1e6, "mi²": 2.59e6}
 
 
 def same_of_each(question: Question) -> tuple[Question, ...]:
-    """Return what is asked of each of two things whose values may be the same; else nothing."""
+    """Return a question for each of two things, if they are asked to have the same value."""
     text = question.text.strip()
     chinese = is_chinese(text)
     match = (_CHINESE_SAME if chinese else _SAME).match(text)
@@ -111,7 +111,7 @@ class Comparison:
 
 
 def find_comparison(question: Question) -> Comparison | None:
-    """Return what a question compares; None if it names no two options."""
+    """Return the comparison that a question makes; None if it does not name two options."""
     chinese = is_chinese(question.text)
     text = question.text.strip()
     match = (
@@ -146,7 +146,7 @@ def _value(answer: str, part: Question) -> Value | None:
 
 
 def _key(value: Value | None) -> tuple[str, tuple[float, str]] | None:
-    """Return what a value is a measure of, and its size."""
+    """Return the dimension or unit of a value, and its size."""
     if value is None:
         return None
     if value.is_date:
@@ -160,7 +160,10 @@ def _key(value: Value | None) -> tuple[str, tuple[float, str]] | None:
 
 
 def _ask(asking: str, rest: str, option: str) -> str:
-    """Return the question for a value: `When`, `college was founded` and a name make one."""
+    """Return the question for an option's value, from words such as `When`, `college was founded`.
+
+    `asking` is how the value is asked for, `rest` the words of the question beside the options.
+    """
     rest = _DROPPED.sub("", rest)
     verb = _VERB.search(rest)
     after = _ARTICLE.sub("", rest[verb.end() :]).strip() if verb else ""

@@ -1,4 +1,4 @@
-"""Questions that ask who or what something is: its descriptions answer them."""
+"""Answer questions that ask who or what something is, by its descriptions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +43,10 @@ def name_to_define(question: Question, names: Sequence[LinkedName]) -> LinkedNam
 def describe(
     name: LinkedName, searcher: Searcher, con: duckdb.DuckDBPyConnection
 ) -> list[Evidence]:
-    """Return descriptions of a name's usual bearer, best first, else its document's opening."""
+    """Return descriptions of a name's usual bearer, best first, else its document's opening.
+
+    The usual bearer is the commonest one that has descriptions.
+    """
     for bearer in name.bearers:
         values: dict[str, Any] = {"entity_id": searcher.entity_id(bearer.entity), "most": MOST}
         rows = con.execute(_DESCRIPTIONS, values).fetchall()

@@ -1,7 +1,7 @@
-"""Answers questions from the knowledge extracted from the corpus, without its passages.
+"""Answer questions from the knowledge extracted from the corpus, without its passages.
 
-Programs look up what a question names; facts and descriptions are read in their words. It is a
-source of texts for the reader.
+Programs look up the names in a question; the facts and descriptions that they find are put into
+words, as a source of texts for the reader.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -153,7 +153,7 @@ class _Facts(NamedThings):
         return Part(0, 0, evidence, relation, fact.text)
 
     def _stated(self, question: Question) -> list[tuple[str, Part]]:
-        """Return what the passages most like a question state, also of things without a name."""
+        """Return the statements of the passages most like a question, also about unnamed things."""
         stating = statements_in(self._searcher, self._searcher.alike(question, NEAR_PASSAGES))
         rows = [
             (s.words, Part(0, 0, evidence_from(s.words, "statement", s.place, s.confidence)))
@@ -163,7 +163,7 @@ class _Facts(NamedThings):
 
 
 def _words(fact: Fact) -> list[str]:
-    """Return a fact in words; an aspect's text in its sentences."""
+    """Return a fact in words; an aspect as its sentences."""
     if fact.words:
         return [fact.words]
     if fact.kind == "aspect":
@@ -175,7 +175,7 @@ def _words(fact: Fact) -> list[str]:
 def _nearest(
     facts: Sequence[tuple[str, Part]], question: Question, most: int
 ) -> list[tuple[str, Part]]:
-    """Return the facts that share most words with a question."""
+    """Return the facts that share the most words with a question."""
     cut = question.is_chinese
     question_words = words_of(question.text, cut_chinese=cut)
     shared = [len(question_words & words_of(words, cut_chinese=cut)) for words, _ in facts]

@@ -1,4 +1,4 @@
-"""Answers questions from the passages of an edition and from what they state, with the sources."""
+"""Answer questions from the passages of an edition and from their statements, with the sources."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +31,9 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 from warehouse.editions import DUCKDB_FILE, Edition
 
-ALIKE, WALKED = 8, 6  # passages that are read: by likeness, and by the graph
-FOLLOWED = 2  # passages about a name that a first round led to
-STATEMENTS = 12  # of the passages, nearest to the question
+ALIKE, WALKED = 8, 6  # passages that are read: by similarity, and by the graph
+FOLLOWED = 2  # passages about a name that the first round led to
+STATEMENTS = 12  # the passages' statements that are read, those most like the question
 _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[^\n]*$|\Z)", re.M | re.S
 )
@@ -76,8 +76,8 @@ class PassageReader(NamedThings):
     def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
         """Return the answer with its evidence.
 
-        Where no text supports one, or none with the probability `min_score`, there is no answer,
-        and the evidence is the nearest passages.
+        If no text supports an answer with at least the probability `min_score`, there is none, and
+        the evidence is the nearest passages.
         """
         name = name_to_define(question, self._searcher.link(question))
         descriptions = describe(name, self._searcher, self._con) if name else []
@@ -88,7 +88,7 @@ class PassageReader(NamedThings):
     # -- a source of texts ------------------------------------------------------------------------
 
     def near(self, question: Question) -> list[Text]:
-        """Return the passages that may answer a question, and what they state in other words."""
+        """Return the passages that may answer a question, and some of their statements."""
         hits = [*self._searcher.alike(question, ALIKE), *self._searcher.passages(question, WALKED)]
         hits = list({hit.row: hit for hit in hits}.values())
         stated = self._stated(question, hits)
@@ -99,7 +99,7 @@ class PassageReader(NamedThings):
         return [piece for hit, text in texts for piece in pieces(text, _introduction(hit))]
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
-        """Return the passages about each name that are most like what is asked of it."""
+        """Return the passages about each name that are most similar to what is asked of it."""
         questions = [analyse(f"{asked} {name}") for name, asked in names]
         self._searcher.encode(questions)
         texts = []
@@ -111,7 +111,7 @@ class PassageReader(NamedThings):
         return texts
 
     def values_beside(self, part: Part, answer: str) -> list[str]:
-        """Return all values of a relation for which a sentence states an answer."""
+        """Return all values of the relation by which a sentence states an answer."""
         place = part.evidence
         rows = self._con.execute(
             _VALUES,
@@ -125,7 +125,7 @@ class PassageReader(NamedThings):
         return [value for (value,) in rows]
 
     def _stated(self, question: Question, hits: Sequence[Hit]) -> dict[str, list[tuple[str, Part]]]:
-        """Return the statements in which names stand for pronouns, those nearest to a question."""
+        """Return the statements most like a question whose subject their sentence does not name."""
         cut = question.is_chinese
         question_words = words_of(question.text, cut_chinese=cut)
 
@@ -144,7 +144,7 @@ class PassageReader(NamedThings):
 
 
 def _as_said(stated: Stated, hit: Hit) -> Part:
-    """Return a statement of a passage in the passage's own words."""
+    """Return a statement as a part whose evidence has the passage's own words."""
     place, first = stated.place, hit.fields["span_start"]
     words = hit.fields["text"][place.span_start - first : place.span_end - first]
     return Part(0, 0, evidence_from(words, "statement", place, stated.confidence))
@@ -159,7 +159,7 @@ def _passage(hit: Hit) -> Text:
 
 
 def _sentences_and_lines(text: str) -> Iterator[Span]:
-    """Yield the spans of sentences, and of the lines of code, which end without marks."""
+    """Yield the spans of sentences and of lines of code, which end without punctuation."""
     language, place = language_of(text), 0
     for code in _FENCED.finditer(text):
         yield from _moved(sentences(text[place : code.start()], language), place)

@@ -1,8 +1,9 @@
-"""Reads the answer to a question from passages and facts, in at most two rounds.
+"""Read the answer to a question from passages and facts, in at most two rounds.
 
-If no text answers surely, the sentences nearest to the question lead on: texts about what they name
-are read after them, so that one window holds both (compare Xiong et al. 2021). Words that are not
-sure give way to a sentence that surely says the answer. Nothing more is read once one is sure.
+If no answer of the first round is sure, a second round reads texts about the names in the sentences
+nearest to the question, each after its sentence, so that one window holds both (compare Xiong et
+al. 2021). Words that are not sure give way to a sentence that surely contains the answer. Reading
+ends with the first sure answer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,22 +32,22 @@ from tasks.text.names import normalise_name
 from tasks.text.question import Question
 from tasks.text.stems import stems_of, words_of
 
-READ = (3, 5)  # texts of a first round, those that say most of the question: at once, and in all
-READ_NEXT = (2,)  # those of a second round
+READ = (3, 5)  # texts of the first round, those that cover most of the question: at once, in all
+READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
-LEADING = 3  # sentences that lead on
-NAMES = 4  # that are followed from them
+LEADING = 3  # sentences from which the second round starts
+NAMES = 4  # names that are followed from them
 SURE = 0.7  # probability; words that are less sure give way to a sure sentence
 LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
-OTHER_KIND = 3.0  # taken from the margin of what is described as something else
+OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
 @dataclass(frozen=True)
 class Read:
-    """Texts, the answers found in them, and the sentences that say one somewhere.
+    """Texts, the answers found in them, and the sentences that contain an answer.
 
-    How likely they are is computed when it is asked for: it takes an encoder.
+    Their probabilities are computed on demand, because that takes an encoder.
     """
 
     texts: list[Text]
@@ -60,11 +61,11 @@ class Read:
 
     @cached_property
     def sentences(self) -> list[FoundAnswer]:
-        """The sentences that say an answer somewhere, the likeliest first."""
+        """The sentences that contain an answer, the likeliest first."""
         return self.find_sentences()
 
     def part(self, answer: FoundAnswer) -> Part:
-        """Return the sentence or fact in which an answer stands."""
+        """Return the sentence or fact that contains an answer."""
         part = self.texts[answer.span.text].part_at(answer.span.start)
         assert part is not None  # others were not accepted
         return part
@@ -79,7 +80,7 @@ def answer_from(
     if concluded:
         return concluded
     options = comparison.options if comparison else ()
-    yes_or_no = question.expected_answer.form == "yes"  # which nothing was trained to say
+    yes_or_no = question.expected_answer.form == "yes"  # the reader was not trained to say either
     whole = yes_or_no or not options
     sure = max(SURE, least)
     for first in readings(question, source.near(question), source, reader, options, least=least):
@@ -109,7 +110,7 @@ def _nothing(read: Read) -> ReaderAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span that may answer, the part of a text in which it stands, and what is said around it."""
+    """A span that may answer, the part that contains it, and the coverage of the question there."""
 
     span: Span
     part: Part
@@ -123,7 +124,7 @@ def candidates(
     reader: TrainedReader,
     most: Sequence[int] = READ,
 ) -> Iterator[list[Candidate]]:
-    """Yield the spans that may answer a question: of the texts that say most of it, ever more."""
+    """Yield the spans that may answer a question, from ever more texts that cover most of it."""
     coverage = _Coverage(question, source)
     shares = [coverage.share(text.words) for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -shares[number])
@@ -149,10 +150,10 @@ def readings(
     least: float = 0.0,
     before: Read | None = None,
 ) -> Iterator[Read]:
-    """Yield the answers of the texts that say most of a question, of ever more of them.
+    """Yield the answers in the texts that cover most of a question, from ever more texts.
 
-    Of answers that cannot have the probability `least`, only that is known. What was found `before`
-    speaks against what says something else.
+    The probability of an answer that cannot reach `least` is only an upper bound. The answers found
+    `before` are rivals, which lower the probability of different answers.
     """
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
@@ -187,7 +188,7 @@ def readings(
 
 
 def _with_title(text: Text, start: int) -> str:
-    """Return the sentence or fact at a place after the title of its document."""
+    """Return the sentence or fact at a position, preceded by the title of its document."""
     part = text.part_at(start)
     assert part is not None  # others were not accepted
     introduction = text.words[: text.parts[0].start]
@@ -204,20 +205,20 @@ def _sentence_probability(read: Read) -> float:
 
 
 def _sentence(read: Read) -> ReaderAnswer:
-    """Return the sentence that says the answer, where its words are not sure."""
+    """Return the likeliest sentence that contains the answer, for an answer without sure words."""
     best = read.sentences[0]
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.scored(best.probability)] if text.led else []
     answer = without_markup(best.text)
-    if answer.endswith((":", "：")) and text.whole:  # the list that it leads to is what it says
+    if answer.endswith((":", "：")) and text.whole:  # the answer is the list that it introduces
         _, _, following = text.whole.text.partition(part.evidence.text)
         answer = " ".join([answer, "; ".join(items_after(following))]).strip()
     return ReaderAnswer([answer], evidence, probability=best.probability)
 
 
 def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
-    """Return the answers whole, in the form that is asked for, with the sentence that says them."""
+    """Return the completed answers, a list if one is asked for, with the sentence that has them."""
     best = read.answers[0]
     part, words = read.part(best), read.texts[best.span.text].words
     text = read.texts[best.span.text]
@@ -244,7 +245,7 @@ def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) 
 
 
 class _Coverage:
-    """Which share of a question the words around an answer say; its words weigh by rarity."""
+    """Measures which share of a question's words a text covers, weighted by their rarity."""
 
     def __init__(self, question: Question, source: Source) -> None:
         self._cut = question.is_chinese
@@ -256,7 +257,7 @@ class _Coverage:
         self._weights = {word: value / total for word, value in rarity.items()}
 
     def of(self, text: Text, part: Part) -> Covered:
-        """Return what is covered around an answer in a part of a text."""
+        """Return the coverage of the question around an answer in a part of a text."""
         title = text.words[: text.parts[0].start]
         here = text.words[part.start : part.end]
         return Covered(self.share(f"{title} {here}"), self.share(text.words), self.share(title))
@@ -271,7 +272,10 @@ class _Coverage:
         return any(self.adds(text.led, part) for part in text.parts)
 
     def adds(self, led: Part | None, part: Part) -> bool:
-        """Return whether a part covers words that the sentence which led to it does not cover."""
+        """Return whether a part covers words of the question that the sentence leading to it lacks.
+
+        This is also true if there are no such words, or no such sentence.
+        """
         if led is None:
             return True
         known = words_of(led.evidence.text, cut_chinese=self._cut)
@@ -280,7 +284,10 @@ class _Coverage:
 
 
 def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]:
-    """Return texts about what the sentences nearest to a question name, each after its sentence."""
+    """Return texts about the names in the sentences nearest to a question, each after its sentence.
+
+    Names in the question itself are left out.
+    """
     content = question.text if question.is_chinese else question.content_words
     coverage = _Coverage(question, source)
     known = words_of(question.text)
@@ -315,7 +322,7 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The value of one thing, its sentence, and how likely it is right."""
+    """The value of one compared thing, its sentence, and the probability that it is right."""
 
     text: str
     evidence: Evidence
@@ -329,9 +336,10 @@ def _conclude(
     reader: TrainedReader,
     least: float,
 ) -> ReaderAnswer | None:
-    """Return what follows from the values of two things, as surely as the less sure of them.
+    """Return the conclusion from the values of two things, with the lower of their probabilities.
 
-    None if the question is about none, they are not both known, or that is less than `least`.
+    None if the question compares nothing, or a value is unknown or has less probability than
+    `least`.
     """
     same = same_of_each(question)
     parts = comparison.parts if comparison and comparison.parts else same

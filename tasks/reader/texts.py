@@ -1,4 +1,4 @@
-"""What the reader reads: passages and facts in their words, with the places that state them."""
+"""The texts that the reader reads: passages and facts in words, with the places that state them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ from tasks.retrieval.search import Searcher
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
-PIECE = 400  # characters of a text that are read together with a sentence that led to it
+PIECE = 400  # characters of a text that are read at a time, after its introduction
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A sentence or a fact within a text: its characters, and where it is stated.
 
-    `relation` is what a triple and others like it have in common: the end that is known, and the
-    relation that leads from it. `value` is the other end.
+    Of a triple, `relation` is the known end with the relation that starts there, and `value` is the
+    other end.
     """
 
     start: int
@@ -36,10 +36,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to read; an answer stands within one of its parts.
+    """A text to read; an answer lies within one of its parts.
 
-    What stands before the first part says what the text is about. `led` is the sentence that led to
-    it, None in the first round. `whole` is the evidence that is shown if there is no answer.
+    The words before the first part introduce the text. `led` is the sentence that led to the text,
+    None in the first round. `whole` is the evidence that is shown if there is no answer.
     """
 
     words: str
@@ -56,11 +56,11 @@ class Source(Protocol):
     """Where texts come from: passages, or facts."""
 
     def near(self, question: Question) -> list[Text]:
-        """Return the texts that may answer a question, the most alike first."""
+        """Return the texts that may answer a question, the most similar first."""
         ...
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
-        """Return texts about each name that may say what is asked: pairs of a name and words."""
+        """Return the texts about each name; `names` are pairs of a name and what is asked of it."""
         ...
 
     def names_in(self, text: str) -> Sequence[LinkedName]:
@@ -68,15 +68,15 @@ class Source(Protocol):
         ...
 
     def kinds_of(self, name: str) -> Sequence[str]:
-        """Return the kinds of what bears a name."""
+        """Return the kinds of the entities that bear a name."""
         ...
 
     def description_of(self, name: str) -> str:
-        """Return what is known of what bears a name, empty if nothing is."""
+        """Return the descriptions of the entities that bear a name, empty if there are none."""
         ...
 
     def rarity(self, word: str) -> float:
-        """Return how much a word tells: its inverse document frequency."""
+        """Return the inverse document frequency of a word."""
         ...
 
     def likeness(self, question: Question, text: str) -> float | None:
@@ -89,7 +89,7 @@ class Source(Protocol):
 
 
 class NamedThings:
-    """What a source of texts knows of names and words by the search index of an edition."""
+    """The methods of a source of texts that look up names and words in an edition's index."""
 
     _searcher: Searcher
 
@@ -120,9 +120,9 @@ class NamedThings:
 class ReaderAnswer:
     """A reader's answers, best first, with their evidence.
 
-    Without answers, evidence is what comes nearest. `probability` is how likely the first answer is
-    right, None if the reader cannot tell. `programs` and their `runs` retrieved what the knowledge
-    reader read.
+    Without answers, `evidence` holds the nearest texts. `probability` is that of the first answer
+    being right, None if unknown. `programs` and their `runs` retrieved the texts of the knowledge
+    reader.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -152,7 +152,7 @@ def evidence_from(
 
 
 def one_text(facts: Iterable[tuple[str, Part]]) -> Text | None:
-    """Return facts, a line for each, as one text; None if there are none."""
+    """Return facts as one text with a paragraph for each; None if there are none."""
     lines: list[str] = []
     parts: list[Part] = []
     start = 0
@@ -166,7 +166,7 @@ def one_text(facts: Iterable[tuple[str, Part]]) -> Text | None:
 
 
 def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
-    """Return the pieces of a text that are read at a time, each after a line that introduces it.
+    """Return the pieces of a text that are read at a time, each after an introductory line.
 
     A piece begins with the last sentence of the one before it.
     """

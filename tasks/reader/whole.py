@@ -1,4 +1,4 @@
-"""Makes an answer whole: names, quantities and enumerations of which it is only a part."""
+"""Complete an answer that is only a part of a name, a quantity or an enumeration."""
 
 import re
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ _YEAR = re.compile(r"\byear\b|年", re.I)
 
 
 def whole_span(question: Question, sentence: str, span: Span, names: Sequence[LinkedName]) -> Span:
-    """Return the span of an answer within its sentence, with what belongs to it.
+    """Return the span of an answer within its sentence, extended to a complete answer.
 
-    A part of a quantity, of a date, of a known name or of code becomes the whole of it, and a name
-    is joined by those that are enumerated with it.
+    A part of a quantity, of a date, of a known name or of code is extended to the whole of it, and
+    a name to the names that it is coordinated with.
     """
     expected = question.expected_answer
     if expected.form in ("number", "date"):
@@ -54,7 +54,7 @@ def _value_span(question: Question, sentence: str, span: Span) -> Span:
 
 
 def and_others(given: list[str], values: list[str], question: Question) -> list[str]:
-    """Return answers with the further values of their relation, where names are asked for."""
+    """Return answers with the further values of their relation, if names are asked for."""
     if question.expected_answer.form != "name":
         return given
     words = question.text.casefold()
@@ -68,7 +68,7 @@ def and_others(given: list[str], values: list[str], question: Question) -> list[
 
 
 def apart(given: list[str]) -> list[str]:
-    """Return enumerations as their items."""
+    """Return answers with enumerations split into their items."""
     return [item.strip() for text in given for item in _AFTER.split(text) if item.strip()]
 
 

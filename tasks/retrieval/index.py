@@ -3,7 +3,7 @@
 It is built from the edition's Parquet files alone, in the order of their rows:
 
     passages.arrow, notes.arrow      the texts to show, open for random access
-    statements.arrow                 what each passage states, in the order of the passages
+    statements.arrow                 the statements of each passage, in the order of the passages
     words/{passages,notes,names}     tantivy indexes; English is stemmed, Chinese cut by rjieba
     vectors.npy, vectors.rows.npy    float16 (texts, dimensions), and the row of each text
     chinese_vectors.npy, ….rows.npy  the same for Chinese, if there is an encoder for it

@@ -57,6 +57,6 @@ def _is_proper(text: str) -> bool:
     return bool(HAN.search(text)) or any(map(_is_proper_word, text.split()))
 
 
-@lru_cache(maxsize=1 << 14)  # a word stands in many spans
+@lru_cache(maxsize=1 << 14)  # a word occurs in many spans
 def _is_proper_word(word: str) -> bool:
     return word.lower() not in FUNCTION_WORDS and any(c.isupper() or c.isdigit() for c in word)

@@ -16,7 +16,7 @@ from tasks.text.names import normalise_name
 TITLE_WEIGHT = 3.0  # of an edge to the passage about an entity; mentions weigh log(1 + times)
 FACT_WEIGHT = 1.0
 FOLLOW = 0.7  # the probability of following a link rather than returning to the start
-REST = 3e-6  # time per link of a node that is too little to be passed on
+REST = 3e-6  # a node with less time than this per link passes none of it on
 LINK_COLUMNS = ["entity_id", "document_id", "passage_id", "times"]
 
 

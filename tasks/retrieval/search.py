@@ -25,7 +25,7 @@ SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
 CHUNK = 16_384  # vectors compared at a time
 ENCODED = 8  # questions whose vectors are kept
-KEPT = 200_000  # vectors, of which a copy is kept that is compared faster (300 MB)
+KEPT = 200_000  # most vectors of which a copy is kept that is faster to compare (300 MB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Searcher:
         return self._hits("notes", self._likeness("notes", question), k)
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
-        """Return the rows of the table `statements` that a passage states, by the passage's row."""
+        """Return the statements of a passage, given its row, as rows of the table `statements`."""
         if self._statements is None:
             return []
         first, end = np.searchsorted(self._stating, [passage, passage + 1])
@@ -249,7 +249,7 @@ class _Vectors:
 
     @cached_property
     def _single(self) -> np.ndarray:
-        """The vectors in single precision; to make them so takes longer than to compare them."""
+        """The vectors in single precision; converting them takes longer than comparing them."""
         return self._vectors.astype(np.float32)
 
 

@@ -1,6 +1,6 @@
-"""Split Chinese texts into words with jieba's dictionary and algorithm, as rjieba has them.
+"""Split Chinese texts into words with rjieba, which has jieba's dictionary and algorithm.
 
-The dictionary is part of the library, is loaded once, and nothing is written.
+The dictionary is part of the library and is loaded once; nothing is written.
 """
 
 import re
@@ -42,7 +42,7 @@ def tag_of(word: str) -> str:
     """Return the part of speech of a word in the dictionary, in the ICTCLAS tag set, else "".
 
     The dictionary takes thousands of everyday words (文明, 康复) for names, and places (伊拉克) for
-    persons; what another dictionary knows better is mended.
+    persons; such tags are corrected from another dictionary.
     """
     if not segmenter().has_word(word):
         return ""
@@ -63,7 +63,7 @@ def _converter() -> Any:
 
 
 def simplified(text: str) -> str:
-    """Return a text in simplified characters, each where the traditional one stood."""
+    """Return a text in simplified characters, with all offsets unchanged."""
     converted: str = _converter().convert(text)
     return converted if len(converted) == len(text) else text
 

@@ -17,32 +17,32 @@ _FINITE_BASES = frozenset(["am", "are", "is", "has"])
 
 @lru_cache(maxsize=1 << 16)
 def is_word(word: str) -> bool:
-    """Whether a word in lower case stands in the dictionary, in any form; no mere name does."""
+    """Return whether a lower-case word is in the dictionary, in any form and not only as a name."""
     return word in _stop_words() or bool(_dictionary().getAllLemmas(word).keys() - {"PROPN"})
 
 
 @lru_cache(maxsize=1 << 14)
 def is_base_verb(word: str) -> bool:
-    """Whether a word in lower case is a verb's base form, by which an instruction begins."""
+    """Return whether a lower-case word is a verb's base form, with which instructions begin."""
     return word in _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
 
 
 @lru_cache(maxsize=1 << 14)
 def is_inflected_verb(word: str) -> bool:
-    """Whether a word in lower case is a verb's form other than its base (designing, supports)."""
+    """Return whether a lower-case word is a verb form other than the base (designing, supports)."""
     lemmas = _dictionary().getAllLemmas(word, "VERB").get("VERB", ())
     return bool(lemmas) and word not in lemmas
 
 
 @lru_cache(maxsize=1 << 14)
 def is_never_noun(word: str) -> bool:
-    """Whether a word in lower case is a verb's form and nothing else (apply, not visit)."""
+    """Return whether a lower-case word can only be a verb form (apply, not visit)."""
     return _dictionary().getAllLemmas(word).keys() == {"VERB"}
 
 
 @lru_cache(maxsize=1 << 14)
 def verb_lemma(form: str, tag: str) -> str:
-    """Return the base form of a verb in lower case by its Penn tag; unknown ones are left alone."""
+    """Return the base form, in lower case, of a verb with a Penn tag; an unknown verb unchanged."""
     form = form.lower()
     if form in _CONTRACTED:
         return _CONTRACTED[form]
@@ -54,7 +54,7 @@ def verb_lemma(form: str, tag: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def verb_forms(lemma: str, tag: str) -> tuple[str, ...]:
-    """Return the forms of a verb for a Penn tag, the commonest first; none of an unknown verb."""
+    """Return the forms of a verb for a Penn tag, the commonest first; none for an unknown verb."""
     forms = _dictionary().getAllInflections(lemma, "VERB")
     fitting = forms.get(tag) or (forms.get("VBD", ()) if tag == "VBN" else ())
     return tuple(form for form in fitting if form.isalpha())
@@ -62,14 +62,14 @@ def verb_forms(lemma: str, tag: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def is_past_form(word: str) -> bool:
-    """Whether a word is a simple past or a past participle that differs from the base form."""
+    """Return whether a word is a simple past or past participle that differs from the base form."""
     lemmas = (lemma for lemma in _lemmas(word) if lemma != word)
     return any(word in verb_forms(lemma, tag) for lemma in lemmas for tag in ("VBD", "VBN"))
 
 
 @lru_cache(maxsize=1 << 14)
 def noun_lemma(word: str, *, known: bool = False) -> str:
-    """Return a noun in lower case in the singular; an unknown one as it is, or empty if `known`."""
+    """Return the singular of a lower-case noun; an unknown one unchanged, or empty if `known`."""
     return (*_dictionary().getAllLemmas(word, "NOUN").get("NOUN", ()), "" if known else word)[0]
 
 
@@ -79,7 +79,7 @@ def _lemmas(form: str) -> tuple[str, ...]:
 
 @cache
 def _dictionary() -> Any:
-    """Return LemmInflect without what it adds to spaCy, which takes three seconds to load."""
+    """Return LemmInflect without its extension of spaCy, which takes three seconds to load."""
     with without("spacy"):
         import lemminflect
     return lemminflect
@@ -87,7 +87,7 @@ def _dictionary() -> Any:
 
 @cache
 def _stop_words() -> frozenset[str]:
-    """Return the stop words of spaCy by their file alone: the package takes seconds to load."""
+    """Return spaCy's stop words from their file alone: the package takes seconds to load."""
     package = find_spec("spacy")
     assert package is not None and package.origin is not None
     path = Path(package.origin).parent / "lang" / "en" / "stop_words.py"

@@ -1,4 +1,4 @@
-"""Parts of a text read as one text, with a way back to where each character stands."""
+"""Excerpts of a text, with a mapping from each character back to its offset in the source."""
 
 import re
 from bisect import bisect_right
@@ -12,7 +12,7 @@ ENDS_SENTENCE = re.compile(r"[.!?。！？；;:：][\"'”’»)\]]*\s*\Z")
 
 
 class Part(NamedTuple):
-    """Words, and where in the source they stand, or would if they stood there."""
+    """Words, and their offset in the source, or the offset at which they are inserted."""
 
     words: str
     source: int
@@ -23,8 +23,8 @@ class Part(NamedTuple):
 class Excerpt:
     """A text made of pieces of another, the source.
 
-    `pieces` has for each where it begins here, where it begins in the source, and whether its
-    characters stand there; words that were put in between stand for the place alone.
+    Each of `pieces` has its offset in the excerpt, its offset in the source, and whether its
+    characters are in the source; inserted words only have an offset there.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Excerpt:
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> "Excerpt":
-        """Put parts of the source, or words between them, together."""
+        """Join parts of the source, and words inserted between them, to an excerpt."""
         words: list[str] = []
         pieces: list[tuple[int, int, bool]] = []
         length = 0
@@ -49,12 +49,12 @@ class Excerpt:
         return cls(text, ((0, 0, True),))
 
     def in_source(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a stretch that is not empty begins and ends in the source."""
+        """Return the span in the source of a non-empty span of the excerpt."""
         first, last = self._source(start), self._source(end - 1)
         return first, max(last + 1, first)
 
     def stands_at(self, place: int) -> bool:
-        """Tell whether a character stands in the source."""
+        """Return whether the character at an offset is in the source."""
         return self.pieces[self._piece(place)][2]
 
     def _source(self, place: int) -> int:
@@ -65,7 +65,7 @@ class Excerpt:
         return bisect_right(self.pieces, place, key=lambda piece: piece[0]) - 1
 
     def whole_sentences(self, language: str) -> list[dict[str, int]]:
-        """Return where the sentences that end with a mark stand in the source."""
+        """Return the spans in the source of the sentences that end with a punctuation mark."""
         spans = [
             self.in_source(start, end)
             for start, end in sentences(self.text, language)
@@ -74,7 +74,7 @@ class Excerpt:
         return [{"start": start, "end": end} for start, end in spans]
 
     def parts(self, start: int, end: int, moved: int = 0) -> Iterator[Part]:
-        """Yield the parts of a stretch; their places in the source are `moved`."""
+        """Yield the parts of a span, with their offsets in the source shifted by `moved`."""
         for number in range(self._piece(start), len(self.pieces)):
             begin, source, stands_there = self.pieces[number]
             if begin >= end:
@@ -86,11 +86,11 @@ class Excerpt:
             yield Part(self.text[left:right], source + moved, stands_there)
 
     def without(self, pattern: re.Pattern[str]) -> "Excerpt":
-        """Return the excerpt without what a pattern matches."""
+        """Return the excerpt without the matches of a pattern."""
         return self.replaced(pattern, lambda match: [])
 
     def inserted(self, pattern: re.Pattern[str], words: str) -> "Excerpt":
-        """Return the excerpt with words in the place of what a pattern matches."""
+        """Return the excerpt with words in place of each match of a pattern."""
         parts: list[Part] = []
         place = 0
         for match in pattern.finditer(self.text):
@@ -102,7 +102,7 @@ class Excerpt:
     def replaced(
         self, pattern: re.Pattern[str], kept_of: Callable[[re.Match[str]], list[tuple[int, int]]]
     ) -> "Excerpt":
-        """Keep of each match only the stretches that `kept_of` returns, in order."""
+        """Return the excerpt with each match reduced to the spans that `kept_of` returns."""
         parts: list[Part] = []
         place = 0
         for match in pattern.finditer(self.text):

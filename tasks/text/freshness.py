@@ -80,7 +80,7 @@ _WORDS_OUTSIDE_CASES = re.compile(rf"\b(?:{'|'.join(_ENGLISH_OUTSIDE_CASES)})\b"
 def wanted_now(question: str, today: date) -> str | None:
     """Return the words that show that a question is about the present; None if there are none.
 
-    Numbers of years count from last year on. Takes time linear in the question's length.
+    Years count from last year on. The time is linear in the question's length.
     """
     text = _asking_part(_NAMED.sub(" ", question[-LONGEST:]))
     year = _recent_year(text, today)

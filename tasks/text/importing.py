@@ -1,4 +1,4 @@
-"""Imports libraries without others that they would load and we do not use."""
+"""Import libraries without optional dependencies that we do not use."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Missing:
-    """A finder for one thread, by which packages are not installed."""
+    """A finder that makes packages appear not to be installed, for one thread."""
 
     def __init__(self, packages: Sequence[str]) -> None:
         self._packages, self._thread = packages, get_ident()
@@ -20,7 +20,7 @@ class _Missing:
 
 @contextmanager
 def without(*packages: str) -> Iterator[None]:
-    """Let this thread import what can do without these packages; loaded ones stay loaded."""
+    """Hide packages from the imports of this thread; those already loaded stay loaded."""
     finder: Any = _Missing(packages)
     sys.meta_path.insert(0, finder)
     try:

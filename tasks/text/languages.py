@@ -103,7 +103,7 @@ def _take_sample(text: str) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Tell whether a text counts as Chinese: at least a fifth of its letters are Han."""
+    """Return whether a text counts as Chinese: at least a fifth of its letters are Han."""
     han = sum(map(len, HAN.findall(text)))
     return han > 0 and 5 * han >= sum(map(str.isalpha, text))
 

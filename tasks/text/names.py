@@ -113,10 +113,10 @@ def disambiguator(name: str) -> tuple[str, str]:
 
 
 def other_names_in(base: str, note: str) -> list[str]:
-    """Return the other names of `base` that its parentheses give, none if they tell it apart.
+    """Return the other names of `base` in the parentheses after it; none if they disambiguate it.
 
-    They give an acronym of its words, or, beside a name in Chinese, one in Latin letters and what
-    it is shortened to: "水文组织（Water Body，简称 WB）".
+    They are an acronym of its words or, after a name in Chinese, a name in Latin letters and its
+    abbreviation: "水文组织（Water Body，简称 WB）".
     """
     if is_acronym_of(note, base):
         return [note]
@@ -127,7 +127,7 @@ def other_names_in(base: str, note: str) -> list[str]:
 
 
 def is_pronoun(text: str, language: str) -> bool:
-    """Tell whether a text is a pronoun or the like; `US` and `IT` in capitals are not."""
+    """Return whether a text is a pronoun or the like; `US` and `IT` in capitals are not."""
     word = text.strip().strip(_ENCLOSING)
     if len(word) > 20:
         return False
@@ -163,7 +163,7 @@ def strip_titles(name: str) -> str:
 
 
 def is_acronym_of(short: str, long: str, *, inner: bool = False) -> bool:
-    """Tell whether `short` consists of the initials of `long`, with or without minor words.
+    """Return whether `short` consists of the initials of `long`, with or without minor words.
 
     A long name may be written as one word: "OSM" of "OpenStreetMap".
     With `inner` words may give further letters in order: "TMCH" of "Trademark Clearinghouse".

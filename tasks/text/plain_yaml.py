@@ -18,7 +18,7 @@ class YamlMapping(dict[str, Any]):
 
 
 def parse_yaml(data: bytes, name: str) -> Any:
-    """Return the first document of a YAML file; raises AlmanacError in plain words."""
+    """Return the first document of a YAML file; raise AlmanacError if it cannot be read."""
     import yaml
 
     builder = _Builder()

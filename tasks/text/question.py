@@ -56,7 +56,7 @@ class Question:
 
     @cached_property
     def content_words(self) -> str:
-        """Its words without English function words, a space between them."""
+        """Its words without English function words, separated by spaces."""
         return content_words(self.text)
 
     @cached_property
@@ -89,7 +89,7 @@ def analyse(text: str) -> Question:
 
 
 def content_words(text: str) -> str:
-    """Return a text without English function words, a space between the others."""
+    """Return a text's words without English function words, separated by spaces."""
     words = re.findall(r"\w+", text[:LONGEST_QUESTION])
     return " ".join(word for word in words if word.lower() not in FUNCTION_WORDS)
 

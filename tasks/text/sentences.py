@@ -48,7 +48,8 @@ _STARTERS = word_set(
     "many most some several such one two three what who where why how which then now today also "
     "another other only even according despite unlike instead thus meanwhile moreover"
 )
-# Chinese lines of one paragraph, and its breaks within sentences: lists and labels stay apart.
+# A Chinese paragraph of several lines, its lines that are lists or labels, and its line breaks
+# within sentences.
 PARAGRAPH = re.compile(r"(?:[^\n]+\n)+[^\n]+[。！？!?][”’」』）)]*(?=\s*$|\s*\n\s*\n)")
 APART = re.compile(
     r"^(?:\s|[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：])",
@@ -78,7 +79,7 @@ def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None
 
 
 def _paragraphs(text: str, language: str) -> list[tuple[int, int]]:
-    """Return the spans that no sentence leaves: paragraphs, items, short lines."""
+    """Return the spans whose boundaries no sentence crosses: paragraphs, items, short lines."""
     cuts = {0, len(text)} | {match.start() for match in _BREAK.finditer(text)}
     previous = 0
     for match in _LINE.finditer(text):

@@ -22,7 +22,7 @@ def _stemmer() -> Any:
 
 
 def english_stem(word: str) -> str:
-    """Return the Snowball stem of a word in lower case, as the word indexes have it."""
+    """Return the Snowball stem of a word in lower case, as in the word indexes."""
     stems = _stemmer().analyze(word)
     return str(stems[0]) if stems else word
 
@@ -36,7 +36,7 @@ def _families() -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the form under which a word equals its inflections."""
+    """Return the form that a word shares with its inflections."""
     bare = english_stem(word.lower().replace("’", "'").removesuffix("'s"))
     return _families().get(bare, bare)
 

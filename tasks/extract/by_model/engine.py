@@ -120,7 +120,7 @@ class ModelEngine:
         return relations_line(ontology, relevant_relations(ontology, text))
 
     def _units(self, passages: list[PassageRow]) -> Iterator[list[PassageRow]]:
-        """Pack what can be read into calls; passages that shared a call before stay together."""
+        """Pack readable passages into calls; passages that shared a call before stay together."""
         remaining = {p["passage_id"]: p for p in passages if is_readable(p)}
         prompts = {prompt.purpose: prompt.sha for prompt in self._prompts["en"]}
         for purpose, sha in prompts.items():

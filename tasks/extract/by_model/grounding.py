@@ -1,6 +1,6 @@
-"""Ground a reply: store only facts whose quote and names occur in what was given of the passage.
+"""Ground a reply: store only facts whose quote and names occur in the text given to the model.
 
-A fact belongs to the passage that holds its quote. Only that passage with its title and headings
+A fact belongs to the passage that contains its quote. Only that passage with its title and headings
 counts as evidence, never another passage of the call, so the facts stored for a passage depend on
 the passage and the reply alone. Confidence comes from the match; the model is not asked for it.
 """
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 
 class Evidence:
-    """A passage as evidence."""
+    """A passage that is searched for the names and quotes of a reply."""
 
     def __init__(self, row: PassageRow) -> None:
         """Prepare the passage for searching."""
@@ -66,12 +66,12 @@ class Evidence:
         return sentences(self.given.text, self.row["language"])
 
     def sentences_of(self, span: Span) -> Searchable:
-        """Return the whole sentences that a span touches."""
+        """Return the whole sentences that a span overlaps."""
         touched = [(a, b) for a, b in self._sentences if a < span[1] and b > span[0]] or [span]
         return self._searchable(self.given.text[touched[0][0] : touched[-1][1]])
 
     def columns(self, span: Span, confidence: float) -> Row:
-        """Return the columns of evidence for a span of what the model was given."""
+        """Return the columns of evidence for a span of the text given to the model."""
         return evidence_columns(self.given.in_source(*span), confidence)
 
     def _names(self, name: str) -> float:
@@ -96,7 +96,7 @@ Place = tuple[Evidence, Span]
 class RejectedFact:
     """A fact from a model that its text does not support.
 
-    If no passage has the quote, `passage_id` is that of the first passage of the call.
+    If no passage contains the quote, `passage_id` is that of the first passage of the call.
     """
 
     passage_id: str
@@ -169,7 +169,7 @@ class _Grounder:
             self._add(place, "triple", facts, row, (fact.s, fact.p, fact.o))
 
     def _objection(self, fact: TripleReply, place: Place) -> str:
-        """Return why the passage does not support a triple whose quote it has; empty if it does."""
+        """Return why a passage does not support a triple with a quote from it; empty if it does."""
         passage, span = place
         if not self._is_strict and (not fact.p or fact.p.lower() in VAGUE):
             return "vague_relation"
@@ -233,7 +233,7 @@ class _Grounder:
         self._add(place, "aspect", facts, row, (fact.entity, fact.aspect, text))
 
     def _alias(self, fact: EntityReply, alias: str, place: Place | None) -> None:
-        """Keep an alias only if one passage has both names, which is evidence that they corefer."""
+        """Keep an alias only if one passage contains both names, as evidence that they corefer."""
         words = f"{fact.name} = {alias}"
         if not alias or normalise_name(alias) == normalise_name(fact.name):
             return
@@ -264,7 +264,7 @@ class _Grounder:
 
     def _tail(self, tail: str, passage: Evidence) -> Row:
         kind = self.kinds.get(normalise_name(tail))
-        # A listed entity without a digit is no value; parsing values is half of the work.
+        # A listed entity without a digit is no value; not parsing it saves half of the work.
         plain = kind is not None and not _DIGIT.search(tail)
         value = TEXT if plain else parse_value(tail, passage.language)
         named = kind is not None and value.value_type == "text"

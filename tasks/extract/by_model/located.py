@@ -47,7 +47,7 @@ class Searchable:
         return frozenset(_DIGITS.findall(self.text))
 
     def find(self, words: str) -> Span | None:
-        """Return the span of the words; text may lie between the parts around an ellipsis."""
+        """Return the span of the words; an ellipsis in them stands for a gap of limited length."""
         if "..." not in words and "…" not in words:
             return self._find_whole(words, 0)
         parts = [part for part in _ELLIPSIS.split(words.strip()) if part.strip()]
@@ -110,7 +110,7 @@ def _fold(text: str) -> tuple[str, Sequence[int]]:
     """
     text = text.translate(_ALIKE)
     lower = text.lower()
-    # No compatibility forms of characters.
+    # A plain text has no compatibility forms of characters.
     plain = text.isascii() or unicodedata.is_normalized("NFKC", text)
     if plain and len(lower) == len(text) and not _UNEVEN.search(text):
         return _GAP.sub(" ", lower), range(len(text))
@@ -139,7 +139,7 @@ def _fold_each(text: str) -> tuple[str, list[int]]:
 
 
 def _is_edge(text: str, at: int) -> bool:
-    """Tell whether a word may begin or end here; next to Chinese characters it always may."""
+    """Return whether a word may begin or end here; next to Chinese characters it always may."""
     if at <= 0 or at >= len(text):
         return True
     before, after = text[at - 1], text[at]

@@ -25,7 +25,7 @@ LEAST_CUT = 40  # characters; a shorter part is not worth a call of its own
 
 
 def is_readable(passage: PassageRow) -> bool:
-    """Tell whether a passage has any words that a model is given."""
+    """Return whether a passage has any words for a model to read."""
     return bool(readable(passage).text.strip())
 
 
@@ -68,10 +68,10 @@ def read_extraction_text(user: str) -> tuple[str, list[str]]:
 
 
 def show_facts(passages: Iterable[PassageRow]) -> bool:
-    """Tell whether passages show a name or a number, a cheap sign that they state something.
+    """Return whether passages show a name or a number, a cheap sign that they state something.
 
-    A number is any digit. A name is a capitalised word after a lower-case one; in Chinese, a word
-    that the dictionary tags as the name of a person, place or organisation.
+    A number is any digit. A name is a capitalised word after a lower-case word or comma; in
+    Chinese, a word that the dictionary tags as the name of a person, place or organisation.
     """
     return any(
         _NAME_OR_NUMBER.search(text) or (language == "zh" and _has_name(text))

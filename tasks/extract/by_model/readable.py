@@ -1,4 +1,4 @@
-"""What a language model is given of a passage: sentences, lists and records, not code or menus."""
+"""The parts of a passage that a language model reads: prose, lists and records, but no code."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,10 +12,11 @@ _GIVEN = {BlockKind.PROSE, BlockKind.QUOTATION, BlockKind.FOOTNOTE, *_LISTED}
 
 
 def readable(passage: dict[str, Any]) -> Excerpt:
-    """Return the words of a passage that a model may read; its text is empty if there are none.
+    """Return the words of a passage that a model may read; the text is empty if there are none.
 
-    What leads to a list stands above it, even if the passage begins below that; so do the headers
-    of a table, and a label before its value. These do not stand there in the passage.
+    The lead of a list precedes its items, even if the passage begins after it. Likewise the header
+    of a table precedes its rows, and a label its value. The excerpt marks these additions as absent
+    from that place in the source.
     """
     return Excerpt.of(_parts(passage))
 
@@ -40,7 +41,7 @@ def _is_new(lead: str, before: str) -> bool:
 
 
 def _opening(text: str, block: Any, before: str) -> str:
-    """Return what stands before the words of a block, given the lead of the block before."""
+    """Return what precedes the words of a block, given the lead of the block before."""
     lead = words_of(block.lead).text.strip()
     if block.kind is BlockKind.PAIR:
         return f"{lead}: "

@@ -1,4 +1,4 @@
-"""The embedded engine: facts from English and Chinese text by grammar, without a language model."""
+"""The embedded engine: facts from English and Chinese text by rules, without an LLM."""
 
 import hashlib
 import re
@@ -19,12 +19,12 @@ _READABLE = re.compile(f"[A-Za-z{HAN_CLASS}]")
 
 
 class RulesEngine:
-    """Extracts by rules over an embedded parse (English) or a dictionary segmenter (Chinese)."""
+    """Extracts by rules over a dependency parse (English) or a word segmentation (Chinese)."""
 
     name = "rules"
 
     def __init__(self, settings: EngineSettings | None = None) -> None:
-        """Choose the pipeline; nothing is loaded before the first passage."""
+        """Keep the settings; no pipeline is loaded before the first passage."""
         self.settings = settings or EngineSettings()
         self._is_typed = self.settings.typed and has_minilm()
         ontology = self.settings.ontology
@@ -34,7 +34,7 @@ class RulesEngine:
         )
 
     def extract(self, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
-        """Yield one result per passage, in order; each depends on its own passage alone."""
+        """Yield one result per passage, in order; each depends only on its own passage."""
         routes = [_language_of(passage) for passage in passages]
         about = {
             "speaker": self.settings.speaker,
@@ -72,7 +72,7 @@ def _language_of(passage: dict[str, Any]) -> str:
 
 
 def _sources_sha(settings: EngineSettings, *, typed: bool, ontology: str) -> str:
-    """Return a hash of all that decides a result: the rules, what they import, the settings."""
+    """Return a hash of everything that decides a result: rules, imports, models and settings."""
     pipeline = settings.english_pipeline
     decided = (pipeline or "", settings.speaker, settings.audience, str(typed), ontology)
     sha = hashlib.sha256("\0".join(decided).encode())
@@ -85,7 +85,7 @@ def _sources_sha(settings: EngineSettings, *, typed: bool, ontology: str) -> str
 
 
 def sources(*, ontology: bool = True) -> list[Path]:
-    """Return the source files that decide a result; some do only where there is an ontology."""
+    """Return the source files that decide a result; some do so only with an ontology."""
     extract = Path(__file__).parent.parent
     text = extract.parent / "text"
     for_ontology = [
@@ -129,7 +129,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files below a folder in order, without what Python compiles; none for a name."""
+    """Return the files below a folder in order, without `__pycache__`; none if it is no folder."""
     if not folder.is_dir():
         return []
     paths = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)

@@ -1,4 +1,4 @@
-"""Other names of what is named: in parentheses, after "also known as", by a surname alone."""
+"""Aliases of names: in parentheses, after "also known as", and surnames alone."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SAYING = (
     r"abbreviated(?:\s+(?:as|to))?|short\s+for|spelled|written|styled(?:\s+as)?)"
 )
 MARKED = r"a\.?k\.?a\.?|née|né|nee|formerly|alias|officially|or\s+simply|born"
-# "X called Y" may be a call; "X, called Y" and "X was also called Y" are names.
+# In "X called Y" X may phone Y; "X, called Y" and "X was also called Y" state aliases.
 AFTER = re.compile(
     rf"(?:\s?[,(]\s?(?:(?:who|which)\s+(?:is|was)\s+)?|\s+(?:is|was|are|were)\s+|\s+(?={HOW}))"
     rf"(?P<sign>(?:{HOW}){{0,3}}{SAYING}|{MARKED})\s+(?:the\s+|as\s+)?(?:{QUOTED}|{NAME})"
@@ -44,7 +44,7 @@ NO_NAME_START = word_set("in at on by to from as into near of for with and or c.
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Two names of one thing, the sign that says so, and the characters where it stands."""
+    """Two names of one entity, the kind of evidence for it, and its character span."""
 
     name: str
     alias: str
@@ -60,7 +60,7 @@ def find_aliases(passage: ParsedPassage) -> list[Mention]:
 
 
 def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
-    """Yield aliases with the sign by which each was read."""
+    """Yield aliases with the kind of evidence for each."""
     stated = chain.from_iterable(_stated(passage, name) for name in passage.names)
     seen: set[tuple[str, str]] = set()
     for found in chain(stated, _surnames(passage)):
@@ -73,12 +73,12 @@ def candidates(passage: ParsedPassage) -> Iterator[tuple[Mention, str]]:
 
 
 def _within(name: str, alias: str) -> bool:
-    """Whether an alias only spells a name otherwise, or says more around it."""
+    """Return whether an alias contains a name, up to normalisation."""
     return f" {normalise_name(name)} " in f" {normalise_name(alias)} "
 
 
 def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
-    """Yield what follows a name: "X (Y)", "X, also known as Y"."""
+    """Yield the alias stated right after a name: "X (Y)", "X, also known as Y"."""
     text = passage.tree.text
     full, behind = name.name, name.end
     if normalise_name(full).split()[-1] in LEGAL_FORMS and text[behind : behind + 1] == ".":
@@ -105,9 +105,9 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
 
 
 def _whole_name(text: str, name: NameSpan, alias: str) -> str:
-    """Return what an acronym in parentheses stands for if `name` is its last piece, else empty.
+    """Return the full name of an acronym in parentheses if `name` is its last part, else empty.
 
-    A name is cut at "and" or "at"; the initials tell that it began before it.
+    Names are split at "and" or "at"; the initials show that the name began earlier.
     """
     before = text[max(0, name.start - _MOST_BEFORE) : name.start]
     if not alias.isupper() or not _JOINED.search(before):
@@ -118,10 +118,10 @@ def _whole_name(text: str, name: NameSpan, alias: str) -> str:
 
 
 def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
-    """Whether an alias belongs to a name, not to the longer phrase or the clause it is part of.
+    """Return whether an alias belongs to a name, not to a longer phrase or clause around it.
 
-    It does if it consists of the name's own words or initials. Else the name must be the head of
-    its phrase, and neither it nor what it is coordinated with may stand after a preposition.
+    It does if it consists of the name's own words or initials. Otherwise the name must be the head
+    of its phrase, must not be coordinated, and must not follow a preposition.
     """
     words = normalise_name(alias).split()
     if name.name.split()[0].lower() in PARTS or (len(words) == 1 and is_common(words[0])):
@@ -141,7 +141,7 @@ def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:
 
 
 def _either(passage: ParsedPassage, name: NameSpan, alias: str, end: int, sign: str) -> Alias:
-    """Return the pair so that an acronym is the alias of what it stands for."""
+    """Return the pair as an `Alias` whose alias is the acronym, if one of the two is."""
     full, short = name.name, alias
     if is_acronym_of(full, alias):
         full, short = alias, full
@@ -159,7 +159,7 @@ def _looks_like_name(alias: str) -> bool:
 
 
 def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
-    """Yield a last name that stands alone after the full name of the only person who bears it."""
+    """Yield surnames that stand alone after the full name of the only person who bears them."""
     bearers: dict[str, dict[str, str]] = {}
     evident = set(_persons(passage))
     for full in [passage.title, *(name.name for name in passage.names)]:
@@ -177,9 +177,10 @@ def _surnames(passage: ParsedPassage) -> Iterator[Alias]:
 
 
 def _persons(passage: ParsedPassage) -> Iterator[str]:
-    """Yield the names that a passage shows to be persons': by a title, a noun, "he", what they do.
+    """Yield the title, and the names that the passage shows to belong to persons.
 
-    A name in a list or a taxonomy does nothing; one in a sentence may act by the surname alone.
+    The evidence is a title, a noun, the pronoun "he", or a role as an argument of a verb. A name in
+    a list or taxonomy has no such role; a name in a sentence may have it by the surname alone.
     """
     tree = passage.tree
     actors = {name.name for token, name in passage.entities.items() if _acts(tree, token)}
@@ -202,13 +203,13 @@ def _persons(passage: ParsedPassage) -> Iterator[str]:
 
 
 def _acts(tree: Tree, token: int) -> bool:
-    """Whether a word is what does, or suffers, what a verb says."""
+    """Return whether a token is the subject or an object of a verb."""
     takes_part = tree.dep[token] in (*SUBJECTS, "obj", "iobj")
     return takes_part and tree.pos[tree.head[token]] == "VERB"
 
 
 def _may_be_person(passage: ParsedPassage, full: str, words: list[str]) -> bool:
-    """Whether a name is a person's by its kind and its words: capitals, not all common words."""
+    """Return whether a name may be a person's by its kind, its capitals and its rare words."""
     if passage.kind(full) != "person" or " of " in full or "/" in full or "\n" in full:
         return False
     if len(set(words)) < len(words) or ROMAN.fullmatch(words[-1]):

@@ -1,8 +1,9 @@
 """Notes on an entity: whole sentences with the question that each answers.
 
-A note is a sentence whose subject is the entity, with those behind it that go on with "it" or "he".
-The question asks for what its verb takes: "X was founded by Y" answers "Who was X founded by?".
-Under a heading that asks about an entity, the note is what the section begins with.
+A note is a sentence whose subject is the entity, together with the following sentences whose
+subject is a pronoun for it. The question asks for the verb's complement: "X was founded by Y"
+answers "Who was X founded by?". Under a heading that asks about an entity, the note is the first
+sentences of the passage.
 """
 
 import re
@@ -23,13 +24,13 @@ from tasks.text.languages import word_set
 from tasks.text.values.english_dates import MONTHS
 
 MOST_SENTENCES = 3
-LONGEST_TITLE = 5  # words of a title that may be a name
-# What these take says little of what their subject does.
+LONGEST_TITLE = 5  # words; a longer title is no name
+# The complements of these verbs say little about the subject.
 _LIGHT = word_set(
     "have make take do get give let see say tell go come want know think need keep put be look try "
     "turn hope feel like mean call seem start begin continue help show remain ask draw"
 )
-# Which prepositions stand well at the end of a question, behind which words.
+# Prepositions that may end a question, each with the words that allow it.
 _STRANDED = {
     "for": word_set("use know need responsible account aim design famous suitable care require"),
     "of": word_set("consist compose make capable accuse convict aware suspect comprise dispose"),
@@ -52,7 +53,7 @@ _ASKS = re.compile(
 )
 _INTERVIEW = re.compile(r"\b(?:you|your|we|our|us)\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]{4,}")
-STEM = 5  # letters by which the forms of a word agree
+STEM = 5  # initial letters that the forms of a word share
 _EMPTY_STEMS = word_set(
     "what when where whose which there does this that with from have will would"
 )
@@ -65,7 +66,7 @@ _AUXILIARIES = ("aux", "aux:pass", "cop")
 
 
 def find_notes(passage: ParsedPassage, clauses: list[Clause], described: set[str]) -> list[Mention]:
-    """Return notes in order, without sentences that are among the `described`, whole ones."""
+    """Return notes in order, without overlaps and without those whose text is in `described`."""
     taken: list[Mention] = []
     for row, _ in candidates(passage, clauses):
         start, end = row["span_start"], row["span_end"]
@@ -76,7 +77,7 @@ def find_notes(passage: ParsedPassage, clauses: list[Clause], described: set[str
 
 
 def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
-    """Yield notes, those under headings that ask first, with the rule that read each."""
+    """Yield notes with the rule that read each; those under question headings come first."""
     found = [("heading", note) for note in _answers(passage)]
     found += [("", note) for note in _of_clauses(passage, clauses)]
     for rule, (name, (aspect, question), sentences) in found:
@@ -91,7 +92,7 @@ _Note = tuple[str, tuple[str, str], list[tuple[int, int]]]
 
 
 def _answers(passage: ParsedPassage) -> Iterator[_Note]:
-    """Yield what a section begins with whose heading asks about an entity by its name."""
+    """Yield the first sentences of a passage whose heading asks about an entity by its name."""
     heading = passage.row["headings"].rsplit(" > ", 1)[-1].strip(" _*")
     if not _ASKS.match(heading) or _INTERVIEW.search(heading):
         return
@@ -116,7 +117,10 @@ def _answers(passage: ParsedPassage) -> Iterator[_Note]:
 
 
 def _is_answered(tree: Tree, heading: str, name: str, start: int, end: int) -> bool:
-    """Whether a sentence names the entity of a heading, and has what is asked of it."""
+    """Return whether a sentence names the entity of a heading and a word of its question.
+
+    If the heading asks for nothing but the entity itself, the sentence must define it.
+    """
     stems = {word[:STEM] for word in tree.lower[start:end]}
     own = {word[:STEM] for word in _WORDS.findall(name.lower())}
     wanted = {word[:STEM] for word in _WORDS.findall(heading.lower())} - own - _EMPTY_STEMS
@@ -130,7 +134,7 @@ def _is_answered(tree: Tree, heading: str, name: str, start: int, end: int) -> b
 
 
 def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note]:
-    """Yield the sentences whose main subject is a name, with those that go on with a pronoun."""
+    """Yield the sentences whose subject is a name, with those that follow about it."""
     tree = passage.tree
     main = {
         passage.sentence_of(clause.predicate): clause
@@ -149,7 +153,7 @@ def _of_clauses(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[_Note
 
 
 def _going_on(passage: ParsedPassage, name: str, place: int) -> Iterator[tuple[int, int]]:
-    """Yield the next sentences as long as a pronoun for the name is their subject."""
+    """Yield the next sentences as long as their subject is a pronoun for the name."""
     tree = passage.tree
     following = [sentence for sentence in tree.sentences if sentence[0] >= place]
     for start, end in following[: MOST_SENTENCES - 1]:
@@ -164,7 +168,10 @@ def _going_on(passage: ParsedPassage, name: str, place: int) -> Iterator[tuple[i
 def question_of_clause(
     passage: ParsedPassage, clause: Clause, name: NameSpan
 ) -> tuple[str, str] | None:
-    """Return the verb as an aspect, and the question that asks for what it takes."""
+    """Return a clause's aspect, which is its verb, and the question for the verb's complement.
+
+    None if no good question can be asked.
+    """
     tree = passage.tree
     group = clause.verb
     auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES or tree.tag[t] == "MD"]
@@ -197,7 +204,7 @@ def question_of_clause(
 
 
 def _asking(passage: ParsedPassage, clause: Clause) -> tuple[str, list[str]] | None:
-    """Return the question word for what the verb takes, and what stands behind the verb."""
+    """Return the question word for the verb's complement, and the words after the verb."""
     tree, complements = passage.tree, clause.complements
     if clause.kind == "copula":
         if tree.pos[clause.predicate] != "ADJ" or clause.subject > clause.predicate:
@@ -257,7 +264,7 @@ def _of_object(
 def _of_phrase(
     passage: ParsedPassage, clause: Clause, complements: list[Complement]
 ) -> tuple[str, list[str]] | None:
-    """Return what asks for the first phrase with a preposition behind the verb."""
+    """Return the question word and preposition for the first prepositional phrase of a verb."""
     tree = passage.tree
     for complement in complements:
         if complement.role not in ("agent", "oblique") or complement.head < clause.predicate:

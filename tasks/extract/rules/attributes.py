@@ -1,4 +1,4 @@
-"""Facts stated by form rather than by grammar.
+"""Facts stated by layout or punctuation rather than by grammar.
 
 Key-value text (labelled lines, table rows) needs no parsing; dates of birth and death stand in
 parentheses after a person's name: "Ada Lovelace (1815 – 1852)".
@@ -25,9 +25,9 @@ _CAPITALISED = r"[A-Z][^\W\d_.'’ -]*(?:[.'’ -]+[^\W\d_]+)*"
 PLACE = re.compile(
     rf",?\s(?:in\s)?(?P<place>{_CAPITALISED}(?:,\s{_CAPITALISED}){{0,2}})\s*(?:[;.–—]|\Z)"
 )
-# Any other word before two bare years says what else they are: "president, 1933–1953".
+# With another word before them, two bare years are no life dates: "president, 1933–1953".
 NO_LIFE = re.compile(r"(?<![^\W_])(?!(?:born|b|c|ca|circa|about|or|née|né|nee)\b)[a-z]+\b")
-# Who is born and dies within fewer years has hardly a text; a shorter span is a term of office.
+# Texts seldom tell of shorter lives; a shorter span is a term of office.
 YEARS_OF_LIFE = range(18, 116)
 # The share of judged triples from tables and labels that were useful (docs/log.md).
 STATED = 0.85
@@ -35,7 +35,7 @@ STATED = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A property stated by form (a label, a table, life dates), and where it is stated."""
+    """An attribute stated by a label, a table or life dates, and its character span."""
 
     head: str
     relation: str
@@ -50,7 +50,7 @@ class Attribute:
     def stated(
         cls, head: str, relation: str, tail: str, span: tuple[int, int], language: str
     ) -> "Attribute":
-        """Return the attribute with this tail."""
+        """Return an attribute whose value is parsed from its tail."""
         return cls(head, relation, tail, *span, parse_value(tail, language))
 
     def triple(self) -> Mention:
@@ -69,10 +69,10 @@ class Attribute:
 
 
 def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
-    """Yield what the tables and labelled values of a passage say, if it can be understood alone.
+    """Yield the attributes in a passage's tables and labelled values that are understood alone.
 
-    A column or a row that is headed by a year, a date or a number does not say what it holds, and a
-    question is no value.
+    The relation must contain a letter and the head must not be a year, date or number, because such
+    a column or row does not say what it holds. A question is no value.
     """
     for attribute in _stated_attributes(row, layout, language):
         names_something = any(map(str.isalpha, attribute.relation))
@@ -83,10 +83,10 @@ def find_attributes(row: dict[str, Any], layout: Layout, language: str) -> Itera
 
 
 def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> Iterator[Attribute]:
-    """Yield what records say.
+    """Yield the attributes that a passage's records state.
 
-    Labelled values are about the document's subject if it has one; without one a label of several
-    words bears its value itself: "maximum file size: 5 MB".
+    Labelled values describe the document's subject if it has one. Otherwise an English label of
+    several words is itself the head of a number or the like: "maximum file size: 5 MB".
     """
     heading = row["headings"].rsplit(" > ", 1)[-1] if row["headings"] else ""
     for record in layout.records:
@@ -104,12 +104,12 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
 
 
 def _lower(heading: str) -> str:
-    """Return a heading in lower case, but for words that are all capitals."""
+    """Return a heading in lower case, except for words that are all capitals."""
     return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in heading.split())
 
 
 def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
-    """Yield the dates and places of birth and death that parentheses after names state."""
+    """Yield the dates and places of birth and death in parentheses after names."""
     tree, text = passage.tree, passage.tree.text
     for name in passage.names:
         kind = passage.kind(name.name)
@@ -134,9 +134,9 @@ def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
 
 
 def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]]:
-    """Yield verb, start, end and value of the dates of a life that parentheses hold.
+    """Yield verb, start, end and value of the life dates in a parenthesis.
 
-    Two bare years are a life only if it is `certain` that they follow a person's name.
+    Two bare years are life dates only if it is `certain` that they follow a person's name.
     """
     for dash in (dash for pattern in DASHES for dash in pattern.finditer(inner)):
         before, after = _dates(inner, 0, dash.start()), _dates(inner, dash.end(), len(inner))
@@ -158,7 +158,7 @@ def _lives(inner: str, *, certain: bool) -> Iterator[tuple[str, int, int, Value]
 
 
 def _dates(text: str, first: int, last: int) -> list[tuple[int, int, Value]]:
-    """Return the single dates between two places of a text."""
+    """Return the single dates between two offsets of a text."""
     found = find_values(text[first:last], "en")
     return [(first + a, first + b, value) for a, b, value in found if value.is_point]
 

@@ -1,8 +1,8 @@
-"""Clauses: who does what to whom, read off a dependency tree (after ClausIE, WWW 2013).
+"""Clauses: predicates with their arguments, read off a dependency tree (after ClausIE, WWW 2013).
 
 A clause is a predicate with its verb group, one subject and its complements. Subjects are found
 through passives, relative pronouns, coordination and control; verbs in a chain ("began to work")
-make one predicate.
+form one predicate.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ OBLIQUES = word_set("obl obl:agent obl:unmarked nmod:unmarked")
 
 @dataclass(slots=True)
 class Complement:
-    """What a predicate takes beside its subject, with the prepositions before it."""
+    """A complement or adjunct of a predicate, with the prepositions before it."""
 
     role: str
     head: int
@@ -37,7 +37,7 @@ class Complement:
 
 @dataclass(slots=True)
 class Clause:
-    """One predicate with one subject; `subject_from` tells where the subject stands."""
+    """One predicate with one subject; `subject_from` tells how the subject was found."""
 
     kind: str
     predicate: int
@@ -58,7 +58,7 @@ def find_clauses(tree: Tree) -> list[Clause]:
 
 
 def find_instructions(tree: Tree) -> list[Clause]:
-    """Return the clauses by which a text tells its reader what to do: "Never use tabs"."""
+    """Return the clauses that instruct the reader: "Never use tabs"."""
     return [
         Clause(
             kind="verb",
@@ -76,9 +76,9 @@ def find_instructions(tree: Tree) -> list[Clause]:
 
 
 def has_two_subjects(tree: Tree, clause: Clause) -> bool:
-    """Whether the parser could not tell which noun before a verb is its subject.
+    """Return whether the parser gave a verb several subjects before it, so that one is wrong.
 
-    The parts of one name are one subject.
+    The parts of one name count as one subject.
     """
     verb = clause.predicate
     subjects = [c for c in tree.children[verb] if tree.dep[c] == "nsubj" and c < verb]
@@ -87,7 +87,7 @@ def has_two_subjects(tree: Tree, clause: Clause) -> bool:
 
 
 def _is_instruction(tree: Tree, token: int) -> bool:
-    """Whether a main verb in its base form opens a sentence or follows a comma, as an order."""
+    """Return whether a verb is an imperative that opens a sentence or follows a comma."""
     if tree.tag[token] != "VB" or not is_base_verb(tree.lower[token]):
         return False
     if tree.child(token, "obj", "obl") is None:
@@ -119,7 +119,7 @@ def _is_predicate(tree: Tree, token: int) -> bool:
 
 
 def _is_chained(tree: Tree, token: int) -> bool:
-    """Whether a verb only continues the one above it ("want to go")."""
+    """Return whether a verb forms one predicate with the verb above it ("want to go")."""
     if tree.dep[token] != "xcomp" or tree.child(token, *SUBJECTS) is not None:
         return False
     return tree.child(tree.head[token], "obj", "iobj") is None
@@ -179,13 +179,13 @@ def _subject(tree: Tree, token: int, depth: int) -> tuple[int, str] | None:
 
 
 def _antecedent(tree: Tree, token: int, pronoun: int) -> tuple[int, str] | None:
-    """Return what a relative pronoun stands for."""
+    """Return the antecedent of a relative pronoun, and how it was found."""
     if tree.dep[token] in ("acl:relcl", "acl"):
         return tree.head[token], "relative"
     if tree.dep[token] == "conj":
         shared = _subject(tree, tree.head[token], 1)
         return shared and (shared[0], "relative")
-    # Parsers often hang "X, who ..." on the verb before: take the nearest noun to the left.
+    # Parsers often attach "X, who ..." to the verb before: take the nearest noun to the left.
     for candidate in range(pronoun - 1, max(pronoun - 4, -1), -1):
         if tree.pos[candidate] in ("NOUN", "PROPN"):
             parts = ("compound", "flat", "nmod:desc")
@@ -219,7 +219,7 @@ def _is_verbal(tree: Tree, token: int) -> bool:
 
 
 def _shared_auxiliaries(tree: Tree, token: int) -> list[int]:
-    """Return the first verb's auxiliaries and "not" for "was born and raised"."""
+    """Return the auxiliaries and negation shared by coordinated verbs: "was born and raised"."""
     above = tree.head[token]
     if tree.dep[token] != "conj" or tree.child(token, *SUBJECTS, "cop") is not None:
         return []
@@ -233,7 +233,7 @@ def _shared_auxiliaries(tree: Tree, token: int) -> list[int]:
 
 
 def _complements(tree: Tree, token: int, subject: int) -> list[Complement]:
-    """Return objects, obliques and clauses of a predicate and of the verbs chained to it."""
+    """Return the objects, obliques and clauses of a predicate and of the verbs chained to it."""
     complements: list[Complement] = []
     if tree.child(token, "cop") is not None:
         complements.append(Complement("predicative", token, _marks(tree, token)))
@@ -246,7 +246,7 @@ def _complements(tree: Tree, token: int, subject: int) -> list[Complement]:
 
 
 def _of_dependent(tree: Tree, child: int) -> list[Complement]:
-    """Return the complement that a dependent is, or those of a verb that only goes on with it."""
+    """Return a dependent as a complement, or the complements of a chained verb."""
     label, marks = tree.dep[child], _marks(tree, child)
     if label == "xcomp" and _is_chained(tree, child):
         verbal = _is_verbal(tree, child)
@@ -274,7 +274,10 @@ def _marks(tree: Tree, token: int) -> list[int]:
 
 
 def _shared(tree: Tree, token: int) -> list[Complement]:
-    """Return what verbs share after the last: "founded and led X", "written and led by X"."""
+    """Return the object or agent that coordinated verbs share.
+
+    It follows the last verb: "founded and led X", "written and led by X".
+    """
     first = tree.head[token] if tree.dep[token] == "conj" else token
     verbs = [first, *(c for c in tree.children[first] if _is_coordinate(tree, c))]
     last = verbs[-1]
@@ -293,6 +296,6 @@ def _shared(tree: Tree, token: int) -> list[Complement]:
 
 
 def _is_coordinate(tree: Tree, token: int) -> bool:
-    """Whether a verb is only joined to the one before, without a subject of its own."""
+    """Return whether a verb is coordinated with the one above, without a subject of its own."""
     verbal = tree.dep[token] == "conj" and tree.pos[token] == "VERB"
     return verbal and tree.child(token, *SUBJECTS) is None

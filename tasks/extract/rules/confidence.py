@@ -1,8 +1,9 @@
-"""How likely a fact is right: a logistic regression over what the rules saw.
+"""The confidence of a fact: a logistic regression over what the rules observed.
 
-The weights in `confidence.json` are fitted by `benchmarks/judged_facts.py` to judged triples. A
-feature is 0 or 1, a count or a logarithm, so that a reader can see what speaks for a fact. Beside
-them weigh the states of the parser's encoder at a few words (`state_weights.safetensors`).
+The weights in `confidence.json` are fitted to judged triples by `benchmarks/judged_facts.py`. A
+feature is 0 or 1, a count, a share or a logarithm, so that a reader can see the evidence for and
+against a fact. The states of the parser's encoder at a few tokens are weighted as well
+(`state_weights.safetensors`).
 """
 
 import json
@@ -24,18 +25,18 @@ CONTENT = ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV")
 FIRST_PERSON = word_set("i we me us my our ours mine")
 SECOND_PERSON = word_set("you your yours")
 SUPPOSED = word_set("if whether unless suppose imagine should would could might may")
-PASSING = word_set(  # so only around the time when it was written
+PASSING = word_set(  # true only around the time of writing
     "latest new newest upcoming recent recently next previous previously current currently now "
     "today yesterday tomorrow tonight yet still already soon this last"
 )
-TEXTS = word_set(  # of which it is most often said that they are there
+TEXTS = word_set(  # most statements about these only announce them
     "post blog article chapter section page guide document newsletter report episode video podcast "
     "talk session workshop interview announcement roundup release update story message email"
 )
 COMMON_WORDS = Path(__file__).with_name("common_words.txt")
 WEIGHTS = Path(__file__).with_name("confidence.json")
 STATE_WEIGHTS = Path(__file__).with_name("state_weights.safetensors")
-STATES = (10, 96)  # words around a triple's ends, and what the parser's encoder gives of each
+STATES = (10, 96)  # tokens of a triple, and the width of the encoder's states
 NOTE_PRECISION = Path(__file__).with_name("note_precision.json")
 STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 
@@ -43,7 +44,10 @@ STATEMENT_WEIGHTS = Path(__file__).with_name("statement_confidence.json")
 def features(
     tree: Tree, clause: Clause, rule: str, relation: int, arguments: list[list[int]]
 ) -> dict[str, float]:
-    """Return the features of a fact; `relation` is its length in words, `arguments` its tokens."""
+    """Return the features of a fact.
+
+    `relation` is its relation's length in words, `arguments` are its arguments' tokens.
+    """
     subject, predicate = clause.subject, clause.predicate
     first, *others = arguments
     verb = clause.verb[0] if clause.verb else predicate
@@ -77,10 +81,10 @@ def features(
 
 
 def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float]:
-    """Return the features of the sentence that a clause stands in."""
+    """Return the features of a clause's sentence."""
     tree = passage.tree
     first, last = passage.sentence_of(clause.predicate)
-    # Once it is known who "we" are, the word is as good as their name.
+    # A resolved "we" is as good as a name.
     words = {tree.lower[t] for t in range(first, last) if t not in passage.referents}
     verb = tree.lemma[clause.predicate]
     return {
@@ -99,7 +103,7 @@ def sentence_features(passage: ParsedPassage, clause: Clause) -> dict[str, float
 
 
 def antecedent_features(passage: ParsedPassage, end: Called) -> dict[str, float]:
-    """Return how far back a word's name was mentioned, and how many others since."""
+    """Return features of a resolved word: its distance to its antecedent, and rival names."""
     referring = [token for token in end.tokens if token in passage.referents]
     if not referring:
         return {}
@@ -126,7 +130,10 @@ def antecedent_features(passage: ParsedPassage, end: Called) -> dict[str, float]
 
 
 def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[str, float]:
-    """Return what a fact leaves out of its sentence and its clause; `tokens` are the fact's."""
+    """Return features of what a fact omits from its sentence and clause.
+
+    `tokens` are those of the fact.
+    """
     tree = passage.tree
     stated = set(tokens)
     first, last = passage.sentence_of(clause.predicate)
@@ -145,7 +152,7 @@ def left_out(passage: ParsedPassage, clause: Clause, tokens: list[int]) -> dict[
 
 
 def general_features(tree: Tree, clause: Clause) -> dict[str, float]:
-    """Return what may keep a clause about a sort of things from holding for all of them."""
+    """Return features of exceptions that a generic statement may have."""
     subject, verb = clause.subject, clause.predicate
     fronted = any(tree.dep[c] in ("obl", "advcl") and c < subject for c in tree.children[verb])
     return {
@@ -161,7 +168,7 @@ def general_features(tree: Tree, clause: Clause) -> dict[str, float]:
 
 
 def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, float]:
-    """Return the features of a triple's head or tail."""
+    """Return the features of a triple's head or tail, called `side`."""
     tree = passage.tree
     tags = {tree.tag[token] for token in end.tokens}
     first = end.tokens[0] if end.tokens else 0
@@ -192,7 +199,7 @@ def end_features(passage: ParsedPassage, side: str, end: Called) -> dict[str, fl
 def context_features(
     passage: ParsedPassage, clause: Clause, head: Called, tail: Called
 ) -> dict[str, float]:
-    """Return what ties a triple to its place in a text, without which it is not understood."""
+    """Return features of how much a triple depends on its context to be understood."""
     tree, row = passage.tree, passage.row
     first, last = passage.sentence_of(clause.predicate)
     words = tree.lower[first:last]
@@ -210,10 +217,11 @@ def context_features(
 
 
 def end_states(tree: Tree, clause: Clause, head: list[int], tail: list[int]) -> np.ndarray:
-    """Return STATES float32: the encoder's states at both ends, the subject and the predicate.
+    """Return the encoder's states at head, tail, predicate and subject, STATES float32.
 
-    Of each end the word before, the first, the last and the word after, which shows where a phrase
-    is cut. The row of a word that is not there is zero, as are all if the tree has no states.
+    For head and tail these are the states of the token before, the first, the last and the token
+    after, which show where a phrase is cut off. The rows of missing tokens are zero, and all rows
+    if the tree has no states.
     """
     rows = np.zeros(STATES, np.float32)
     places = [*_around(head), *_around(tail), clause.predicate, clause.subject]
@@ -228,7 +236,7 @@ def _around(end: list[int]) -> list[int]:
 
 
 def centred(states: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Return states less their mean; what is not there stays zero."""
+    """Return states minus their mean; the zero rows of missing tokens stay zero."""
     return np.where(states.any(-1, keepdims=True), states - mean, 0)
 
 
@@ -246,19 +254,19 @@ def _ranks() -> dict[str, float]:
 
 
 def rarities(text: str) -> list[float]:
-    """Return how rare the words of a text are: the logarithm of their rank among common words."""
+    """Return how rare each word of a text is: the logarithm of its rank among common words."""
     ranks = _ranks()
     rarest = math.log1p(len(ranks))
     return [ranks.get(word, rarest) for word in re.findall(r"[^\W_]+", text.lower())] or [0.0]
 
 
 def is_common(word: str) -> bool:
-    """Whether a word is among the common ones, in any case."""
+    """Return whether a word is among the common words, ignoring case."""
     return word.lower() in _ranks()
 
 
 def word_features(head: str, relation: str, tail: str) -> dict[str, float]:
-    """Return how rare the words of a triple are: common ones alone name nothing."""
+    """Return how rare the words of a triple are: common words alone identify nothing."""
     values: dict[str, float] = {}
     for part, text in (("head", head), ("relation", relation), ("tail", tail)):
         rare = rarities(text)
@@ -280,9 +288,9 @@ def _fitted(path: Path) -> dict[str, Any]:
 
 
 def precision(kind: str, rule: str) -> float:
-    """Return the share of judged descriptions, notes or aliases of a rule that were useful.
+    """Return the share of a rule's judged descriptions, notes or aliases that were useful.
 
-    Features of names and texts did not tell good ones from bad (`benchmarks/judged_notes.py`).
+    Features of names and texts did not separate good from bad ones (`benchmarks/judged_notes.py`).
     """
     shares = _fitted(NOTE_PRECISION)["precision"][kind]
     return shares.get(rule, shares["any"])
@@ -293,7 +301,7 @@ def probability(
 ) -> float:
     """Return the probability that a fact with these features is right, to three decimals.
 
-    `states` are those of `end_states`, of a triple only.
+    `states` are given for triples only, by `end_states`.
     """
     weights = _fitted(fitted)["weights"]
     total = weights["constant"]

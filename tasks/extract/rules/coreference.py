@@ -1,8 +1,8 @@
-"""Pronouns and short descriptions that safely stand for a name; in doubt they stand for nothing.
+"""Coreference: pronouns and short descriptions with a safe antecedent; doubtful ones have none.
 
-"We" are whom the settings name as the speaker. What others are quoted with is their own "we". "The
-agency" and "the team" of an organisation's texts are mostly somebody else's, so that "the company"
-alone stands for the speaker, where no other is named.
+"We" is the speaker and "you" the audience named in the settings, except in quotations. In an
+organisation's texts "the agency" and "the team" mostly mean somebody else, so only "the company"
+stands for the speaker, and only if the passage names no organisation.
 """
 
 from collections import defaultdict
@@ -20,14 +20,14 @@ EXTRAPOSED = word_set("csubj ccomp xcomp advcl obl")
 POINTING = word_set("the this")
 GROUPS = word_set("they these")
 FORMAL = word_set("take seem appear happen")  # it takes time to ...
-RECENT = 3  # sentences in which a noun's name stands
+RECENT = 3  # sentences within which an antecedent must be named
 NOT_THE_ONE = word_set("a an another each every any one some")
 SPECIFIC = word_set("nmod nmod:poss amod compound nummod acl acl:relcl appos nmod:desc conj")
 CLASSES = word_set("appos nmod:desc")
 
 
 def resolve_references(passage: ParsedPassage) -> None:
-    """Fill `passage.referents`, walking through the passage once in reading order."""
+    """Fill `passage.referents` and `passage.antecedents` in one pass in reading order."""
     resolver = _Resolver(passage)
     for start, end in passage.tree.sentences:
         for token in range(start, end):
@@ -36,21 +36,21 @@ def resolve_references(passage: ParsedPassage) -> None:
 
 
 class _Resolver:
-    """Remembers who was last spoken of as a person and as anything else."""
+    """Remembers the last person and the last other entity that a pronoun may mean."""
 
     def __init__(self, passage: ParsedPassage) -> None:
         self.passage = passage
         kind = passage.kind(passage.title) if passage.title else "unknown"
-        # The title is what a text is about until it speaks of something else.
+        # The title is the antecedent until the text names another entity.
         self.person = passage.title if kind in ("person", "unknown") else ""
         self.thing = passage.title if kind != "person" else ""
         self.speaker = passage.row.get("speaker", "")
         self.audience = passage.row.get("audience", "")
-        # What may be called by a noun; "" stands for something without a name.
+        # The names that each noun may mean; "" stands for an unnamed entity.
         self.called: defaultdict[str, set[str]] = defaultdict(set)
-        self.named: dict[str, int] = {}  # where the last sentence with a name begins
-        self.recent = [0] * RECENT  # where the last sentences begin
-        self.subject = -1  # of the last sentence, where it is a noun
+        self.named: dict[str, int] = {}  # first token of the last sentence with each name
+        self.recent = [0] * RECENT  # first tokens of the last sentences
+        self.subject = -1  # of the last sentence, if it is a noun
 
     def resolve(self, token: int) -> None:
         passage, tree = self.passage, self.passage.tree
@@ -75,7 +75,7 @@ class _Resolver:
             passage.antecedents[token] = tree.phrase(tree.subtree(self.subject))
 
     def _goes_on(self, token: int) -> bool:
-        """Whether a pronoun opens a sentence about the subject of the one before, by number."""
+        """Return whether a pronoun opens a sentence and agrees in number with the last subject."""
         tree, subject = self.passage.tree, self.subject
         if (
             subject < 0
@@ -94,7 +94,7 @@ class _Resolver:
         )
 
     def _is_bare(self, token: int) -> bool:
-        """Whether a noun is "the tower" and no more."""
+        """Return whether a noun has only "the" or "this" and no modifiers: "the tower"."""
         tree, children = self.passage.tree, self.passage.tree.children[token]
         if token in self.passage.entities or tree.dep[token] in ("compound", "nmod:desc", "appos"):
             return False
@@ -106,7 +106,7 @@ class _Resolver:
         return self.named.get(name, -1) >= self.recent[0]
 
     def _called(self, noun: str) -> str:
-        """Return the only name so far that a noun may stand for, else "" ."""
+        """Return the only recent name that a noun may mean, else an empty string."""
         if self.called[noun]:
             first, *others = self.called[noun]
             return first if not others and self._is_recent(first) else ""
@@ -114,7 +114,10 @@ class _Resolver:
         return self.speaker if noun in COMPANY and "organisation" not in kinds else ""
 
     def _may_stand_for_a_thing(self, token: int) -> bool:
-        """Whether "it" opens its sentence as a subject and is no mere form: "it is easy to ..."."""
+        """Return whether "it" or "its" may have an antecedent; expletives do not: "it is easy to".
+
+        The pronoun "it" must be a subject that opens its sentence.
+        """
         tree = self.passage.tree
         if tree.lower[token] != "it" or tree.dep[token] not in SUBJECTS:
             return tree.lower[token] != "it"
@@ -125,7 +128,7 @@ class _Resolver:
         return token == start and not formal
 
     def _person_before(self, token: int) -> str:
-        """Return the one person named earlier in the sentence as a subject, if any."""
+        """Return the nearest person before a token that is a subject in its sentence, if any."""
         passage, tree = self.passage, self.passage.tree
         start, _ = passage.sentence_of(token)
         for earlier in range(token - 1, start - 1, -1):
@@ -135,7 +138,7 @@ class _Resolver:
         return ""
 
     def remember(self, start: int, end: int) -> None:
-        """After a sentence, its main subject is who pronouns mean next."""
+        """After a sentence, make its main subject the antecedent of the pronouns that follow."""
         self.recent = [*self.recent[1:], start]
         passage, tree = self.passage, self.passage.tree
         roots = [t for t in range(start, end) if tree.dep[t] == "ROOT"]
@@ -174,7 +177,7 @@ class _Resolver:
             elif kind == "person":
                 self.person = name.name
                 if name.name not in passage.stated_kinds and " " not in name.name:
-                    self.thing = ""  # a guess; it may be what "it" means next
+                    self.thing = ""  # the kind is a guess, so "it" may mean the name
             else:
                 self.thing = name.name
                 if kind == "unknown" and self.person != passage.title:
@@ -182,7 +185,7 @@ class _Resolver:
             return
 
     def _meet(self, token: int) -> None:
-        """Note something without a name; "a city" of "Bern is a city" has one."""
+        """Note an unnamed entity; "a city" in "Bern is a city" has a name."""
         tree = self.passage.tree
         named = tree.child(token, *SUBJECTS) if tree.child(token, "cop") is not None else None
         if tree.dep[token] == "appos":

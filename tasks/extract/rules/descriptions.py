@@ -14,7 +14,7 @@ from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 
 LONGEST_APPOSITION = 30
-# "X is a way" does not say what X is.
+# "X is a way" is no description of X.
 EMPTY_CLASSES = word_set(
     "way step thing choice example reason problem accident case point lot bit fit matter issue "
     "idea stranger fact time start result leap unit goal cause priority challenge subject topic "
@@ -25,7 +25,7 @@ EMPTY_CLASSES = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of an entity, a stretch of one sentence."""
+    """A description of an entity, as a token range within one sentence."""
 
     rule: str
     entity: NameSpan
@@ -34,7 +34,7 @@ class Description:
 
 
 def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Mention]:
-    """Return at most one description per entity: the likeliest."""
+    """Return at most one description per entity, the one with the highest confidence."""
     best: dict[str, Mention] = {}
     for row, _ in candidates(passage, clauses):
         known = best.get(row["entity"])
@@ -44,7 +44,7 @@ def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Men
 
 
 def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
-    """Yield descriptions, maybe several of an entity, with the rule that read each."""
+    """Yield descriptions with the rule that read each; an entity may have several."""
     found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
     for description in found:
         name, first, last = description.entity.name, description.first, description.last
@@ -54,7 +54,7 @@ def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[
 
 
 def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Description]:
-    """Yield whole sentences "X is a ..."."""
+    """Yield whole sentences of the form "X is a ..."."""
     tree = passage.tree
     for clause in clauses:
         if clause.kind != "copula" or clause.negated or not standing_of(passage, clause).stated:
@@ -68,7 +68,7 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
 
 
 def _opening(passage: ParsedPassage) -> Iterator[Description]:
-    """Yield a first sentence that opens with the title and defines it, however it was parsed."""
+    """Yield the first sentence if it begins with the title and defines it, whatever its parse."""
     tree = passage.tree
     if not passage.title or not tree.sentences:
         return
@@ -88,7 +88,7 @@ def _opening(passage: ParsedPassage) -> Iterator[Description]:
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a predicate is a noun that classes its subject, not a place or a quality."""
+    """Return whether a predicate is a class noun, not a place or a quality."""
     tree, noun = passage.tree, clause.predicate
     if not NEGATIONS.isdisjoint(tree.lower[clause.subject : noun]):
         return False
@@ -103,7 +103,7 @@ def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
 
 
 def _appositions(passage: ParsedPassage) -> Iterator[Description]:
-    """Yield "X, a river in Y"."""
+    """Yield appositions: "X, a river in Y"."""
     tree = passage.tree
     for token, label in enumerate(tree.dep):
         name = passage.entities.get(tree.head[token])
@@ -126,7 +126,7 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
 
 
 def _ends(tree: Tree, last: int) -> bool:
-    """Whether a sign closes what ends before a token, and no list goes on behind it."""
+    """Return whether punctuation ends the phrase before a token, and no list continues after it."""
     if last >= len(tree.words) or tree.words[last] not in (",", ".", ";", ")", ":"):
         return False
     goes_on = tree.pos[last + 1] if last + 1 < len(tree.words) else ""

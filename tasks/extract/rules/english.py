@@ -1,4 +1,4 @@
-"""The English engine: parses a batch of passages and reads facts off the trees."""
+"""The English engine: parses a batch of passages and extracts facts from the trees."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ PassageRow = dict[str, Any]
 
 
 def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Extracted]:
-    """Yield what each passage says, in order; only running text is parsed."""
+    """Yield the facts of each passage, in order; only its prose is parsed."""
     for row, layout, prose, doc in parsed(rows, pipeline):
         yield or_failed(row["passage_id"], partial(_read_passage, row, layout, prose, doc))
 
@@ -49,7 +49,7 @@ def extract_english(rows: list[PassageRow], pipeline: str | None) -> Iterator[Ex
 def parsed(
     rows: list[PassageRow], pipeline: str | None
 ) -> Iterator[tuple[PassageRow, Layout, Reduced, Any]]:
-    """Yield each passage with its layout, its prose, and the parse of that, None of no prose."""
+    """Yield each passage with its layout, its prose, and the prose's parse, None if it is empty."""
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
     prose = [
@@ -62,7 +62,7 @@ def parsed(
 
 
 def units_set_apart(prose: Excerpt, source: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches in italics that are written like a title, or in another language."""
+    """Yield the spans in italics that are capitalised like a title, or in another language."""
     pieces = [*prose.pieces, (len(prose.text), 0, True)]
     for (start, place, _), (end, _, _) in pairwise(pieces):
         words, closes = prose.text[start:end], place + end - start
@@ -93,7 +93,7 @@ def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> 
 
 
 def _outside_code(names: list[Mention], text: str) -> list[Mention]:
-    """Leave out the names that stand in code within a sentence."""
+    """Return the names that do not overlap a code span."""
     code = [match.span() for match in _CODE_SPAN.finditer(text)] if "`" in text else []
     return [
         name
@@ -103,7 +103,7 @@ def _outside_code(names: list[Mention], text: str) -> list[Mention]:
 
 
 def understand(row: PassageRow, tree: Tree) -> ParsedPassage:
-    """Return a parsed passage with its names, their kinds, and who is meant by a word."""
+    """Return a parsed passage with its names, their kinds and its coreferences."""
     repair(tree)
     passage = ParsedPassage(row, tree, find_names(tree, row["subject"]), row["subject"])
     learn_kinds(passage)
@@ -112,7 +112,7 @@ def understand(row: PassageRow, tree: Tree) -> ParsedPassage:
 
 
 def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
-    """Add everything that a parsed passage says."""
+    """Add all facts of a passage's prose to `extracted`."""
     passage = understand(row, tree)
     clauses = find_clauses(tree)
     extracted.names = [
@@ -146,7 +146,7 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
 
 
 def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[RuleTriple]:
-    """Yield the triples of a passage, clause by clause."""
+    """Yield the triples of a passage: from each clause, then from noun phrases."""
     for clause in clauses:
         if standing_of(passage, clause).stated and not has_two_subjects(passage.tree, clause):
             triples = (t for t in _of_clause(passage, clause) if is_whole(passage, t))
@@ -160,9 +160,9 @@ def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
     tree = passage.tree
     for subject in conjuncts(tree, clause.subject):
         if clause.subject < clause.predicate < subject:
-            continue  # "X, which consists of A, B and C": C was taken for a second X
+            continue  # "X, which consists of A, B and C": the parser attached C to X
         if clause.subject_from == "own" and tree.child(subject, "cop") is not None:
-            continue  # "X was a senator and Y was a governor", as if a senator were one
+            continue  # "X was a senator and Y was a governor": the subject is no senator
         if clause.kind == "copula":
             yield from of_copula(passage, clause, subject)
         elif clause.kind == "verb":

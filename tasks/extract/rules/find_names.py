@@ -1,4 +1,4 @@
-"""Names in a passage: what the pipeline recognises, runs of capitalised words, and the title."""
+"""Names in a passage: recognised entities, runs of capitalised words, and the title."""
 
 import re
 
@@ -28,7 +28,7 @@ SMALL_WORDS = word_set("a an and or to in on at for with from by as is")
 VERSION = re.compile(r"\d{1,3}(?:\.\d+)*")
 NUMBER = re.compile(r"\d{1,6}(?:\.\d+)*")
 TITLE_NOTE = re.compile(r"\s*\([^()]*\)$")
-# What only code, addresses and files are written with: a::b, f(), snake_case, main.rs, https.
+# Notation of code, addresses and files only: a::b, f(), snake_case, main.rs, https.
 CODE = re.compile(
     r"::|->|=>|\(\)|[<>{}\[\]=$@\\|^~;]|\w_\w|^[._#%+*]|://|\bhttps?\b|^www\."
     r"|^[a-z]{2,}[A-Z][a-z]\w*$"
@@ -37,13 +37,13 @@ CODE = re.compile(
 )
 BRAND = re.compile(r"[a-z]{1,5}[A-Z]{2}\w*|[a-z][A-Z][a-z]\w+")  # openSUSE, macOS, eBay
 QUALITY = re.compile(r"-([a-z]+)$")
-CLASSES = KIND_OF_NOUN.keys() - ARTEFACTS  # such as may end a name: "Hubble telescope"
+CLASSES = KIND_OF_NOUN.keys() - ARTEFACTS  # nouns that may end a name: "Hubble telescope"
 LETTERS = re.compile(r"[^\W\d_]")
-FRAGMENT = 0.7  # the share of capitals from which a line is written like a heading
+FRAGMENT = 0.7  # share of capitalised words from which a line is in title case
 
 
 def find_names(tree: Tree, title: str) -> list[NameSpan]:
-    """Return the names in order, without overlaps; longer ones win over what they contain."""
+    """Return the names in order, without overlaps; a longer name wins over those inside it."""
     spans = [
         (*_capitalised_part(tree, first, last), KIND_OF_LABEL.get(label, "unknown"))
         for first, last, label in tree.names
@@ -78,7 +78,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
 
 
 def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Give a capitalised run the kind of the recognised name that ends in it."""
+    """Add capitalised runs with the kind of the recognised name at their end; sort the spans."""
     merged = list(spans)
     for first, last, kind in spans:
         if kind != "unknown":
@@ -91,12 +91,12 @@ def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int
         ]
         if len(outer) == 1 and (outer[0][1] == last or tree.lower[outer[0][1]] in LINKS):
             merged.append((first, last, outer[0][2]))
-    # Of equal spans one with a kind comes first, and of these the one found first.
+    # Of equal spans, those with a kind come first, in the order in which they were found.
     return sorted(dict.fromkeys(merged), key=lambda s: (s[0], s[1], s[2] == "unknown"))
 
 
 def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
-    """Return runs of proper nouns and capitalised words, joined by small words between them."""
+    """Return runs of proper nouns and capitalised words, with the small words between them."""
     runs: list[tuple[int, int]] = []
     for start, end in tree.sentences:
         token = start
@@ -125,9 +125,9 @@ def _is_capitalised(word: str) -> bool:
 
 
 def _is_bare_subject(tree: Tree, token: int) -> bool:
-    """Whether a sentence opens with a singular subject without article: most often a name.
+    """Return whether a sentence opens with a singular subject without article: mostly a name.
 
-    The capital at the start of a sentence tells nothing, and taggers err on rare names.
+    The capital at the start of a sentence is no evidence, and taggers err on rare names.
     """
     labels = {tree.dep[child] for child in tree.children[token]}
     return (
@@ -168,26 +168,29 @@ def _is_legal_form(tree: Tree, token: int) -> bool:
 
 
 def _is_office(tree: Tree, first: int, last: int) -> bool:
-    """Whether a run begins like "Office of ..." or "Institute for ...", whose "and" is its own."""
+    """Return whether a run begins like "Office of ..." or "Institute for ...".
+
+    An "and" after these belongs to the name.
+    """
     words = tree.lower[first:last]
     office = any(KIND_OF_NOUN.get(word) == "organisation" for word in words[:4])
     return office and any(word in ("of", "for") for word in words)
 
 
 def _quoted_titles(tree: Tree) -> list[tuple[int, int]]:
-    """Return quotations of two words and more that are written like the title of a work."""
+    """Return quotations of two or more words that are capitalised like the title of a work."""
     quotations = ((match.span(1), match[1].split()) for match in QUOTATION.finditer(tree.text))
     return tree.tokens_of(s for s, words in quotations if words[1:] and is_written_as_title(words))
 
 
 def is_written_as_title(words: list[str]) -> bool:
-    """Whether all words but small ones have a capital."""
+    """Return whether all words but small ones are capitalised."""
     capitals = all(w[:1].isupper() or w.lower() in LINKS | SMALL_WORDS for w in words)
     return capitals and words[0][:1].isupper()
 
 
 def _lone_surnames(tree: Tree) -> list[int]:
-    """Return tokens that repeat the last word of a person's full name."""
+    """Return tokens that equal the last word of a person's full name."""
     last_words = {
         tree.words[last - 1]
         for first, last, label in tree.names
@@ -197,7 +200,7 @@ def _lone_surnames(tree: Tree) -> list[int]:
 
 
 def _numbered_names(tree: Tree) -> list[tuple[int, int]]:
-    """Return the names like "3M" and "37signals" that are somewhere a subject."""
+    """Return names like "3M" and "37signals" that are a subject or possessor somewhere."""
     if not any(map(str.isdigit, tree.text)):
         return []
     spans = tree.tokens_of(match.span() for match in NUMBERED_NAME.finditer(tree.text))
@@ -210,7 +213,7 @@ def _continues(tree: Tree, token: int) -> bool:
     word = tree.words[token]
     if _is_capitalised(word):
         return tree.pos[token] in ("PROPN", "NOUN", "ADJ", "NUM", "X", "ADP", "DET", "VERB")
-    # "Redis 7.2", but not "Apple 3.5 %"; "QXC 48213", where the number hangs on the name.
+    # "Redis 7.2", but not "Apple 3.5 %"; "QXC 48213", where the number depends on the name.
     counted = tree.pos[token + 1 : token + 2] in (["NOUN"], ["SYM"], ["NUM"])
     hangs = tree.dep[token] == "flat" and tree.lower[token - 1].strip(".") not in CALENDAR
     number = NUMBER if hangs else VERSION
@@ -218,9 +221,9 @@ def _continues(tree: Tree, token: int) -> bool:
 
 
 def _title_spans(tree: Tree, title: str) -> list[tuple[int, int]]:
-    """Return where the title, or the title without its note in parentheses, stands.
+    """Return where the title occurs, with or without its note in parentheses.
 
-    Titles write words with capitals that sentences do not; the first letter must be the same.
+    Titles capitalise words that sentences do not, so only the first letter's case must match.
     """
     spans = [
         (match.start(), match.start() + len(words))
@@ -243,13 +246,13 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
 
 
 def _ends_date(tree: Tree, token: int) -> bool:
-    """Whether a month or day belongs to the words before it: "on 24 January the Senate"."""
+    """Return whether a month or day belongs to the words before it: "on 24 January the Senate"."""
     day = token > 0 and (tree.pos[token - 1] == "NUM" or tree.lower[token - 1] == "on")
     return day and tree.lower[token].strip(".") in CALENDAR
 
 
 def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
-    """Return the names in "Idaho Gov. Cecil Andrus": what stands before an office and behind it."""
+    """Return the names before and after an office: "Idaho" and "Cecil Andrus" around "Gov."."""
     persons = {a for a, _, label in tree.names if KIND_OF_LABEL.get(label) == "person"}
     for token in range(last - 2, first - 1, -1):
         if tree.lower[token] in OFFICES and token + 1 in persons:
@@ -261,7 +264,7 @@ def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
 
 
 def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
-    """Widen a name to the words that hyphens and the like join to it."""
+    """Widen a name to the words that hyphens, slashes and the like join to it."""
     if first >= last:
         return first, last
     while first > 1 and _joins_words(tree, first - 1):
@@ -272,13 +275,13 @@ def _whole_words(tree: Tree, first: int, last: int) -> tuple[int, int]:
 
 
 def _joins_words(tree: Tree, token: int) -> bool:
-    """Whether a hyphen or the like joins the words beside it."""
+    """Return whether a hyphen, slash or the like joins the words on both sides."""
     inside = 0 < token < len(tree.words) - 1
     return inside and tree.words[token] in JOINTS and tree.touches(token)
 
 
 def _capitalised_part(tree: Tree, first: int, last: int) -> tuple[int, int]:
-    """Cut what the recogniser took in before and after a name: "configure X", "X dashboard"."""
+    """Trim lower-case words that the recogniser included: "configure X", "X dashboard"."""
     while first < last and _is_plain(tree, first):
         first += 1
     while last > first and _is_plain(tree, last - 1) and tree.lower[last - 1] not in CLASSES:
@@ -291,14 +294,14 @@ def _is_plain(tree: Tree, token: int) -> bool:
 
 
 def _only_opens(tree: Tree, token: int) -> bool:
-    """Whether a sentence's first word is no part of the name after it: "Thus X", "Select X"."""
+    """Return whether a sentence's first word is not part of the name after it: "Select X"."""
     if not any(token == start for start, _ in tree.sentences):
         return False
     return tree.lower[token] in OPENERS or _instructs(tree, token)
 
 
 def _instructs(tree: Tree, token: int) -> bool:
-    """Whether a sentence begins with an instruction, and then a name that is no word."""
+    """Return whether a token is an imperative before a name that is not a dictionary word."""
     after = token + 1
     while after < len(tree.words) and tree.lower[after] in LINKS:
         after += 1
@@ -313,7 +316,7 @@ def _instructs(tree: Tree, token: int) -> bool:
 
 
 def _capital_tells(tree: Tree, first: int, last: int) -> bool:
-    """Whether capitals show that a stretch is a name, wherever it stands."""
+    """Return whether the capitals of a span are evidence of a name, wherever it stands."""
     if not all(tree.words[t].istitle() and is_word(tree.lower[t]) for t in range(first, last)):
         return True
     start, end = next(s for s in tree.sentences if s[0] <= first < s[1])

@@ -1,10 +1,11 @@
-"""What kind of thing a name means, guessed by trained weights where the text does not state it.
+"""The kind of a name, predicted by trained weights where the text does not state it.
 
-A mention gets a score for each kind from how the name is written, from its words, from the words
-that govern it, and from the states of the parser's encoder at the name and beside it; a Chinese one
-from its characters and the words around it (`chinese/kind_features.py`). Scores of all mentions of
-a name are pooled later: one mention rarely tells, many do.
-`python -m benchmarks.guessed_kinds` and `python -m benchmarks.chinese_kinds` train the weights.
+A mention gets a score for each kind. Features of English mentions are the spelling of the name, its
+words, the words that govern it, and the states of the parser's encoder at the name and next to it;
+features of Chinese mentions are the characters and the words around them
+(`chinese/kind_features.py`). The scores of all mentions of a name are pooled later, as single
+mentions are weak evidence. `python -m benchmarks.guessed_kinds` and `python -m
+benchmarks.chinese_kinds` train the weights.
 """
 
 import json
@@ -26,11 +27,11 @@ WEIGHTS = Path(__file__).with_name("kind_weights.safetensors")
 STATES = (6, 96)
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _SIGN = re.compile(r"[^\w\s]")
-_RAREST = 6.0  # about the middle of the logarithms of ranks
+_RAREST = 6.0  # near the middle of the logarithms of ranks, to centre the features
 
 
 def mention_features(tree: Tree, name: NameSpan) -> dict[str, float]:
-    """Return what a mention shows of its name's kind: its writing, its words, what governs it."""
+    """Return the features of a mention: the spelling of the name, its words and its governors."""
     own = range(name.first, name.last)
     words = tree.words[name.first : name.last]
     head = head_of_name(tree, name)
@@ -72,17 +73,17 @@ def mention_features(tree: Tree, name: NameSpan) -> dict[str, float]:
 
 
 def head_of_name(tree: Tree, name: NameSpan) -> int:
-    """Return the token of a name that hangs on something outside it."""
+    """Return the head token of a name, whose governor is outside the name."""
     own = range(name.first, name.last)
     heads = [t for t in own if tree.head[t] not in own or tree.head[t] == t]
     return heads[-1] if heads else name.last - 1
 
 
 def mention_states(tree: Tree, name: NameSpan) -> np.ndarray:
-    """Return STATES float32: the encoder's states before, in and after a name, and above it.
+    """Return the encoder's states around a name, STATES float32.
 
-    The rows: the word before, the first, the last and the word after, the word that governs the
-    name, and the mean over the name. Without states of the shipped parser all are zero.
+    The rows are the token before the name, its first and last token, the token after it, the token
+    that governs it, and the mean over the name. Without states of the shipped parser all are zero.
     """
     rows = np.zeros(STATES, np.float32)
     if not len(tree.states):
@@ -97,9 +98,9 @@ def mention_states(tree: Tree, name: NameSpan) -> np.ndarray:
 
 
 def scores_in_tree(tree: Tree, name: NameSpan) -> list[float] | None:
-    """Return the scores of one English mention.
+    """Return the kind scores of one English mention.
 
-    None if the tree has no states, which is so of a pipeline that the weights do not know.
+    None if the tree has no states, because its pipeline is not the one that the weights are for.
     """
     if not len(tree.states):
         return None
@@ -109,9 +110,9 @@ def scores_in_tree(tree: Tree, name: NameSpan) -> list[float] | None:
 def kind_scores(
     features: dict[str, float], path: Path, states: np.ndarray | None = None
 ) -> list[float]:
-    """Return the logarithms of the probabilities of `GUESSED` for one mention.
+    """Return the logarithms of the probabilities of the `GUESSED` kinds for one mention.
 
-    `path` is the file of the weights, `states` float32 STATES where they weigh states.
+    `path` is the file of weights; `states` are float32 STATES if the weights include states.
     """
     shipped, places = _weights(path)
     known = [(places[f], v) for f, v in features.items() if f in places]
@@ -125,7 +126,7 @@ def kind_scores(
 
 
 def writing(name: str) -> dict[str, float]:
-    """Return what the capitals, digits and signs of a name show."""
+    """Return features of the capitals, digits and punctuation of a name."""
     return {
         "upper case": float(name.isupper()),
         "upper case, long": float(name.isupper() and len(name) > 4),
@@ -139,8 +140,8 @@ def writing(name: str) -> dict[str, float]:
 def _weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Return the weights by part, and the row of each named feature.
 
-    `features` is (names, kinds), `states` (all of STATES, kinds), `constant` (kinds,), `mean` the
-    mean state; Chinese ones have no states.
+    `features` is (names, kinds), `states` (all of STATES, kinds), `constant` (kinds,) and `mean`
+    the mean state; the Chinese weights have no states.
     """
     from safetensors import safe_open
 

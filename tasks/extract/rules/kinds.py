@@ -1,6 +1,6 @@
-"""Kinds of entities: by the noun that says what they are ("a river"), and by what a passage says.
+"""Kinds of entities: stated by class nouns ("a river") and shown by the form of a name.
 
-A passage tells kinds by "X is a river", by appositions and by "the probe X".
+A passage states kinds in definitions ("X is a river"), appositions and "the probe X".
 """
 
 from tasks.extract.rules.clauses import SUBJECTS
@@ -23,7 +23,7 @@ SHIP_PREFIXES = word_set("HMS USS RMS SS MS HMAS HMCS RV")
 
 
 def kind_of_noun(noun: str) -> str:
-    """Return the kind of what a singular noun calls, `unknown` if the noun does not tell."""
+    """Return the kind of the things that a singular noun denotes, `unknown` if it is not known."""
     known = KIND_OF_NOUN.get(noun)
     if known:
         return known
@@ -35,7 +35,7 @@ FELLOWS = word_set("companion twin sister successor predecessor replacement")
 
 
 def learn_kinds(passage: ParsedPassage) -> None:
-    """Learn kinds from definitions, appositions and class nouns before names."""
+    """Learn the kinds of names from definitions, appositions, class nouns and their form."""
     stated_kinds: dict[str, str] = {}
     for name in passage.names:
         kind = _kind_stated(passage, name)
@@ -54,8 +54,8 @@ def learn_kinds(passage: ParsedPassage) -> None:
 def _kind_of_form(tree: Tree, name: NameSpan) -> str:
     """Return the kind that a name of several words shows by itself, else `unknown`.
 
-    What it is called ("Ferry Building", "Office of Acquisition") tells best. What the recogniser
-    takes for a person nearly always is one if its last word, the surname, is in no dictionary.
+    The head noun of the name ("Ferry Building", "Office of Acquisition") is the best evidence. A
+    recognised person nearly always is one if the last word, the surname, is in no dictionary.
     """
     words = tree.lower[name.first : name.last]
     end = next((at for at, word in enumerate(words) if at and word in ("of", "for")), len(words))
@@ -67,7 +67,10 @@ def _kind_of_form(tree: Tree, name: NameSpan) -> str:
 
 
 def _may_be_person(tree: Tree, name: NameSpan) -> bool:
-    """Whether a name has no plain noun, genitive, acronym or article: "Hunter syndrome"."""
+    """Return whether a name may be a person's.
+
+    It has no lower-case dictionary word, genitive or "the", and acronyms only if all its words are.
+    """
     words = tree.words[name.first : name.last]
     acronyms = [word for word in words if len(word) > 2 and word.isalpha() and word.isupper()]
     return (
@@ -95,7 +98,10 @@ def _kind_stated(passage: ParsedPassage, name: NameSpan) -> str:
 
 
 def class_nouns(tree: Tree, token: int) -> list[int]:
-    """Return the nouns that say what a token is: "X is a river", "X, a river", not "X is in it"."""
+    """Return the nouns that state a token's class: "X is a river", "X, a river".
+
+    "X is in the river" states no class.
+    """
     nouns = [c for c in tree.children[token] if tree.dep[c] == "appos" and c > token]
     head = tree.head[token]
     is_class = tree.child(head, "cop") is not None and tree.child(head, "case") is None
@@ -103,7 +109,7 @@ def class_nouns(tree: Tree, token: int) -> list[int]:
 
 
 def class_noun_before(passage: ParsedPassage, name: NameSpan) -> int | None:
-    """Return the class noun that stands right before a name: "the river X"."""
+    """Return the class noun right before a name: "the river X"."""
     tree, noun = passage.tree, name.first - 1
     if noun < 0 or noun in passage.entities or not tree.words[noun].islower():
         return None

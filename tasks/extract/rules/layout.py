@@ -1,4 +1,4 @@
-"""What of a passage is read as sentences, and what its tables and labelled values record."""
+"""Layout: the prose of a passage, and the records in its tables and labelled values."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from tasks.ingest.prose import words_of
 from tasks.text.excerpt import ENDS_SENTENCE, Excerpt, Part
 from tasks.text.languages import word_set
 
-# After these an item of a list goes on with the sentence before the list.
+# After these words, the items of a list complete the sentence before the list.
 _GOES_ON = word_set(
     "is are was were be include includes included contain contains comprise comprises provide "
     "provides support supports require requires need needs offer offers has have must should "
@@ -32,7 +32,7 @@ _EXAMPLE_WORDS = (
 )
 _EXAMPLE_LABEL = re.compile(rf"\A{_EXAMPLE_WORDS}\s*(?:[:：]\s*|\n)", re.IGNORECASE)
 _EXAMPLE = re.compile(rf"[*_\s]*{_EXAMPLE_WORDS}[*_\s]*(?:[:：][*_\s]*|<br|\n|\Z)", re.IGNORECASE)
-# "**Note** The tide ...": a label of a box, in no way a word of its sentence.
+# "**Note** The tide ...": the label of a box is no word of its sentence.
 _CALLOUT_WORDS = (
     "note|tip|hint|warning|caution|danger|important|attention|info(?:rmation)?|remark|notice"
 )
@@ -41,7 +41,7 @@ _CALLOUT = re.compile(
     rf"|\[!(?:{_CALLOUT_WORDS})\]|(?:{_CALLOUT_WORDS}):)[>\s]+(?=\S)",
     re.IGNORECASE,
 )
-# A line in bold type that stands for a heading.
+# A line in bold type that serves as a heading.
 _LABEL_ALONE = re.compile(
     r"(?:\*\*|__)([^*_\n]{1,80})(?:\*\*|__)[:：]?[ \t]*(?:<br[^\n]*)?(?:\n|\Z)"
 )
@@ -60,10 +60,10 @@ _SUPPOSED_LEAD = re.compile(
 )
 _CELL = re.compile(r"(?<!\\)\|")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
-_LEAST_OF_HEADLINE = 2  # longer words; fewer may be a name alone
+_LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
-_KEY_COLUMNS = 2  # of the first so many one tells what rows are about
+_KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
 _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
@@ -72,7 +72,7 @@ _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
 )
-CLAUSE = re.compile(  # what only English clauses have; a value has none
+CLAUSE = re.compile(  # words of English clauses, which values do not have
     r"(?i)\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
     r"|they|it|this|these|how|what)\b"
 )
@@ -81,7 +81,7 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A value with its label, of `subject` if that is known; the span is the value's."""
+    """A value with its label, and its `subject` if that is known; the span is the value's."""
 
     subject: str
     label: str
@@ -92,10 +92,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A passage in parts: its prose, which knows its places in the passage, and its records.
+    """The parts of a passage: its prose, with offsets in the passage, and its records.
 
     `labelled` are values that are sentences of the prose, with their labels, which are not in it;
-    `supposed` are the stretches of the passage that only give an example or list conditions.
+    `supposed` are the spans of the passage that only give an example or list conditions.
     """
 
     prose: Excerpt
@@ -105,7 +105,7 @@ class Layout:
 
 
 def lay_out(row: dict[str, Any]) -> Layout:
-    """Return the parts of a passage; a row without blocks gets those of its text."""
+    """Return the layout of a passage; without stored blocks its text is divided into blocks."""
     blocks = stored_blocks(row)
     text = row["text"]
     pairs = [record for block in blocks for record in _of_pair(text, block)]
@@ -120,10 +120,10 @@ def lay_out(row: dict[str, Any]) -> Layout:
 
 
 def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches that only give an example or list conditions.
+    """Yield the spans that only give an example or list conditions.
 
-    An example goes on from a heading or label that stands alone to the next one, from "Suppose" or
-    a label before words to the end of the paragraph.
+    An example under a heading or label on its own line extends to the next one; an example after
+    "Suppose" or an inline label extends to the end of the paragraph.
     """
     is_open = bool(_EXAMPLE.fullmatch(heading))
     for block in blocks:
@@ -142,14 +142,14 @@ _PROSE = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.QUOTATION, BlockKind.PAIR}
 
 
 def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
-    """Yield the words of blocks, a blank line between; an item goes on with what leads to it."""
+    """Yield the words of blocks, separated by blank lines; list items complete their lead."""
     for block in blocks:
         callout = _CALLOUT.match(text, block.start, block.end)
         start = callout.end() if callout else block.start
         words = words_of(text[start : block.end])
         if block.kind is BlockKind.PROSE and words.text:
             words = _without_headlines(words.without(_EXAMPLE_LABEL)).without(_DATELINE)
-        # What stands below a question are the answers to choose from.
+        # The items below a question are answers to choose from.
         is_option = block.kind is BlockKind.ITEM and block.lead.rstrip().endswith(("?", "？"))
         if not words.text.strip() or is_option:
             continue
@@ -163,7 +163,7 @@ def _prose(text: str, blocks: Iterable[Block]) -> Iterator[Part]:
 
 
 def _without_headlines(words: Excerpt) -> Excerpt:
-    """Return a paragraph without lines in title case that end no sentence and go on in none."""
+    """Return a paragraph without headlines: lines in title case that are no part of a sentence."""
     parts: list[Part] = []
     lines = words.text.splitlines(keepends=True)
     place, stands_apart = 0, True
@@ -178,7 +178,7 @@ def _without_headlines(words: Excerpt) -> Excerpt:
 
 
 def _is_title_case(line: str) -> bool:
-    """Whether all longer words of a line that ends with no mark are capitalised."""
+    """Return whether a line without final punctuation has all its longer words capitalised."""
     words = [word.strip("\"'“”‘’()[],") for word in line.split()]
     long = [word for word in words if len(word) > 3 and word[0].isalpha()]
     return (
@@ -189,7 +189,7 @@ def _is_title_case(line: str) -> bool:
 
 
 def _open_sentence(lead: str) -> str:
-    """Return what leads to a list, if it is a sentence that each item ends."""
+    """Return the lead of a list if it is a sentence that each item completes, else empty."""
     words = words_of(lead).text.rstrip(" :：")
     if opened := _OPEN_SUBJECT.search(words):
         return opened[1]
@@ -216,7 +216,7 @@ Cell = tuple[str, int, int]
 
 
 def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
-    """Yield the cells of the rows of tables with headers."""
+    """Yield the cells of table rows as records, in tables with headers."""
     tables: dict[str, list[list[Cell]]] = {}
     for block in blocks:
         if block.kind is BlockKind.ROW:
@@ -233,9 +233,9 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
 
 
 def _key_column(rows: list[list[Cell]]) -> int | None:
-    """Return the first column that names something else in every row: what rows are about.
+    """Return the first column with a different name in every row: the subjects of the rows.
 
-    A first column whose names recur groups the rows: what they say is not about the group.
+    If the names in the first column recur, they group the rows and are not their subjects.
     """
     for column in range(min(map(len, rows), default=0))[:_KEY_COLUMNS]:
         names = [words_of(row[column][0]).text.strip() for row in rows]
@@ -245,14 +245,14 @@ def _key_column(rows: list[list[Cell]]) -> int | None:
 
 
 def _are_counted(rows: list[list[Cell]]) -> bool:
-    """Whether the first column only counts rows, or groups of them."""
+    """Return whether the first column only numbers the rows, or groups of them."""
     numbers = [row[0][0] for row in rows if row[0][0]]
     first = int(numbers[0]) if numbers and re.fullmatch("[1-9][0-9]?", numbers[0]) else 0
     return bool(first) and numbers == [str(first + place) for place in range(len(numbers))]
 
 
 def _is_subject(name: str) -> bool:
-    """Whether a cell may name what its row is about: it has letters, few words, and is no list."""
+    """Return whether a cell may name its row's subject: a few words with a letter, and no list."""
     few = len(name.split()) <= _LONGEST_SUBJECT and not _LISTED.search(name)
     return few and bool(re.search(r"[^\W\d_]", name))
 
@@ -260,7 +260,7 @@ def _is_subject(name: str) -> bool:
 def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]:
     """Yield the cells of a row under their headers, one value per line of a cell.
 
-    A question names nothing that its row could be about.
+    A row whose subject is a question gives none.
     """
     subject = words_of(cells[key][0]).text.strip()
     if subject.endswith(_ASKED):

@@ -1,4 +1,4 @@
-"""The words that the English rules know by name, read from lexicon.toml."""
+"""The word lists of the English rules, read from lexicon.toml."""
 
 import tomllib
 from pathlib import Path

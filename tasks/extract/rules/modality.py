@@ -1,9 +1,9 @@
-"""Whether a clause is asserted: its polarity, its modality, and who says it.
+"""Modality: whether a clause is asserted, with its polarity and attribution.
 
-A clause is judged by its own verb group ("may sell", "failed to sell"), then by the clauses around
-it ("if they sell", "X believed that they sell"). The first that is not plain decides the modality;
-who says it is kept apart. A triple holds the words of its own clause alone, so only a clause that
-those around it leave standing states one.
+A clause is judged by its own verb group ("may sell", "failed to sell"), then by the clauses that
+govern it ("if they sell", "X believed that they sell"). The innermost modality other than
+"asserted" counts; the attribution is determined separately. A triple contains only words of its own
+clause, so a clause gives triples only if the clauses around it do not change what it states.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MODALITY_OF_MODAL = {
 }
 CONDITIONS = word_set("if unless whether")
 LIMITS = CONDITIONS - {"whether"}
-# In the present these say on which condition something holds, in the past when it was so.
+# With the present tense these introduce a condition, with the past tense a time.
 TIMES = word_set("when whenever once")
 CASES = word_set("case event")  # "in case X fails", "in cases where X fails"
 INVERTED = word_set("should had were")  # "Should X fail, Y is called"
@@ -32,7 +32,7 @@ INSTANCES = word_set("example scenario")
 PRESENT = frozenset(["VBZ", "VBP", "MD", "VB"])
 NOBODY = word_set("nobody none nothing neither no-one")
 NO = word_set("no neither nor")
-# With these a clause says less than without them.
+# These adverbs weaken a clause.
 DOUBTS = word_set(
     "rarely seldom hardly scarcely barely nearly almost hopefully only partially partly"
 )
@@ -44,9 +44,9 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a clause is meant; `attribution` is who says so, empty if it is the text itself.
+    """Polarity, modality and attribution of a clause; no attribution means the text itself.
 
-    `stated` tells whether the words of the clause alone say what it says in its sentence.
+    `stated` tells whether the words of the clause alone state what it states in its sentence.
     """
 
     polarity: str
@@ -88,7 +88,7 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
 
 
 def _opens_condition(tree: Tree, clause: Clause) -> bool:
-    """Whether a clause opens its sentence as a condition: "Should X fail", "In case X fails"."""
+    """Return whether a clause is a condition without "if": "Should X fail", "In case X fails"."""
     verb, subject = min([*clause.verb, clause.predicate]), tree.subtree(clause.subject)[0]
     inverted = verb < clause.subject and tree.lower[verb] in INVERTED
     opens = any(verb == start for start, _ in tree.sentences)
@@ -96,12 +96,16 @@ def _opens_condition(tree: Tree, clause: Clause) -> bool:
 
 
 def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a clause is no fragment and does not only say what for, or while, another is done."""
+    """Return whether a clause is understood without the other clauses of its sentence.
+
+    This excludes sentences without a finite verb, clauses of purpose or circumstance, doubtful
+    relative clauses, and clauses that an adverb weakens.
+    """
     tree, token = passage.tree, clause.predicate
     first, last = passage.sentence_of(token)
     if FINITE.isdisjoint(tree.tag[first:last]):
         return False
-    # A participle behind a comma says what happened as well: "..., leaving Vienna".
+    # A participle after a comma states an event of its own: "..., leaving Vienna".
     goes_on = tree.tag[token] == "VBG" and token > 0 and tree.words[token - 1] == ","
     if clause.subject_from == "controlled" and not goes_on:
         return False
@@ -111,10 +115,10 @@ def _speaks_for_itself(passage: ParsedPassage, clause: Clause) -> bool:
 
 
 def _is_doubtful(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a relative clause may be about something else than its noun, or a part of that.
+    """Return whether a relative clause may be about another noun, or about a subset of its own.
 
-    "GSA Managers who miss it" are not all of them; after "a part of X, which" a parser cannot know
-    which of the two is meant.
+    "GSA Managers who miss it" are not all of them; in "a part of X, which" a parser cannot tell
+    which of the two nouns is the antecedent.
     """
     tree, noun = passage.tree, clause.subject
     between = range(noun + 1, min([*clause.verb, clause.predicate]))
@@ -129,12 +133,12 @@ def _is_doubtful(passage: ParsedPassage, clause: Clause) -> bool:
 
 
 def modality_of(lemma: str) -> str:
-    """Return the modality that a word gives to the clause that hangs on it, empty if none."""
+    """Return the modality that a word gives to its subordinate clause, empty if none."""
     return MODALITY_OF_WORD.get(lemma.lower(), "")
 
 
 def _governors(tree: Tree, clause: Clause) -> list[int]:
-    """Return what the clause's verb is chained to: "planned" of "planned to sell"."""
+    """Return the words that govern the clause's verbs: "planned" of "planned to sell"."""
     predicate = clause.predicate
     links = [t if t == predicate or tree.dep[t] == "xcomp" else tree.head[t] for t in clause.verb]
     to_noun = tree.dep[predicate] == "acl" and _has_to(tree, predicate)
@@ -162,9 +166,9 @@ def _own_modality(tree: Tree, clause: Clause) -> str:
 
 
 def conditions_of(tree: Tree, predicate: int) -> list[int]:
-    """Return the heads of what limits a predicate: "if …", "as long as …".
+    """Return the heads of the conditions of a predicate: "if …", "as long as …".
 
-    A condition before the first of several predicates is theirs all.
+    A condition before the first of coordinated predicates applies to all of them.
     """
     before = len(tree.words)
     for _ in range(DEEPEST):
@@ -186,7 +190,7 @@ def _is_condition(tree: Tree, token: int) -> bool:
 
 
 def _is_supposed(tree: Tree, predicate: int) -> bool:
-    """Whether a clause is a condition: "if X fails", "when X fails", "in case X fails"."""
+    """Return whether a clause is a condition: "if X fails", "when X fails", "in case X fails"."""
     if not LIMITS.isdisjoint(_marks(tree, predicate)):
         mark = next(c for c in tree.children[predicate] if tree.lower[c] in LIMITS)
         return mark == 0 or tree.lemma[mark - 1].lower() not in CHECKING
@@ -202,7 +206,7 @@ def _is_supposed(tree: Tree, predicate: int) -> bool:
 
 
 def _around(tree: Tree, token: int) -> tuple[str, int | None]:
-    """Return the modality that a predicate's dependents give it, and who they say says so."""
+    """Return the modality that a predicate's dependents give it, and the speaker they name."""
     modality, speaker = "supposed" if _is_supposed(tree, token) else "", None
     for child in tree.children[token]:
         label, lower = tree.dep[child], tree.lower[child]
@@ -225,7 +229,7 @@ def _marks(tree: Tree, token: int) -> set[str]:
 
 
 def _speaker(tree: Tree, verb: int) -> int | None:
-    """Return who says something: the subject of "say", or what follows "by"."""
+    """Return the source of a reporting verb: its subject, or its agent after "by"."""
     for _ in range(DEEPEST):
         speaker = tree.child(verb, "nsubj", "obl:agent")
         if speaker is not None:
@@ -261,13 +265,13 @@ def _denies(tree: Tree, token: int) -> bool:
 
 
 def _is_none(tree: Tree, head: int) -> bool:
-    """Whether a phrase is "nobody", "no books" or "no longer"."""
+    """Return whether a phrase is negated: "nobody", "no books" or "no longer"."""
     own = (c for c in tree.children[head] if tree.dep[c] in ("det", "advmod", "cc:preconj"))
     return tree.lower[head] in NOBODY or any(tree.lower[c] in NO for c in own)
 
 
 def _is_question(passage: ParsedPassage, clause: Clause) -> bool:
-    """Whether a sentence asks, or has a blank to be filled in."""
+    """Return whether a clause's sentence is a question or has a blank to be filled in."""
     tree, (first, last) = passage.tree, passage.sentence_of(clause.predicate)
     blank = "__" in tree.text[tree.start[first] : tree.end[last - 1]]
     return blank or "?" in tree.words[max(first, last - 2) : last]

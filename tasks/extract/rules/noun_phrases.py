@@ -1,4 +1,4 @@
-"""Noun phrases: the words that belong to a head noun, its conjuncts, and what it is called."""
+"""Noun phrases: the tokens that belong to a head noun, its conjuncts, and its canonical wording."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ CORE_LABELS = word_set("compound flat amod nummod det nmod:desc fixed nmod:poss"
 
 
 def conjuncts(tree: Tree, head: int) -> list[int]:
-    """Return a head and the heads coordinated with it, in order."""
+    """Return a head and its conjuncts in order, except clauses and negated ones."""
     heads = [head]
     for child in tree.children[head]:
         denied = any(tree.lower[c] in ("not", "never", "rather") for c in tree.children[child])
@@ -29,14 +29,14 @@ def conjuncts(tree: Tree, head: int) -> list[int]:
 
 
 def members(tree: Tree, head: int, marks: list[int]) -> list[int]:
-    """Return the conjuncts behind a preposition; none of "between A and B", which is one thing."""
+    """Return the conjuncts after a preposition; none for "between A and B", which is one thing."""
     heads = conjuncts(tree, head)
     is_one = len(heads) > 1 and "between" in (tree.lower[mark] for mark in marks)
     return [] if is_one else heads
 
 
 def is_one_of_several(tree: Tree, head: int) -> bool:
-    """Whether "or" joins a noun in the singular to others, so that it may not be the one meant."""
+    """Return whether "or" joins a singular noun to others, so that another may be meant."""
     first = head
     while tree.dep[first] == "conj":
         first = tree.head[first]
@@ -45,7 +45,7 @@ def is_one_of_several(tree: Tree, head: int) -> bool:
 
 
 def core_phrase(tree: Tree, head: int) -> list[int]:
-    """Return a head with its determiners, adjectives, compounds and numbers alone."""
+    """Return a head with its determiners, possessors, adjectives, compounds and numbers."""
     tokens = [head]
     for child in tree.children[head]:
         if tree.dep[child] in CORE_LABELS:
@@ -56,7 +56,10 @@ def core_phrase(tree: Tree, head: int) -> list[int]:
 def phrase_without(
     tree: Tree, head: int, dropped: frozenset[str] = OUTSIDE, after: int = -1
 ) -> list[int]:
-    """Return a head's subtree behind `after`, less the head's own dependents with these labels."""
+    """Return a head's subtree after the token `after`.
+
+    The head's own dependents with the labels `dropped` are left out.
+    """
     return _trimmed(tree, [token for token in _below(tree, head, dropped) if token > after])
 
 
@@ -70,7 +73,7 @@ def _below(tree: Tree, head: int, dropped: frozenset[str]) -> list[int]:
 
 
 def _trimmed(tree: Tree, tokens: list[int]) -> list[int]:
-    """Cut signs at both ends and drop what is cut off from the head by them."""
+    """Drop punctuation and conjunctions at both ends, and punctuation next to a gap."""
     start, end = 0, len(tokens)
     while start < end and _is_loose(tree, tokens[start]):
         start += 1
@@ -88,7 +91,7 @@ def _is_loose(tree: Tree, token: int) -> bool:
 
 
 def _without_lone_signs(tree: Tree, tokens: list[int]) -> list[int]:
-    """Drop commas and dashes that lost the words on one side of them."""
+    """Drop commas and dashes whose neighbour on one side was dropped."""
     kept: list[int] = []
     present = set(tokens)
     for token in tokens:
@@ -105,10 +108,10 @@ LONGEST_PHRASE = 12
 
 @dataclass(slots=True)
 class Called:
-    """How a phrase is called; `name` is empty of articles, `named` tells names from nouns.
+    """The wording of a noun phrase; `name` has no article, `named` is true of proper names.
 
-    A `term` is no name and nobody's: only a value can be said of it. What is `general` is a sort of
-    things or persons, of which something holds wherever there are any.
+    A `term` is a noun phrase without a possessor; only a value can be stated of it. A `general`
+    phrase is generic: what is stated of it holds for all things or persons that it describes.
     """
 
     name: str
@@ -121,7 +124,7 @@ class Called:
 
 
 def call(passage: ParsedPassage, head: int) -> Called | None:
-    """Return how to call the phrase of a head; None for pronouns that nothing safe stands for."""
+    """Return the wording of a head's phrase; None for pronouns without a safe antecedent."""
     tree = passage.tree
     referent = passage.referents.get(head)
     if referent:
@@ -140,12 +143,12 @@ def call(passage: ParsedPassage, head: int) -> Called | None:
 def called_by_name(
     passage: ParsedPassage, name: str, tokens: Iterable[int] = (), *, resolved: bool = False
 ) -> Called:
-    """Return how a name is called, with its kind in the passage."""
+    """Return a name as `Called`, with its kind in the passage."""
     return Called(name, passage.kind(name), list(tokens), named=True, resolved=resolved)
 
 
 def possessors(tree: Tree, noun: int) -> list[int]:
-    """Return what a noun belongs to: "X" of "X's capital" and of "the capital of X"."""
+    """Return a noun's possessors: "X" of "X's capital" and of "the capital of X"."""
     return [
         child
         for child in tree.children[noun]
@@ -156,7 +159,7 @@ def possessors(tree: Tree, noun: int) -> list[int]:
 
 
 def whole_phrase(passage: ParsedPassage, head: int) -> list[int]:
-    """Return a phrase with all that narrows it down; nothing if that is too long or has gaps."""
+    """Return a phrase with all restrictive modifiers; empty if it is too long or has gaps."""
     tree = passage.tree
     aside = {
         child
@@ -178,7 +181,7 @@ def _after_comma(tree: Tree, clause: int) -> bool:
 
 
 def without_determiner(passage: ParsedPassage, tokens: list[int]) -> list[int]:
-    """Drop an article, demonstrative or possessive pronoun at the start."""
+    """Drop the articles, demonstratives and possessive pronouns at the start."""
     tree = passage.tree
     start = 0
     while start < len(tokens) and (

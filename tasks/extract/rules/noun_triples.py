@@ -1,4 +1,4 @@
-"""Triples of nouns: what somebody or something is, by "be", by apposition, by possession."""
+"""Triples from nouns: classes, roles and attributes, by "be", apposition or possession."""
 
 from collections.abc import Iterator
 
@@ -32,10 +32,10 @@ RELATING = word_set("of to between")
 
 
 def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:
-    """Yield what a clause with "be" says of one of its subjects."""
+    """Yield the triples of a clause with "be" for one of its subjects."""
     tree = passage.tree
     predicative = next(c for c in clause.complements if c.role == "predicative")
-    # "Is a" would say more than "can be a".
+    # The relation "is a" would state more than "can be a".
     if clause.negated or any(tree.tag[token] == "MD" for token in clause.verb):
         return
     for noun in conjuncts(tree, predicative.head):
@@ -47,7 +47,7 @@ def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[
         if tree.child(noun, "nummod") is not None and len(conjuncts(tree, clause.subject)) > 1:
             continue  # "X, Y and Z are three ways"
         marks = predicative.marks if noun == predicative.head else []
-        # "Its capital is Y" tells the capital; "her mother was a teacher" tells no mother.
+        # "Its capital is Y" names the capital; "her mother was a teacher" names no mother.
         a_kind = any(tree.lower[c] in ("a", "an") for c in tree.children[noun])
         placed = any(tree.pos[m] == "ADP" for m in marks) and noun not in passage.entities
         attributes = [] if a_kind or placed else list(of_attribute(passage, clause, subject, noun))
@@ -74,7 +74,7 @@ def _of_class(
     roles = [] if named else list(_of_role(passage, clause, head, noun, core))
     sort = tree.lemma[noun].lower() in SORTS
     definite = any(tree.lower[c] == "the" for c in tree.children[noun])
-    # "The founder of X" says all; "the founder" alone leaves out of what, "the app that" which.
+    # "The founder of X" is complete; "the founder" lacks of what, and "the app that" which one.
     which = tree.child(noun, "acl:relcl") is not None
     bare = definite and not named and (roles or len(core) == 1 or which)
     bare = bare or (not named and _is_relational(tree, noun))
@@ -85,7 +85,7 @@ def _of_class(
 
 
 def _is_relational(tree: Tree, noun: int) -> bool:
-    """Whether a noun says too little without its complement: "a component of X"."""
+    """Return whether a noun is incomplete without its complement: "a component of X"."""
     return any(
         tree.dep[child] == "nmod" and tree.lower[mark] in RELATING
         for child in tree.children[noun]
@@ -98,7 +98,7 @@ def _is_relational(tree: Tree, noun: int) -> bool:
 def _of_role(
     passage: ParsedPassage, clause: Clause, head: Called, noun: int, core: list[int]
 ) -> Iterator[RuleTriple]:
-    """Yield "capital of Y" and "physicist at Y" for what is said to be one."""
+    """Yield triples with relations like "capital of" and "physicist at" for a predicative noun."""
     tree = passage.tree
     for child in tree.children[noun]:
         if tree.dep[child] != "nmod" or child < noun:
@@ -115,7 +115,7 @@ def _of_role(
 def _of_adjective(
     passage: ParsedPassage, clause: Clause, head: Called, adjective: int
 ) -> Iterator[RuleTriple]:
-    """ "is famous for X" and "is 30 km long"."""
+    """Yield the triples of a predicative adjective: "is famous for X", "is 30 km long"."""
     tree = passage.tree
     for complement in clause.complements:
         if tree.lower[adjective] in VAGUE_ADJECTIVES:
@@ -134,7 +134,7 @@ def _of_adjective(
 def of_attribute(
     passage: ParsedPassage, clause: Clause, subject: int, noun: int
 ) -> Iterator[RuleTriple]:
-    """ "X's capital is Y", "the capital of X is Y": the attribute is the relation."""
+    """Yield triples whose relation is an attribute: "X's capital is Y", "the capital of X is Y"."""
     tree = passage.tree
     if subject in passage.entities or tree.pos[subject] != "NOUN":
         return
@@ -148,7 +148,10 @@ def of_attribute(
 
 
 def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
-    """Yield "X, the capital of Y", "the physicist X", "Idaho Gov. X" and "Ottawa, Canada"."""
+    """Yield triples from appositions, titles and places.
+
+    Examples: "X, the capital of Y", "the physicist X", "Idaho Gov. X" and "Ottawa, Canada".
+    """
     tree = passage.tree
     for token, label in enumerate(tree.dep):
         above = tree.head[token]
@@ -173,7 +176,7 @@ def of_phrases(passage: ParsedPassage) -> Iterator[RuleTriple]:
 
 
 def place_inside(passage: ParsedPassage, outer: int) -> int | None:
-    """Return the place before the comma in "Ottawa, Canada"; none in a list of places."""
+    """Return the place before the comma in "Ottawa, Canada"; None in a list of places."""
     tree, second = passage.tree, passage.entities.get(outer)
     comma = second.first - 1 if second else 0
     first = passage.entities.get(comma - 1) if comma > 0 and tree.words[comma] == "," else None
@@ -187,7 +190,10 @@ def place_inside(passage: ParsedPassage, outer: int) -> int | None:
 
 
 def _is_listed(passage: ParsedPassage, first: NameSpan, second: NameSpan) -> bool:
-    """Whether two names stand in a list: "and" follows, or more names than a place is in."""
+    """Return whether two names are part of a list.
+
+    In a list, "and" or "or" follows, or there are more names than an address has.
+    """
     tree, names = passage.tree, passage.entities
     chain = 2
     while tree.words[first.first - 1] == "," and first.first - 2 in names:
@@ -221,7 +227,10 @@ def _of_office(passage: ParsedPassage, name: NameSpan) -> Iterator[RuleTriple]:
 
 
 def _has_comma(tree: Tree, name: int, noun: int) -> bool:
-    """Whether a comma parts a noun from what it explains, not a dash or colon of a list."""
+    """Return whether only commas separate an apposition from its noun.
+
+    Dashes and colons belong to lists.
+    """
     words = (token for token in tree.subtree(noun) if tree.pos[token] not in ("PUNCT", "SPACE"))
     first = next(words, noun)
     marks = {tree.words[token] for token in range(name + 1, first) if tree.pos[token] == "PUNCT"}

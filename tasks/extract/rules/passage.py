@@ -1,4 +1,4 @@
-"""One passage being worked on: its tree, its names, and who is meant by a word."""
+"""One passage during extraction: its tree, its names and its coreferences."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _TURN = re.compile(r"\s*[A-Z][\w.’'-]*(?: (?:and|[A-Z][\w.’'-]*)){0,4}:\s")
 class NameSpan:
     """A name in the passage: its tokens from `first` up to `last`, exclusive.
 
-    `capital_tells` is false where a word of the dictionary may owe its capital to its place.
+    `capital_tells` is false if a dictionary word may be capitalised only because of its position.
     """
 
     first: int
@@ -28,12 +28,12 @@ class NameSpan:
 
 @dataclass(slots=True)
 class ParsedPassage:
-    """A passage with its tree and names; `entities` maps a token to the name it is part of.
+    """A passage with its tree and names; `entities` maps a token to the name that it is part of.
 
-    `referents` maps a pronoun's or a description's token ("he", "the film") to the name it
-    stands for, `kinds` a name to its kind as far as the passage tells; `stated_kinds` holds the
-    names whose kind is no guess. `antecedents` maps a pronoun that no name is sure for to the words
-    of a subject that its sentence goes on about.
+    `referents` maps the token of a pronoun or description ("he", "the film") to the name that it
+    refers to, and `kinds` a name to its kind as far as the passage shows it; `stated_kinds` holds
+    the names whose kind is not guessed. `antecedents` maps a pronoun without a referent to the
+    words of the noun phrase that is its likely antecedent.
     """
 
     row: dict[str, Any]
@@ -47,7 +47,7 @@ class ParsedPassage:
     stated_kinds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Index the names by token; the most telling kind of a name is kept."""
+        """Index the names by token; a name keeps the first kind that is not `unknown`."""
         for name in self.names:
             for token in range(name.first, name.last):
                 self.entities[token] = name
@@ -55,11 +55,11 @@ class ParsedPassage:
                 self.kinds[name.name] = name.kind
 
     def kind(self, name: str) -> str:
-        """Return the kind of a name, `unknown` if nothing tells."""
+        """Return the kind of a name, `unknown` if the passage does not show it."""
         return self.kinds.get(name, "unknown")
 
     def stretch(self, first: int, last: int, confidence: float) -> Mention:
-        """Return the text of a stretch of tokens and the columns of its evidence.
+        """Return the text of a token range, and the columns of its evidence.
 
         White space around the tokens is left out.
         """
@@ -69,7 +69,7 @@ class ParsedPassage:
         return {"text": words.strip(), **evidence_columns(span, confidence)}
 
     def is_quoted(self, token: int) -> bool:
-        """Return whether quotation marks, or "Jane Smith:", give a token to somebody else."""
+        """Return whether a token is another's words, in quotation marks or after "Jane Smith:"."""
         text, end = self.tree.text, self.tree.start[token]
         before = text[max(text.rfind("\n\n", 0, end), 0) : end]
         return (
@@ -79,7 +79,7 @@ class ParsedPassage:
         )
 
     def sentence_of(self, token: int) -> tuple[int, int]:
-        """Return the token range of the sentence that a token stands in."""
+        """Return the token range of a token's sentence."""
         for start, end in self.tree.sentences:
             if start <= token < end:
                 return start, end

@@ -1,11 +1,10 @@
-"""How a predicate is written as a relation.
+"""The wording of relations.
 
-An active verb stands in the tense of its text with the preposition ("worked at", "discovered",
-"lies on"), a passive is its participle ("born in", "founded by"), modals and "not" stay in front
-("may cause", "not accepted by"). A noun after "be" is the noun ("capital of"), with "is a" or
-"is the" before a class and "is" before a name. The tense is that of the text: what happened is past
-("died in", "wrote"), what is so is present ("lies on"), whether the text has "wrote", "has written"
-or "having written".
+An active verb keeps its preposition ("worked at", "lies on"), a passive is its participle ("born
+in", "founded by"); modals and "not" stay in front ("may cause", "not accepted by"). A predicative
+noun is the relation itself ("capital of"), or the relation is "is a" or "is the" before a class and
+"is" before a name. The tense is that of the text: past ("died in", "wrote") or present ("lies on"),
+whether the text has "wrote", "has written" or "having written".
 """
 
 from tasks.extract.rules.clauses import NEGATIONS, Clause
@@ -16,16 +15,16 @@ from tasks.text.languages import word_set
 SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}
 SILENT = word_set("be have do would")
 VAGUE = word_set("have be do get go say tell think believe know see seem appear want try need mean")
-# Without these a fact would seem to hold still.
+# Without these adverbs a fact would seem to hold today.
 NO_LONGER = word_set("previously formerly originally initially")
 ALWAYS_VAGUE = word_set("involve relate concern associate regard affect")
 VAGUE_ADJECTIVES = word_set("related associated concerned involved due able")
-# With one of these a vague verb says something after all: "come from", "known as".
+# With one of these prepositions a vague verb is specific enough: "come from", "known as".
 TELLING = word_set("from as by for into with in at to of on after against")
 
 
 def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:
-    """Return the relation of a clause: verb, words of the object in between, preposition."""
+    """Return the relation of a clause: the verb, the object `between`, and the preposition."""
     words = [
         tree.lower[child]
         for child in tree.children[clause.predicate]
@@ -38,7 +37,7 @@ def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]
 
 
 def _verb_words(tree: Tree, clause: Clause) -> list[str]:
-    """Return the words of a verb group: its first verb inflected, what is chained to it as said."""
+    """Return the words of a verb group: the first verb inflected, verbs chained to it unchanged."""
     words: list[str] = []
     modal = chained = False
     for token in clause.verb:
@@ -60,7 +59,10 @@ def _verb_words(tree: Tree, clause: Clause) -> list[str]:
 def _first_verb(
     tree: Tree, clause: Clause, token: int, before: list[str], modal: bool
 ) -> list[str]:
-    """Return the verb that carries the tense; takes "not" out of `before` to put "did" first."""
+    """Return the verb that carries the tense.
+
+    A "not" in `before` is removed there and returned after "did" or "does".
+    """
     participle = tree.child(token, "aux:pass") is not None
     if participle or (clause.passive and token == clause.predicate):
         return [tree.lower[token]]
@@ -75,7 +77,7 @@ def _first_verb(
 
 
 def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
-    """Whether a predicate is too vague for a triple ("have", "involve")."""
+    """Return whether a predicate is too vague for a triple ("have", "involve")."""
     verbs = [t for t in clause.verb if tree.pos[t] == "VERB"]
     lemma = tree.lemma[verbs[-1]].lower() if verbs else ""
     if lemma in ALWAYS_VAGUE:
@@ -90,7 +92,7 @@ DEEPEST = 8
 
 
 def is_past(tree: Tree, verbs: list[int]) -> bool:
-    """Whether a verb group speaks of the past; one that is not finite as the verb above it does."""
+    """Return whether a verb group is in the past; without a finite verb, the verb above decides."""
     above = verbs[-1]
     for _ in range(DEEPEST):
         tense = _tense(tree, verbs)
@@ -117,7 +119,7 @@ def _tense(tree: Tree, verbs: list[int]) -> str:
 
 
 def inflected(tree: Tree, verb: int, *, past: bool) -> str:
-    """Return a verb as a relation has it: simple past, or third person of the present."""
+    """Return a verb as it appears in a relation: in the simple past or the third person present."""
     lower, wanted = tree.lower[verb], "VBD" if past else "VBZ"
     forms = verb_forms(tree.lemma[verb].lower(), wanted)
     fits = lower in forms or (tree.tag[verb] == wanted and lower[:1].isalpha())

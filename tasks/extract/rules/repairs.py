@@ -1,4 +1,4 @@
-"""Small repairs of parses where grammar leaves no doubt."""
+"""Small repairs of parses where the grammar leaves no doubt."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -37,7 +37,7 @@ LIMIT = re.compile(
 
 
 def repair(tree: Tree) -> None:
-    """Mend what is certain: words that are one, verbs taken for nouns, dates of verbs."""
+    """Correct clear errors: words and names in pieces, verbs in names, dates attached to nouns."""
     tree.units += _listed_names(tree)
     for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
@@ -45,7 +45,7 @@ def repair(tree: Tree) -> None:
         mend(tree)
     for token, label in enumerate(tree.dep):
         if label == "nmod" and tree.pos[tree.head[token]] == "VERB" and tree.head[token] < token:
-            tree.dep[token] = label = "obl"  # verbs have no attributes
+            tree.dep[token] = label = "obl"  # a verb has obliques, not nominal modifiers
         if label in ("nmod", "nmod:unmarked") and is_date(tree, token):
             verb = _verb_above(tree, tree.head[token])
             if verb is not None:
@@ -54,7 +54,7 @@ def repair(tree: Tree) -> None:
 
 
 def _raise_from_parts(tree: Tree) -> None:
-    """Hang on a noun what the parser hung on a part of it: "is an [analytics] platform"."""
+    """Attach to a noun what the parser attached to its modifier: "is an [analytics] platform"."""
     for part, label in enumerate(tree.dep):
         noun = tree.head[part]
         if noun <= part or label not in PART_LABELS:
@@ -68,7 +68,7 @@ def _raise_from_parts(tree: Tree) -> None:
 
 
 def _units(tree: Tree) -> Iterator[tuple[int, int]]:
-    """Yield the tokens of words with hyphens ("at-large"), dates, telephone numbers, and "3M"."""
+    """Yield the token ranges of hyphenated words, dates, telephone numbers and names like "3M"."""
     end = 0
     for token in range(1, len(tree.words) - 1):
         if token >= end and tree.words[token] in HYPHENS and tree.touches(token):
@@ -88,9 +88,9 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
 
 
 def _listed_names(tree: Tree) -> list[tuple[int, int]]:
-    """Return the names that list words behind "of": "Treaty of Amity, Trade and Navigation".
+    """Return the names with a list after "of": "Treaty of Amity, Trade and Navigation".
 
-    Only words of the dictionary go on with a name: "the King of Prussia and Denmark" are two.
+    Only dictionary words continue a name: "the King of Prussia and Denmark" contains two.
     """
     names = []
     for start, end in tree.sentences:
@@ -106,7 +106,7 @@ def _listed_names(tree: Tree) -> list[tuple[int, int]]:
 
 
 def _listed_end(tree: Tree, place: int, end: int) -> int:
-    """Return where a list of dictionary words with capitals ends, 0 if none begins here."""
+    """Return where a list of capitalised dictionary words ends, 0 if none begins here."""
     closed = False
     while place < end and _is_titled_word(tree, place):
         place += 1
@@ -125,14 +125,14 @@ def _is_titled_word(tree: Tree, token: int) -> bool:
 
 
 def _join(tree: Tree, first: int, last: int) -> None:
-    """Make one phrase of tokens: the last part of a word with hyphens, or the top, heads it."""
+    """Make tokens one phrase, headed by its top token or the last part of a hyphenated word."""
     inside = range(first, last)
     hyphened = tree.words[first + 1] in HYPHENS
     top = min(inside, key=lambda token: (tree.depth(token), tree.dep[token] in FUNCTIONS))
     head = last - 1 if hyphened else top
     if head != top:
-        # What is above the top is below none of the tokens, so no circle closes. The head takes
-        # the top's place, or a verb between them does: "7-Eleven operates".
+        # The top's governor is a descendant of no token in the phrase, so no cycle arises. The
+        # head takes the top's place, or a verb between them does: "7-Eleven operates".
         raised = head
         while tree.head[raised] not in inside and tree.head[raised] != raised:
             raised = tree.head[raised]
@@ -152,7 +152,7 @@ def _join(tree: Tree, first: int, last: int) -> None:
 
 
 def _write_as_one(tree: Tree, first: int, verb: int) -> None:
-    """Put the parts of "re-established" into the verb's own word, as relations are its words."""
+    """Write the parts of "re-established" into the verb's token, as relations use its word."""
     tree.words[verb] = tree.join([*range(first, verb + 1)])
     tree.lower[verb] = tree.words[verb].lower()
     tree.start[verb] = tree.start[first]
@@ -161,7 +161,7 @@ def _write_as_one(tree: Tree, first: int, verb: int) -> None:
 
 
 def _hang(tree: Tree, token: int, head: int, label: str) -> None:
-    """Hang a token elsewhere, unless that is below it."""
+    """Attach a token to another head, unless that head is one of its descendants."""
     above = head
     while above != token and tree.head[above] != above:
         above = tree.head[above]
@@ -170,7 +170,7 @@ def _hang(tree: Tree, token: int, head: int, label: str) -> None:
 
 
 def _free_verbs(tree: Tree) -> None:
-    """Make "defaults to", and a finite verb that hangs in a name, a predicate."""
+    """Make predicates of "defaults to" and of finite verbs that were parsed as parts of names."""
     for verb in range(1, len(tree.words) - 1):
         default = tree.lower[verb] == "defaults" and tree.lower[verb + 1] == "to"
         hidden = tree.tag[verb] == "VBZ" and (
@@ -199,9 +199,10 @@ def _free_verbs(tree: Tree) -> None:
 
 
 def _give_subjects(tree: Tree) -> None:
-    """Make what stands before a finite verb its subject: "paid after a request has been checked".
+    """Make the noun before a finite verb its subject: "paid after a request has been checked".
 
-    The parser took the conjunction for a preposition, and the verb for a second one of the first.
+    The parser took the conjunction for a preposition, and the verb for a conjunct of the first
+    verb.
     """
     for verb, label in enumerate(tree.dep):
         auxiliaries = [c for c in tree.children[verb] if tree.dep[c] in ("aux", "aux:pass")]
@@ -220,7 +221,7 @@ def _give_subjects(tree: Tree) -> None:
 
 
 def _hang_limits(tree: Tree) -> None:
-    """Hang "up to" and "no later than" on the number that they limit."""
+    """Attach "up to" and "no later than" to the number that they limit."""
     for match in LIMIT.finditer(tree.text):
         first, last = bisect_left(tree.start, match.start()), bisect_right(tree.end, match.end())
         if not 0 < last - first <= 3 or last >= len(tree.words):
@@ -243,7 +244,10 @@ def _hang_limits(tree: Tree) -> None:
 
 
 def _join_class_nouns(tree: Tree) -> None:
-    """Hang "river" on "Danube" where the parser made the two one verb's arguments each."""
+    """Attach "river" to "Danube" where the parser made both arguments of one verb.
+
+    With a comma between them, the name becomes an apposition of a subject noun.
+    """
     for noun in range(len(tree.words) - 1):
         name = noun + 1 + (tree.words[noun + 1] == ",")
         if name >= len(tree.words):
@@ -268,7 +272,7 @@ def _join_class_nouns(tree: Tree) -> None:
 
 
 def is_date(tree: Tree, token: int) -> bool:
-    """Whether a noun with its preposition tells a date: "in 1999", "on 3 May"."""
+    """Return whether a noun with its preposition is a date: "in 1999", "on 3 May"."""
     children = tree.children[token]
     dated = tree.lower[token] in MONTHS or YEAR.fullmatch(tree.words[token]) is not None
     if not dated and not any(tree.lower[c] in MONTHS for c in children):
@@ -277,7 +281,7 @@ def is_date(tree: Tree, token: int) -> bool:
 
 
 def _verb_above(tree: Tree, noun: int) -> int | None:
-    """Return the verb whose argument the noun is, directly or through "of" and the like."""
+    """Return the predicate whose argument a noun is, directly or as part of another noun."""
     for _ in range(3):
         head = tree.head[noun]
         if tree.dep[noun] in ARGUMENTS:

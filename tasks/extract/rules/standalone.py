@@ -1,4 +1,4 @@
-"""Sentences that are understood where they stand alone, and the names that they are about."""
+"""Sentences that can be understood out of context, and the names that they are about."""
 
 import re
 
@@ -13,14 +13,14 @@ LONGEST = 60
 SHORTEST = 4
 LONGEST_OPENING = 12
 LONGEST_LABEL = 5
-# A sentence that opens with these is understood only with the one before.
+# A sentence that opens with one of these depends on the sentence before.
 LEANING = word_set(
     "this that these those it they them he she his her its their here there such both either "
     "neither also and but or so then thus therefore however instead otherwise additionally "
     "moreover furthermore meanwhile finally next first second third lastly similarly likewise "
     "again yes no click see note please"
 )
-# These point at another place of the text, or at whoever wrote it.
+# These refer to another place in the text, or to its author.
 _POINTING = word_set(
     "above below following previous preceding aforementioned former latter here same opposite"
 )
@@ -31,7 +31,7 @@ _MARKUP = re.compile(
     r"[\[\]{}|<>\\`^]|__|(?:^|\s)[.,;] ?[,;]|https?:|"
     r"\.(?:jpe?g|png|gif|svg)\b|&#?\w+;|\n\s*\n|(?:^|\s)[-*•#]\s"
 )
-# "Diagnosis" and "Relabeling" at the start of a sentence are most often no names.
+# At the start of a sentence, "Diagnosis" and "Relabeling" are mostly no names.
 _ABSTRACT = re.compile(r".+(?:tions?|sis|ments?|ing|ness|ity|ism|ance|ence)", re.IGNORECASE)
 _LINKING = word_set(
     "however therefore thus instead otherwise contrast likewise furthermore moreover then"
@@ -42,9 +42,9 @@ _SET_OFF = word_set("appos parataxis")
 
 
 def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) -> bool:
-    """Whether a sentence says something by itself: no item, caption, question or lead of a list.
+    """Return whether a sentence is understood alone: no item, caption, question or lead of a list.
 
-    One that `leans` may open with a word that stands for what the sentence before it named.
+    A sentence that `leans` may begin with a pronoun for what the sentence before named.
     """
     words = tree.text[tree.start[start] : tree.end[end - 1]].strip()
     first = next((t for t in range(start, end) if tree.words[t][:1].isalnum()), start)
@@ -67,7 +67,7 @@ def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) 
 
 
 def _points_away(tree: Tree, token: int) -> bool:
-    """Whether a word is understood only with what stands elsewhere, or with who speaks."""
+    """Return whether a word depends on the context: a demonstrative, a connective or "we"."""
     word = tree.lower[token]
     if word in _DEMONSTRATIVE:
         follows = tree.lower[token + 1] if token + 1 < len(tree.lower) else ""
@@ -76,14 +76,17 @@ def _points_away(tree: Tree, token: int) -> bool:
 
 
 def _is_dangling(tree: Tree, token: int) -> bool:
-    """Whether a pronoun is what the main verb takes: its subject cannot be meant."""
+    """Return whether a pronoun is an object or oblique of the main verb.
+
+    It cannot then mean the subject.
+    """
     verb = tree.head[token]
     takes = tree.dep[verb] == "ROOT" and tree.dep[token] in ("obj", "iobj", "obl")
     return takes and tree.lower[token] in _OBJECTS
 
 
 def _compares(tree: Tree, start: int, end: int) -> bool:
-    """Whether a sentence compares with what it does not name: "a richer language"."""
+    """Return whether a sentence has a comparative without "than": "a richer language"."""
     more = [t for t in range(start, end) if tree.tag[t] in ("JJR", "RBR")]
     more = [t for t in more if tree.lower[t - 1] != "no" and tree.lower[t] != "later"]
     return bool(more) and "than" not in tree.lower[start:end]
@@ -92,8 +95,8 @@ def _compares(tree: Tree, start: int, end: int) -> bool:
 def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
     """Return the name that is the whole subject of a sentence's main clause, None if none is.
 
-    An article before it, and what commas or parentheses set off, do not count. Only a phrase that
-    ends with a comma may stand before the subject.
+    Its article and parts set off by commas or parentheses are ignored. Only a phrase that ends with
+    a comma may precede the subject.
     """
     tree = passage.tree
     name = passage.entities.get(clause.subject)
@@ -122,7 +125,7 @@ def _is_relative_behind_a_comma(tree: Tree, token: int) -> bool:
 
 
 def _opens(passage: ParsedPassage, name: NameSpan) -> bool:
-    """Whether a name opens its sentence, but for an article and a phrase with a comma."""
+    """Return whether a name opens its sentence, apart from an article or a phrase with a comma."""
     tree, first = passage.tree, name.first
     start, _ = passage.sentence_of(first)
     if first > start and tree.lower[first - 1] in ("the", "a", "an"):
@@ -135,7 +138,7 @@ def _opens(passage: ParsedPassage, name: NameSpan) -> bool:
 
 
 def is_sure(passage: ParsedPassage, name: NameSpan) -> bool:
-    """Whether a name surely names something: its capital is not that of a sentence or a label."""
+    """Return whether a name is surely one: its capital is not that of a sentence or a label."""
     tree = passage.tree
     words = tree.lower[name.first : name.last]
     if name.name in (passage.title, passage.row["title"]):

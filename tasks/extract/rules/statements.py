@@ -1,8 +1,9 @@
-"""Statements: clauses in the words of their sentence, with time, place, and how they are meant.
+"""Statements: clauses in the wording of their sentence, with time, place, polarity and modality.
 
-A clause gives one statement: subject, predicate, and all its complements, the main one as the
-object. Without an object or predicate noun the first preposition goes into the predicate ("was born
-in"). What is left out of the wording stands beside it: whom a pronoun means, and who says so.
+A clause gives one statement with a subject, a predicate and all its complements; the main
+complement is the object. Without an object, predicative or clausal complement, the first
+preposition becomes part of the predicate ("was born in"). The referent of a pronoun and the source
+of a reported statement are given in separate columns.
 """
 
 import re
@@ -64,7 +65,7 @@ NARROWING = ("nmod", "acl", "acl:relcl")
 
 @dataclass(slots=True)
 class Statement:
-    """A clause as tokens: `arguments` are subject, object and further phrases.
+    """A clause as tokens: `arguments` are the subject, the object and further phrases.
 
     `implied` is a word that the sentence leaves out; `time` and `place` are among the arguments, or
     adverbs.
@@ -85,7 +86,7 @@ def statement_rows(passage: ParsedPassage, clauses: list[Clause]) -> list[Mentio
 
 
 def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Statement]:
-    """Yield the statements of a passage: its clauses, then what its noun phrases tell."""
+    """Yield the statements of a passage: first from its clauses, then from its noun phrases."""
     tree = passage.tree
     for clause in [*clauses, *find_instructions(tree)]:
         if not _is_gerund_after_noun(tree, clause):
@@ -95,7 +96,7 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
                 yield from _by_object(tree, statement)
     for token, label in enumerate(tree.dep):
         start, end = passage.sentence_of(token)
-        # In an item of a list without a verb a dash explains nothing.
+        # In a list item without a verb, what follows a dash is no apposition.
         if label in OF_NOUNS and not FINITE.isdisjoint(tree.tag[start:end]):
             of_noun = OF_NOUNS[label](passage, tree.head[token], token)
             if of_noun is not None and all(of_noun.arguments):
@@ -103,7 +104,10 @@ def find_statements(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[S
 
 
 def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
-    """Yield a statement once per member of the list of nouns that its object is."""
+    """Yield a statement once for each noun that is coordinated in its object.
+
+    A statement whose object is not a plain coordination of nouns is yielded as it is.
+    """
     first = [*statement.arguments[1:], []][0]
     tops = [token for token in first if tree.head[token] not in first]
     heads = [h for h in conjuncts(tree, tops[0]) if h in first] if len(tops) == 1 else []
@@ -121,12 +125,12 @@ def _by_object(tree: Tree, statement: Statement) -> Iterator[Statement]:
 
 
 def _leads_on(tree: Tree, noun: int) -> bool:
-    """Whether what follows a member of a list may belong to them all: "A and B of X"."""
+    """Return whether a modifier after a conjunct may belong to all conjuncts: "A and B of X"."""
     return any(c > noun and tree.dep[c] in NARROWING for c in tree.children[noun])
 
 
 def statement_features(tree: Tree, statement: Statement) -> dict[str, float]:
-    """Return what speaks for a statement and against it."""
+    """Return the features from which a statement's confidence is computed."""
     length = len(statement.predicate)
     return features(tree, statement.clause, statement.rule, length, statement.arguments)
 
@@ -163,16 +167,16 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
 
 
 def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
-    """Return the number or the condition in brackets right after a phrase: "(Form 843)".
+    """Return the number or condition in parentheses right after a phrase: "(Form 843)".
 
-    Trees are without brackets. A year at the end is of a citation or a life.
+    The tree is built without parentheses. A year at the end belongs to a citation or to life dates.
     """
     after = BRACKETS.match(tree.text, tree.end[max(phrase)]) if phrase else None
     return [after[1]] if after else []
 
 
 def _is_gerund_after_noun(tree: Tree, clause: Clause) -> bool:
-    """Return whether it is "the risk of losing" or "the ability to see", without a subject."""
+    """Return whether a clause modifies a noun, without a subject: "the risk of losing"."""
     if clause.subject_from != "participle":
         return False
     return tree.child(clause.predicate, "mark", "case") is not None
@@ -193,7 +197,10 @@ def _subject(tree: Tree, clause: Clause) -> list[int]:
 
 
 def _bearer(tree: Tree, clause: Clause) -> int | None:
-    """Return what is said to be the noun of a participle: X in "X is a film directed by Y"."""
+    """Return the subject of which a participle's noun is predicated.
+
+    It is X in "X is a film directed by Y".
+    """
     noun = clause.subject
     denied = any(tree.lower[child] in NEGATIONS for child in tree.children[noun])
     if clause.subject_from != "participle" or denied or tree.child(noun, "cop") is None:
@@ -254,7 +261,7 @@ def _of_clause(passage: ParsedPassage, clause: Clause, subject: list[int]) -> St
 
 
 def _limit(tree: Tree, predicate: int) -> list[int]:
-    """Return a condition with "only" before it, without the commas that set it apart."""
+    """Return the tokens of a condition without surrounding commas, with "only" before it."""
     words = tree.subtree(predicate)
     inside = [t for t in words if tree.pos[t] != "PUNCT"]
     first = inside[0] - (tree.lower[inside[0] - 1] in LIMITING)
@@ -262,7 +269,7 @@ def _limit(tree: Tree, predicate: int) -> list[int]:
 
 
 def tells_time(passage: ParsedPassage, complement: Complement) -> bool:
-    """Whether a complement tells when: "in 1999", "last week", "after they left", "today"."""
+    """Return whether a complement is a time: "in 1999", "last week", "after they left", "today"."""
     tree = passage.tree
     first = tree.lower[complement.marks[0]] if complement.marks else ""
     if complement.role == "adverbial":
@@ -286,7 +293,7 @@ def _is_date(tree: Tree, head: int) -> bool:
 
 
 def tells_place(passage: ParsedPassage, complement: Complement) -> bool:
-    """Whether a complement tells where: "in Paris", "at the station", "abroad"."""
+    """Return whether a complement is a place: "in Paris", "at the station", "abroad"."""
     tree, head = passage.tree, complement.head
     if complement.role == "adverb":
         return tree.lower[head] in PLACES
@@ -298,7 +305,7 @@ def tells_place(passage: ParsedPassage, complement: Complement) -> bool:
 
 
 def _with_adverbs(tree: Tree, clause: Clause) -> list[int]:
-    """Return the verb group with single adverbs inside it or right before it."""
+    """Return the verb group with the single-word adverbs inside it or right before it."""
     verb = clause.verb
     if not verb:
         return verb
@@ -319,7 +326,7 @@ def _is_aside(clause: Clause, complement: Complement) -> bool:
 
 
 def _first_step(clause: Clause, aside: list[Complement]) -> Complement:
-    """Return the first prepositional phrase after the verb, else any, else a bare time."""
+    """Return the first prepositional phrase after the verb, else any such phrase, else a time."""
     after = [c for c in aside if c.marks and c.head > clause.predicate]
     return (after or [c for c in aside if c.marks] or aside)[0]
 
@@ -337,7 +344,7 @@ def _phrase(tree: Tree, complement: Complement) -> list[int]:
 
 
 def _predicate_phrase(tree: Tree, head: int) -> list[int]:
-    """Return the noun or adjective phrase that a subject is said to be, and no more."""
+    """Return a predicative noun or adjective phrase without asides and obliques."""
     remarks = SIDE_REMARKS - {"acl:relcl"} | {"obl", "obl:agent", "obl:unmarked"}
     copula = tree.child(head, "cop")
     after = copula if copula is not None and copula < head else -1

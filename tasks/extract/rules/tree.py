@@ -1,7 +1,7 @@
-"""From a text to its tree: parentheses out, sentence boundaries by rule, the parse as plain lists.
+"""From a text to its dependency tree: parentheses removed, sentences split by rule, plain lists.
 
-Parentheses are taken out before parsing, as dates and other spellings lead parsers astray. The
-parse is copied into lists because rules that ask millions of times must ask cheaply.
+Parentheses are removed before parsing because dates and alternative spellings mislead parsers. The
+parse is copied into lists because the rules access it millions of times.
 """
 
 import re
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from spacy import Language
     from spacy.tokens import Doc
 
-# "501(c)(3)" is a number, and "f(x)" what it is called.
+# Not "501(c)(3)", which is a number, nor "f(x)", where the parentheses belong to the name.
 ASIDE = re.compile(
     r"(?<![\w)])\([^()\n]{0,200}\)|[ \t]\([^()\n]{0,200}\)|\([^()\n]{4,200}\)"
     r"|[ \t]?\[[^\[\]\n]{0,40}\]"
 )
-# Inside a paragraph a line ends where a space would stand; the parser knows no such words.
+# A line break inside a paragraph replaces a space; the parser was not trained on such tokens.
 SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))")
 
 
 class Reduced:
-    """A text without parentheses and line breaks, whose offsets lead back to the whole text."""
+    """A text without parentheses and line breaks, with a mapping of offsets to the whole text."""
 
     def __init__(self, whole: str, units: Iterable[tuple[int, int]] = ()) -> None:
-        """Take out every innermost parenthesis of moderate length; keep where `units` are."""
+        """Remove innermost parentheses and brackets of moderate length; keep the spans `units`."""
         self.whole = whole
         self.units = list(units)
         kept: list[str] = []
@@ -49,19 +49,19 @@ class Reduced:
         self.text = SOFT_BREAK.sub(" ", "".join(kept))
 
     def in_whole(self, offset: int) -> int:
-        """Return where a character of the reduced text stands in the whole text."""
+        """Return the offset in the whole text of an offset in the reduced text."""
         return offset + self._shifts[bisect_right(self._starts, offset) - 1]
 
 
 @dataclass(slots=True)
 class Tree:
-    """Words and dependencies of one passage; every list has one entry a token.
+    """Words and dependencies of one passage; every list has one entry per token.
 
     `dep` holds Universal Dependencies labels, `start` and `end` character offsets in the text,
-    `children` the dependents in order, `sentences` the token ranges of sentences, `names` the
-    token ranges of recognised names with their labels, and `units` those of titles and terms that
-    the text sets apart. `states` are those of the shipped pipeline's encoder, (tokens, 96) float32;
-    another pipeline's mean something else, so that there are none.
+    `children` the dependents in order, `sentences` the token ranges of sentences, `names` the token
+    ranges of recognised names with their labels, and `units` the token ranges of titles and terms
+    that the text sets apart. `states` are the states of the shipped pipeline's encoder, (tokens,
+    96) float32; they are empty for other pipelines, whose states would mean something else.
     """
 
     text: str
@@ -81,31 +81,31 @@ class Tree:
     children: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Index the heads."""
+        """Compute `children`."""
         self.index()
 
     def index(self) -> None:
-        """Turn the heads round; to be called when one was changed."""
+        """Compute `children` from `head`; call it after changing a head."""
         self.children = [[] for _ in self.words]
         for token, head in enumerate(self.head):
             if head != token:
                 self.children[head].append(token)
 
     def tokens_of(self, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the tokens of those spans of characters that begin and end with a token."""
+        """Return the token ranges of the character spans that begin and end at token boundaries."""
         by_start = {start: token for token, start in enumerate(self.start)}
         by_end = {end: token + 1 for token, end in enumerate(self.end)}
         return [(by_start[a], by_end[b]) for a, b in spans if a in by_start and b in by_end]
 
     def child(self, token: int, *labels: str) -> int | None:
-        """Return the first dependent with one of the labels."""
+        """Return the first dependent with one of the labels, or None."""
         for child in self.children[token]:
             if self.dep[child] in labels:
                 return child
         return None
 
     def depth(self, token: int) -> int:
-        """Return how many tokens stand above a token."""
+        """Return the number of ancestors of a token."""
         depth = 0
         while self.head[token] != token:
             token = self.head[token]
@@ -113,11 +113,11 @@ class Tree:
         return depth
 
     def touches(self, token: int) -> bool:
-        """Whether no space parts a token from those beside it."""
+        """Return whether no space separates a token from both its neighbours."""
         return self.end[token - 1] == self.start[token] and self.end[token] == self.start[token + 1]
 
     def subtree(self, token: int) -> list[int]:
-        """Return a token and all below it in order."""
+        """Return a token and all its descendants in order."""
         tokens, waiting = [], [token]
         while waiting:
             node = waiting.pop()
@@ -126,11 +126,11 @@ class Tree:
         return sorted(tokens)
 
     def span(self, tokens: list[int]) -> tuple[int, int]:
-        """Return the characters from the first to the last of tokens in order."""
+        """Return the character span from the first to the last of the ordered tokens."""
         return self.start[tokens[0]], self.end[tokens[-1]]
 
     def join(self, tokens: list[int]) -> str:
-        """Return the tokens' words, spaced as in the text; words left out leave one space."""
+        """Return the tokens' words, spaced as in the text, with one space for each gap."""
         parts: list[str] = []
         last = None
         for token in tokens:
@@ -146,7 +146,7 @@ class Tree:
 
 
 def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
-    """Return a parsed document as a tree; one of a reduced text gets the whole text's offsets."""
+    """Return a parsed document as a tree; the offsets are those of the whole, unreduced text."""
     columns = doc.to_array(["LOWER", "LEMMA", "POS", "TAG", "DEP", "HEAD", "IDX", "LENGTH"])
     strings = doc.vocab.strings
     known: dict[int, str] = {}
@@ -194,7 +194,7 @@ BATCH = 64
 
 
 def parse(nlp: "Language", texts: Iterable[str]) -> Iterator["Doc"]:
-    """Yield the parsed texts in order; a batch is parsed at once, with the same result for each."""
+    """Yield the parsed texts in order; batching does not change the result of any text."""
     for doc in nlp.pipe((_bounded(nlp, text) for text in texts), batch_size=BATCH):
         if nlp.path != SHIPPED_MODEL:
             doc.tensor = doc.tensor[:0]

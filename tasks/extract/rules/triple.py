@@ -1,4 +1,4 @@
-"""A triple as the rules make it: what may stand at its ends, and the time for which it holds."""
+"""Triples of the rules: which phrases may be heads and tails, and when a triple is valid."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
 LONGEST_HEAD = 4
-# What follows a word without a space and goes on with it; an end of a fact is cut there.
+# What continues a word without a space; a head or tail that ends there is cut short.
 _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
 CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
 LONGEST_LIMIT = 16  # characters of "no later than"
@@ -60,7 +60,7 @@ SORTS = word_set("type kind sort form one part member number variety example nam
 PICTURES = word_set("photograph photo image picture illustration screenshot figure cartoon")
 HEDGED = ("required", "possible", "future")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
-_GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # trees are without brackets
+_GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # the tree is built without parentheses
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
     states = triple_states(passage, triple)
     confidence = probability(triple_features(passage, triple), states=states)
     standing = standing_of(passage, triple.clause)
-    # A statement has its condition among its arguments; a triple leaves it out.
+    # A triple, unlike a statement, has no argument for its condition.
     conditional = standing.modality in HEDGED and conditions_of(tree, triple.clause.predicate)
     return {
         "head": " ".join(head.name.split()),
@@ -102,7 +102,7 @@ def triple_row(passage: ParsedPassage, triple: RuleTriple) -> Mention:
 
 
 def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, float]:
-    """Return what speaks for a triple and against it."""
+    """Return the features from which a triple's confidence is computed."""
     head, tail = triple.head, triple.tail
     length, arguments = len(triple.relation.split()), [head.tokens, tail.tokens]
     return {
@@ -120,12 +120,15 @@ def triple_features(passage: ParsedPassage, triple: RuleTriple) -> dict[str, flo
 
 
 def triple_states(passage: ParsedPassage, triple: RuleTriple) -> np.ndarray:
-    """Return the parser's states at a triple's words, of the shape STATES."""
+    """Return the encoder's states at a triple's words, as an array of shape STATES."""
     return end_states(passage.tree, triple.clause, triple.head.tokens, triple.tail.tokens)
 
 
 def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Whether both ends are whole words and phrases that are understood where they stand alone."""
+    """Return whether head and tail are complete phrases that can be understood out of context.
+
+    A head that is a term must have a value as its tail.
+    """
     if triple.head.term and not _is_value(triple):
         return False
     head, tail = triple.head, triple.tail
@@ -135,7 +138,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
 
 
 def _is_value(triple: RuleTriple) -> bool:
-    """Whether a triple gives a number, quantity, date or code: "tulip-42", an address."""
+    """Return whether the tail is a number, quantity, date or code: "tulip-42", an address."""
     beside = triple.rule == "oblique" and not triple.relation.endswith((" to", " at"))
     if beside or triple.relation[-5:] == " than" or triple.tail.name.lower() == "one":
         return False
@@ -164,7 +167,7 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         return False
     if end.named and tree.lower[max(end.tokens[0] - 1, 0)] in OFFICES:
         return True
-    # "Acquired X" and "Native Xs" are not X; "the film X" is.
+    # "Acquired X" and "Native Xs" do not denote X; "the film X" does.
     return not any(
         tree.dep[child] in PARTS
         and child not in tokens
@@ -176,14 +179,14 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
 
 
 def _tells_kind(passage: ParsedPassage, noun: int, end: Called) -> bool:
-    """Whether a common noun says what a name behind it is: "the film X", "the river X"."""
+    """Return whether a common noun states the kind of the name after it: "the film X"."""
     tree = passage.tree
     kind = kind_of_noun(tree.lower[noun]) if tree.words[noun].islower() else "unknown"
     return tree.tag[noun] == "NN" and kind == passage.kind(end.name) != "unknown"
 
 
 def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
-    """Whether the noun of a phrase is followed by another, or its verb by what it shares."""
+    """Return whether a phrase is cut off before its last noun or within coordinated verbs."""
     tree, after = passage.tree, end.tokens[-1] + 1 if end.tokens else len(passage.tree.words)
     if end.resolved or after >= len(tree.words) or after in other.tokens:
         return False
@@ -202,7 +205,10 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
 
 
 def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Whether a head is an office whose holder did something once: "the Acting Mayor thanked"."""
+    """Return whether the head is an office in place of its holder: "the Acting Mayor thanked".
+
+    This is so where the clause tells of a single event in the past.
+    """
     tree, tokens = passage.tree, triple.head.tokens
     if triple.head.resolved or not triple.head.named or not tokens:
         return False
@@ -213,7 +219,10 @@ def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
 
 
 def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
-    """Whether an end is one of "A or B": all are denied or allowed, but only one is so."""
+    """Return whether the head or tail is one of "A or B", of which only one may be meant.
+
+    In a negated or modal clause all alternatives are meant.
+    """
     clause, tokens = triple.clause, {*triple.head.tokens, *triple.tail.tokens}
     if clause.negated or any(tree.tag[token] == "MD" for token in clause.verb):
         return False
@@ -221,7 +230,7 @@ def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
 
 
 def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
-    """Whether a phrase only points at something: "this territory"."""
+    """Return whether a phrase is merely demonstrative: "this territory"."""
     tree = passage.tree
     articles = {
         tree.lower[child]
@@ -233,10 +242,11 @@ def _points(passage: ParsedPassage, tokens: list[int]) -> bool:
 
 
 def head_of(passage: ParsedPassage, subject: int) -> Called | None:
-    """Return a subject that can be a head: a name, or a noun phrase with the name it belongs to.
+    """Return the head that a subject gives: a name, or a noun phrase with its possessor's name.
 
-    What is said of a predicate noun or an apposition is said of what bears the name: "Apollo 11 was
-    the first flight that landed on the Moon". "Its primary mirror" is "primary mirror of X".
+    A clause about a predicative noun or an apposition is about the entity that it describes:
+    "Apollo 11 was the first flight that landed on the Moon". "Its primary mirror" becomes "primary
+    mirror of X".
     """
     tree = passage.tree
     if tree.tag[min(subject + 1, len(tree.tag) - 1)] == "POS":
@@ -258,7 +268,7 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
 
 
 def head_in(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return what a clause's subject is as a head: a name, a term, or a sort of things."""
+    """Return a clause's subject as a head: a name, a term, or a generic noun phrase."""
     return (
         head_of(passage, subject)
         or term_of(passage, clause, subject)
@@ -267,9 +277,9 @@ def head_in(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
 
 
 def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return a term of several words that a text gives a value: "the maximum file size is".
+    """Return a term of several words to which a text gives a value: "the maximum file size is".
 
-    Only what is so now, of the term itself, is understood without the sentences before.
+    Only affirmative clauses in the present, about the term itself, are understood out of context.
     """
     tree, verb = passage.tree, clause.predicate
     present = any(tree.tag[t] in ("VBZ", "VBP") for t in clause.verb)
@@ -286,10 +296,10 @@ def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | No
 
 
 def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return the noun phrase of whom or what something holds in general: "line managers".
+    """Return a generic noun phrase, of which something holds in general: "line managers".
 
-    What is so now, may be or must be is said of the sort: "staff can take ten days", but not what
-    is so on a condition. A noun alone behind "the" means one that was named before.
+    The clause must be in the present tense or modal ("staff can take ten days"), and unconditional.
+    A single noun after "the" refers to something mentioned before, so it is not generic.
     """
     tree = passage.tree
     if tree.pos[subject] != "NOUN" or clause.subject_from != "own":
@@ -331,7 +341,7 @@ def _owned_phrase(passage: ParsedPassage, subject: int) -> Called | None:
 
 
 def tail_of(passage: ParsedPassage, head: int) -> Called | None:
-    """Return what a tail is called; clauses and bare pronouns are no tails."""
+    """Return the phrase of a token as a tail; clauses and unresolved pronouns are no tails."""
     tree = passage.tree
     if tree.pos[head] in ("VERB", "AUX") or tree.child(head, "cop", "nsubj", "nsubj:pass"):
         return None
@@ -339,7 +349,7 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
     if called is None or called.named:
         return called
     tokens = called.tokens
-    # The parser hung the noun of a preposition at the end elsewhere.
+    # The parser attached the object of a final preposition elsewhere.
     while tokens and tree.pos[tokens[-1]] in ("ADP", "DET", "CCONJ", "SCONJ", "PRON"):
         tokens = tokens[:-1]
     return replace(called, tokens=tokens, name=tree.join(tokens)) if tokens else None
@@ -348,7 +358,7 @@ def tail_of(passage: ParsedPassage, head: int) -> Called | None:
 def triple_of(
     rule: str, passage: ParsedPassage, clause: Clause, head: Called, relation: str, tail: Called
 ) -> RuleTriple:
-    """Return the triple with its tail read as a value where it holds a number."""
+    """Return a triple whose tail is parsed as a value if it contains a number."""
     tree = passage.tree
     tokens = sorted({*head.tokens, *tail.tokens, *clause.verb})
     value = Value("text")
@@ -367,7 +377,7 @@ def triples_to(
     head: Called,
     relation: str,
 ) -> Iterator[RuleTriple]:
-    """Yield a triple to each of the nouns that can be a tail."""
+    """Yield a triple for each noun that can be a tail."""
     for tail in (tail_of(passage, noun) for noun in nouns):
         if tail is not None:
             yield triple_of(rule, passage, clause, head, relation, tail)
@@ -379,7 +389,7 @@ LONGEST_PERIOD = 60
 
 
 def is_period(passage: ParsedPassage, complement: Complement) -> bool:
-    """Whether a complement tells since when or until when."""
+    """Return whether a complement states the start or end of a period, with a number."""
     tree = passage.tree
     if not complement.marks or tree.lower[complement.marks[0]] not in PERIOD_MARKS:
         return False
@@ -387,7 +397,7 @@ def is_period(passage: ParsedPassage, complement: Complement) -> bool:
 
 
 def tells_when(passage: ParsedPassage, complement: Complement) -> bool:
-    """Whether a complement only bounds the time, by a date ("since 1999") or not ("until then")."""
+    """Return whether a complement bounds the time: "since 1999", or without a date "until then"."""
     if is_period(passage, complement):
         return True
     return bool(complement.marks) and passage.tree.lower[complement.marks[0]] in BOUNDS
@@ -396,7 +406,7 @@ def tells_when(passage: ParsedPassage, complement: Complement) -> bool:
 def with_period(
     passage: ParsedPassage, clause: Clause, triples: list[RuleTriple]
 ) -> Iterator[RuleTriple]:
-    """Give a clause's triples the period it states: "from 1934 to 1940", "since 1999"."""
+    """Yield a clause's triples with the period it states: "from 1934 to 1940", "since 1999"."""
     tree = passage.tree
     valid: Value | None = None
     for complement in clause.complements:

@@ -1,4 +1,4 @@
-"""Triples of verbs: subject, verb with its preposition, and object or prepositional object."""
+"""Triples from verbs: subject, verb with its preposition, and object or oblique."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,12 +29,12 @@ from tasks.text.english_words import verb_forms
 from tasks.text.languages import word_set
 
 LONGEST_BETWEEN = 3
-# Passives of these may keep an object; after others a name is the next clause without its verb.
+# Passives of these may keep an object; after others a name begins an elliptical clause.
 KEEPING_OBJECT = frozenset(
     ["award", "give", "grant", "offer", "teach", "elect", "call", "name", "appoint", "make", "pay",
      "crown", "promise", "send", "show", "tell", "allow", "deny", "owe", "rename", "title", "dub"]
 )  # fmt: skip
-# Nouns that only make a verb of a verb: "take part in", "take place in".
+# Nouns of light verb constructions: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
 SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
@@ -56,7 +56,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     yield from _of_permission(passage, clause, head)
     wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
     if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
-        return  # "X expects sales to grow" does not say that it expects sales.
+        return  # "X expects sales to grow" does not mean that X expects sales.
     if mains:
         yield from _of_object(passage, clause, head, mains[0])
     between: list[int] = []
@@ -73,7 +73,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
 
 
 def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[RuleTriple]:
-    """Yield "X lets you configure Y", which is so for anybody, as (X, allows configuring, Y)."""
+    """Yield (X, allows configuring, Y) for "X lets you configure Y", which holds for anybody."""
     tree = passage.tree
     persons = [c for c in clause.complements if c.role in ("object", "indirect")]
     anybody = [tree.lower[c.head] in ANYBODY for c in persons]
@@ -89,7 +89,7 @@ def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iter
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
-    """Return where a second clause without verb begins: "X was born in A, and Y in B"."""
+    """Return where an elliptical clause without verb begins: "X was born in A, and Y in B"."""
     if not clause.passive or passage.tree.lemma[clause.predicate] in KEEPING_OBJECT:
         return None
     objects = (
@@ -101,7 +101,7 @@ def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
 
 
 def _sets_the_scene(passage: ParsedPassage, clause: Clause, complement: Complement) -> bool:
-    """Whether it says in which circumstances, without a name or date: "In a rare move, X …"."""
+    """Return whether an oblique states circumstances without a name or date: "In a rare move"."""
     tree, head = passage.tree, complement.head
     fronted = head < clause.subject < clause.predicate
     if not fronted and (not complement.marks or tree.lower[complement.marks[0]] not in SCENES):
@@ -123,7 +123,10 @@ def _of_object(
 
 
 def _goes_on(tree: Tree, clause: Clause) -> bool:
-    """Whether a verb says of its object what it is or does: "made X public", "defines X as Y"."""
+    """Return whether an object is incomplete without its complement.
+
+    Examples: "made X public", "defines X as Y", "deprived X of Y".
+    """
     defines = tree.lemma[clause.predicate].lower() in DEFINING
     wanted = (["of"], ["as"]) if defines else (["of"],)  # "deprived X of Y"
     return any(
@@ -140,7 +143,7 @@ def _goes_on(tree: Tree, clause: Clause) -> bool:
 def _of_oblique(
     passage: ParsedPassage, clause: Clause, head: Called, complement: Complement, between: list[int]
 ) -> Iterator[RuleTriple]:
-    """Yield "work at X", or with an object in between "win prize in X"."""
+    """Yield triples with relations like "work at" or, with an object, "win prize in"."""
     tree = passage.tree
     if is_vague(tree, clause, complement.marks) and not between:
         return
@@ -154,7 +157,7 @@ def _of_oblique(
 
 
 def _is_bare_time(passage: ParsedPassage, thing: int) -> bool:
-    """Whether a complement is a time that no calendar knows: "for years", "in the same year"."""
+    """Return whether a noun is a time without a date: "for years", "in the same year"."""
     tree = passage.tree
     nouns = {thing, *(c for c in tree.children[thing] if tree.dep[c] in ("nmod", "obl"))}
     bare = tree.lemma[thing].lower() in CALENDAR_NOUNS
@@ -165,7 +168,7 @@ def _is_bare_time(passage: ParsedPassage, thing: int) -> bool:
 def _of_possession(
     passage: ParsedPassage, clause: Clause, head: Called, thing: int
 ) -> Iterator[RuleTriple]:
-    """Yield "X has a population of Y" and "X has two moons" as properties of X."""
+    """Yield "X has a population of Y" and "X has two moons" as attributes of X."""
     tree = passage.tree
     core = without_determiner(passage, core_phrase(tree, thing))
     number = tree.child(thing, "nummod")
@@ -190,7 +193,7 @@ def _of_possession(
 
 
 def of_enumeration(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:
-    """Yield "his works include X" as (he, works, X)."""
+    """Yield (he, works, X) for "his works include X"."""
     if passage.tree.lemma[clause.predicate] not in ENUMERATING:
         return
     for complement in clause.complements:

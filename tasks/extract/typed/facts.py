@@ -1,8 +1,8 @@
 """Typed facts of a parsed passage: relations between its names and dates, by the trained model.
 
-The model runs beside the clauses: it names what they find, and finds what they miss (places in
-places, "the French painter", what a pronoun leads to). Names, kinds, referents and dates are those
-that the rules recognised.
+The model complements the rules: it assigns a standard relation to what the clauses state, and finds
+what they miss (places in places, "the French painter", facts about a pronoun). The names, kinds,
+referents and dates are those that the rules found.
 """
 
 import math
@@ -22,12 +22,12 @@ from tasks.text.common_relations import CommonRelation, common_relations
 from tasks.text.names import normalise_name
 from tasks.text.values import Value, find_values
 
-MOST_PAIRS = 400  # of a passage
-LOWEST = -3.0  # scores below are never likely
-LEAST = 0.85  # probability on Wikipedia
-# What other texts than Wikipedia take from the logit: .57 of the facts from .85 on held there.
+MOST_PAIRS = 400  # per passage
+LOWEST = -3.0  # lower scores never reach the least probability
+LEAST = 0.85  # probability, on Wikipedia
+# Subtracted from the logit outside Wikipedia, where .57 of the facts from .85 on were right.
 ELSEWHERE = 2.2
-# Of two relations that say the same in either direction the second is published.
+# Inverse relations: facts of the first are published as facts of the second.
 TURNED = {
     "P150": "P131", "P527": "P361", "P710": "P1344", "P674": "P1441", "P156": "P155",
     "P1366": "P1365", "P355": "P749", "P1376": "P36",
@@ -36,12 +36,12 @@ TURNED = {
 
 @dataclass(slots=True)
 class Entity:
-    """What a passage speaks of: a name with its mentions, or a date; spans are characters."""
+    """An entity of a passage: a name with its mentions, or a date; spans are in characters."""
 
     name: str
     kind: str
     mentions: list[Span] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)  # one of each mention
+    tokens: list[int] = field(default_factory=list)  # one per mention
     value: Value | None = None
 
 
@@ -87,7 +87,7 @@ def entities_of(passage: ParsedPassage) -> list[Entity]:
 
 
 def _pairs(passage: ParsedPassage, entities: list[Entity]) -> np.ndarray:
-    """Return the pairs that share a sentence, int64 (pairs, 2); a date is never a head."""
+    """Return the entity pairs that share a sentence, int64 (pairs, 2); a date is never a head."""
     places = [_sentences(passage, entity) for entity in entities]
     pairs = [
         (head, tail)
@@ -98,20 +98,20 @@ def _pairs(passage: ParsedPassage, entities: list[Entity]) -> np.ndarray:
 
 
 def _may_be_related(head: Entity, tail: Entity) -> bool:
-    """Whether a pair is one of two things: "Smith" and "Anna Smith" are most often the same."""
+    """Return whether a pair are two entities: "Smith" and "Anna Smith" are mostly the same."""
     words = [set(normalise_name(end.name).split()) for end in (head, tail)]
     return head.value is None and not (words[0] <= words[1] or words[1] <= words[0])
 
 
 def _sentences(passage: ParsedPassage, entity: Entity) -> set[int]:
-    """Return the first tokens of the sentences that speak of an entity."""
+    """Return the first tokens of the sentences that mention an entity."""
     return {passage.sentence_of(token)[0] for token in entity.tokens}
 
 
 def read_part(passage: ParsedPassage, entities: list[Entity]) -> tuple[str, list[list[Span]]]:
-    """Return the sentences with two entities or more as one text, and the mentions in it.
+    """Return the sentences with two or more entities as one text, and the mentions in it.
 
-    Reading the others too would take time, and says nothing of any pair.
+    The other sentences are left out to save time, as they contain no pair.
     """
     tree = passage.tree
     held = Counter(first for entity in entities for first in _sentences(passage, entity))
@@ -134,9 +134,10 @@ def read_part(passage: ParsedPassage, entities: list[Entity]) -> tuple[str, list
 
 @cache
 def _named() -> dict[str, CommonRelation]:
-    """Return the common relations whose ends are of some kind; the model is asked for no others.
+    """Return the common relations that restrict the kind of their head or tail.
 
-    What follows what, or is part of what, it named of any two names in texts unlike Wikipedia.
+    On texts unlike Wikipedia, the model assigned unrestricted relations ("follows", "part of") to
+    arbitrary pairs of names.
     """
     known = common_relations().items()
     return {key: relation for key, relation in known if relation.head_kinds | relation.tail_kinds}
@@ -145,7 +146,7 @@ def _named() -> dict[str, CommonRelation]:
 def _chosen(
     entities: list[Entity], pairs: np.ndarray, scores: np.ndarray
 ) -> list[tuple[int, CommonRelation, int, float]]:
-    """Return the facts that are likely enough, each in one direction, the likeliest first."""
+    """Return the facts that are likely enough, each in one direction, by descending probability."""
     rows, places = np.nonzero(scores > LOWEST)
     model, relations = typed_model(), _named()
     facts: dict[tuple[int, str, int], float] = {}
@@ -173,10 +174,9 @@ def _chosen(
 
 
 def fits(relation: CommonRelation, head: Entity, tail: Entity) -> bool:
-    """Whether the ends are known to be of the kinds that the relation has.
+    """Return whether head and tail are known to have the kinds that the relation requires.
 
-    An unknown kind fits nothing that wants one: where nobody knows what a name is, the model
-    guessed wrong too often.
+    An unknown kind meets no requirement: the model was wrong too often about names without a kind.
     """
     if ("date" in relation.tail_kinds) != (tail.value is not None) or head.value is not None:
         return False
@@ -187,7 +187,10 @@ def fits(relation: CommonRelation, head: Entity, tail: Entity) -> bool:
 
 
 def is_asserted(passage: ParsedPassage, clauses: list[Clause], first: int, second: int) -> bool:
-    """Whether the smallest clause around two tokens is asserted, if there is one."""
+    """Return whether the smallest clause around two tokens is positive and asserted.
+
+    Without such a clause the result is true.
+    """
     tree = passage.tree
     around = [
         clause for clause in clauses if {first, second} <= set(tree.subtree(clause.predicate))
@@ -200,7 +203,7 @@ def is_asserted(passage: ParsedPassage, clauses: list[Clause], first: int, secon
 
 
 def _nearest(passage: ParsedPassage, head: Entity, tail: Entity) -> tuple[int, int]:
-    """Return the tokens of two mentions in one sentence, of several the nearest."""
+    """Return the tokens of the two nearest mentions that share a sentence."""
     return min(
         (
             (first, second)
@@ -240,7 +243,7 @@ def _row(
 
 
 def _elsewhere(probability: float) -> float:
-    """Return the probability in a text of any kind."""
+    """Return the probability corrected for texts outside Wikipedia."""
     certain = min(probability, 0.999)
     logit = math.log(certain / (1.0 - certain)) - ELSEWHERE
     return round(1.0 / (1.0 + math.exp(-logit)), 3)

@@ -1,23 +1,24 @@
-"""What is known of a pair of entities beside the text's states: their kinds, how far apart."""
+"""Features of a pair of entities besides the encoder's states: their kinds and distance."""
 
 import numpy as np
 
 KINDS = ("unknown", "person", "place", "organisation", "other", "date", "number")
 GAPS = np.array([1, 2, 4, 8, 16, 32, 64])  # tokens between the nearest mentions: limits of buckets
-BUCKETS = 2 * (len(GAPS) + 1)  # and which end comes first
+BUCKETS = 2 * (len(GAPS) + 1)  # for each distance, which entity comes first
 FEATURES = 2 * len(KINDS) + len(KINDS) ** 2 + BUCKETS
 Ranges = list[list[tuple[int, int]]]
 
 
 def kind_number(kind: str) -> int:
-    """Return the number of a kind; those of works, events and things are one."""
+    """Return the number of a kind; works, events and things share the number of "other"."""
     return KINDS.index(kind) if kind in KINDS else KINDS.index("other")
 
 
 def pair_features(mentions: Ranges, kinds: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Return float32 (pairs, FEATURES), each row with four ones.
+    """Return float32 (pairs, FEATURES), with four ones in each row.
 
-    `mentions` are the token ranges of each entity, one at least; `kinds` their numbers.
+    `mentions` are the token ranges of each entity, at least one each; `kinds` are the numbers of
+    their kinds.
     """
     spans = np.array([span for ranges in mentions for span in ranges])
     starts = np.cumsum([0, *(len(ranges) for ranges in mentions[:-1])])

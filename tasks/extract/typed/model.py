@@ -1,7 +1,7 @@
 """Scores of typed relations between the entities of a text, by MiniLM with tuned upper layers.
 
-The packaged weights and the tuned ones make one graph for ONNX Runtime; the head that looks at
-pairs is small enough for numpy. It mirrors `training/network.py`.
+The packaged and the tuned weights form one graph for ONNX Runtime; the layers that score pairs are
+small enough for numpy. They mirror `training/network.py`.
 """
 
 import json
@@ -18,14 +18,14 @@ from tasks.models.encoders.minilm import MiniLM, minilm_folder
 from tasks.models.encoders.minilm_graph import HEADS, LAYERS, WIDTH, WORDS, build_states_graph
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
-LOWER = 4  # layers as packaged; those above are tuned
-LAST = 5  # layers below the last, whose attention a pair is seen with
-LONGEST = 512  # tokens, all that MiniLM has places for; what stands behind them is not read
+LOWER = 4  # layers with the packaged weights; the layers above are tuned
+LAST = 5  # layers below the last one, whose attention weights the context of a pair
+LONGEST = 512  # tokens that MiniLM can encode; the rest of a text is not read
 Span = tuple[int, int]
 
 
 class TypedModel:
-    """Scores how surely one entity of a text is related to another by each of some relations."""
+    """Scores each of some relations for pairs of entities in a text."""
 
     def __init__(self, folder: Path = SHIPPED_MODEL) -> None:
         """Load the weights and build the graph, in about two seconds."""
@@ -58,12 +58,11 @@ class TypedModel:
         pairs: np.ndarray,
         vectors: np.ndarray,
     ) -> np.ndarray:
-        """Return float32 (pairs, relations): logits above the threshold that the pair has.
+        """Return float32 (pairs, relations): logits relative to the threshold of each pair.
 
-        `entities` are the mentions of each, as characters, `kinds` what they are; `pairs` int64
-        (pairs, 2) are their numbers; `vectors` (relations, 257) are from `relation_vectors` or
-        `own_vectors`.
-        Entities beyond 512 tokens score -inf.
+        `entities` are the character spans of each entity's mentions, `kinds` the entities' kinds,
+        `pairs` int64 (pairs, 2) the numbers of head and tail; `vectors` (relations, 257) come from
+        `relation_vectors` or `own_vectors`. Pairs with an entity beyond 512 tokens score -inf.
         """
         encoding = self._tokenizer.encode(text)
         offsets = np.array(encoding.offsets)
@@ -99,9 +98,9 @@ class TypedModel:
         return result
 
     def probability(self, score: float, relation: str) -> float:
-        """Return how likely a relation holds, as fitted to texts that were kept back.
+        """Return the probability that a relation holds, as calibrated on held-out texts.
 
-        `relation` is the property that it was trained as; "" if it was not.
+        `relation` is the Wikidata property that the relation was trained as, or "" if it was not.
         """
         shift = self._intercepts.get(relation or "unseen", self._intercepts["any"])
         return round(1.0 / (1.0 + math.exp(-(self._slope * score + shift))), 3)
@@ -111,7 +110,7 @@ class TypedModel:
         return self._vectors
 
     def relation_vectors(self, descriptions: list[str]) -> np.ndarray:
-        """Return vectors of relations by their names or descriptions, for any relation."""
+        """Return the vectors of any relations, computed from their names or descriptions."""
         meanings = _packaged().encode(descriptions) * float(self._weights["scale"][0])
         result: np.ndarray = self._linear("relation", meanings)
         return result
@@ -122,7 +121,7 @@ class TypedModel:
         return result if bias is None else result + bias
 
     def _attention(self, below: np.ndarray, spans: list[Span], member: np.ndarray) -> np.ndarray:
-        """Return how mentions attend in the last layer, float32 (heads, mentions, tokens)."""
+        """Return the attention of mentions in the last layer, float32 (heads, mentions, tokens)."""
         prefix = f"encoder.layer.{LAYERS - 1}.attention.self"
         used = sorted({token for first, last in spans for token in range(first, last)})
         size = WIDTH // HEADS
@@ -152,7 +151,7 @@ def _gelu(rows: np.ndarray) -> np.ndarray:
 
 
 def _token_ranges(mentions: list[Span], offsets: np.ndarray) -> list[Span]:
-    """Return the tokens of each mention that was read."""
+    """Return the token ranges of the mentions within the text that was read."""
     ranges = []
     for start, end in mentions:
         inside = np.nonzero((offsets[:, 0] < end) & (offsets[:, 1] > start))[0]

@@ -1,6 +1,6 @@
-"""Reads answers from texts: MiniLM with tuned layers says where one starts and ends.
+"""Read answers from texts: MiniLM with tuned layers predicts where an answer starts and ends.
 
-The packaged weights and the tuned ones make one graph for ONNX Runtime. It mirrors
+The packaged and the tuned weights make one graph for ONNX Runtime, which mirrors
 `tasks/reader/training/network.py`.
 """
 
@@ -31,14 +31,14 @@ from tasks.models.span_reader.windows import (
 
 EACH = 3  # spans of a window that are kept
 OWN_WORDS = "characters.weight"  # rows that follow those of the packaged vocabulary
-OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # what the graph leaves to numpy
+OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # weights that numpy applies, not the graph
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text that may be the answer, as characters.
+    """A span of characters of a text that may be the answer.
 
-    It stays within a sentence. `margin` is by how much its logits are above those of no answer in
+    It lies within a sentence. `margin` is the excess of its logits over those of "no answer" in
     its window, `sentence_margin` that of all spans of its sentence together.
     """
 
@@ -50,14 +50,15 @@ class Span:
 
 
 Unit = Literal["words", "sentence"]
-"""What answers: some words of a sentence, or the whole of it."""
+"""The unit of an answer: some words of a sentence, or the whole sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The shares, 0 to 1, of a question that are said near an answer.
+    """The shares, 0 to 1, of a question's words that the context of an answer covers.
 
-    By the sentence with its title and headings, by the whole text, by title and headings alone.
+    `near` is covered by its sentence with title and headings, `around` by its whole text, and
+    `title` by title and headings alone.
     """
 
     near: float
@@ -110,7 +111,7 @@ class TrainedReader:
         return sorted(best.values(), key=lambda span: -span.margin)
 
     def worth(self, margin: float, covered: Covered, language: str, unit: Unit) -> float:
-        """Return the margin of an answer with what is added for the words around it."""
+        """Return the margin of an answer plus a bonus for the coverage of the question near it."""
         weights = self._weights[language][unit]
         near, around = weights["near"] * covered.near, weights["around"] * covered.around
         return margin + (near + around + weights["title"] * covered.title)
@@ -118,10 +119,10 @@ class TrainedReader:
     def probability(
         self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
     ) -> float:
-        """Return how likely an answer is right, by its worth and the next different one's distance.
+        """Return the probability that an answer is right, from its worth and its gap to the next.
 
-        `likeness` is the cosine of the question and what says the answer, None if it is not known.
-        The weights are fitted to questions in that language that were kept back.
+        `likeness` is the cosine of the question and the sentence with the answer, None if unknown.
+        The weights are fitted to held-out questions in the language.
         """
         weights = self._weights[language][unit]
         if likeness is not None:
@@ -130,7 +131,7 @@ class TrainedReader:
         return _logistic(value + weights.get("likeness", 0.0) * (likeness or 0.0))
 
     def relation_probability(self, margin: float) -> float:
-        """Return how likely a span is the other end of the relation that a question asks for."""
+        """Return the probability that a span is the other end of the relation in a question."""
         weights = self._weights["relation"]
         return _logistic(weights["margin"] * margin + weights["intercept"])
 
@@ -164,7 +165,7 @@ class TrainedReader:
         ]
 
     def _states(self, ids: list[int]) -> np.ndarray:
-        """Return float32 (tokens, 384): what the last layer knows of each token."""
+        """Return float32 (tokens, 384): the last layer's state of each token."""
         packaged = word_rows()
         own = np.array(ids) - len(packaged)
         words = packaged[np.where(own < 0, ids, 0)]

@@ -1,6 +1,6 @@
 """Windows of a text that are read together with a question: whole sentences, overlapping by half.
 
-Training and reading cut alike.
+Training and reading cut texts in the same way.
 """
 
 import json
@@ -17,11 +17,11 @@ from tasks.text.languages import language_of
 from tasks.text.sentences import sentences
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
-CHARACTERS = "characters.txt"  # those that a model knows beside the packaged vocabulary
+CHARACTERS = "characters.txt"  # those that a model knows beyond the packaged vocabulary
 WINDOW = 120  # tokens of a text
 QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
-# Targets of links, tags, signs of Markdown and the marks of items say nothing that is read.
+# Link targets, tags, Markdown signs and list markers are not read, as they say nothing.
 _MARKUP = re.compile(
     r"(?<=\])\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
     r"|^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]",
@@ -31,7 +31,7 @@ _MARKUP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text's tokens, the characters where they stand, and the tokens that start sentences."""
+    """A text's token ids, their character offsets, and the tokens that start sentences."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
@@ -40,7 +40,7 @@ class Tokens:
 
 @cache
 def load_tokenizer(folder: Path = SHIPPED_MODEL) -> Any:
-    """Return MiniLM's tokeniser, which neither cuts nor pads, with the characters of a model."""
+    """Return MiniLM's tokeniser with a model's own characters; it neither truncates nor pads."""
     from tokenizers import Tokenizer
 
     recipe = json.loads((minilm_folder() / "tokenizer.json").read_text("utf-8"))
@@ -55,13 +55,13 @@ def load_tokenizer(folder: Path = SHIPPED_MODEL) -> Any:
 
 
 def tokens_of(texts: list[str], folder: Path = SHIPPED_MODEL) -> list[Tokens]:
-    """Return the tokens of texts, as the model in a folder knows them."""
+    """Return the tokens of texts in the vocabulary of the model in a folder."""
     encodings = load_tokenizer(folder).encode_batch(texts, add_special_tokens=False)
     return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
 
 def without_markup(text: str) -> str:
-    """Return a text in Markdown as it reads."""
+    """Return a Markdown text without its markup."""
     return re.sub(r"[\[\]]|\\(?=\W)", "", _MARKUP.sub("", text))
 
 
@@ -83,7 +83,7 @@ def _tokens(text: str, encoding: Any) -> Tokens:
 
 
 def windows(tokens: Tokens) -> list[tuple[int, int]]:
-    """Return ranges of tokens that hold each sentence whole, if it is not longer than a window."""
+    """Return token ranges that keep each sentence whole, unless it is longer than a window."""
     length, begin, ranges = len(tokens.ids), 0, []
     while begin < length:
         stop = min(begin + WINDOW, length)

@@ -1,7 +1,7 @@
-"""Names with a word too much, found by counts over the corpus.
+"""Find names that include a word too many, by counts over the corpus.
 
-A text without spaces, or a sentence's first word, gives a name a neighbour that is no part of it.
-The name then stands once or twice with that word, and much more often alone.
+In text without spaces, and at the start of a sentence, a neighbouring word may be taken for a part
+of a name. The name then occurs once or twice with that word, and much more often without it.
 """
 
 import re
@@ -16,22 +16,22 @@ from tasks.text.languages import word_set
 from tasks.text.names import MINOR_WORDS, is_acronym_of, normalise_name
 from tasks.text.relations.forms import MODALS
 
-_SELDOM = 2  # mentions of a name with its neighbour, at most
-_TIMES_ALONE = 8  # as often the name stands alone, at least
-_SEVERAL = 3  # names with one neighbour: it is no part of any
+_SELDOM = 2  # most mentions of a name with an added word
+_TIMES_ALONE = 8  # least ratio of its mentions without and with the added word
+_SEVERAL = 3  # a word added to at least this many names is part of none of them
 _NO_PART = word_set("v d p c")  # verbs, adverbs, prepositions, conjunctions
-_BEFORE = _NO_PART | {"f"}  # 中 and 上
-_OWN_NAMES = word_set("work event")  # titles may have verbs
+_BEFORE = _NO_PART | {"f"}  # localisers such as 中 and 上
+_OWN_NAMES = word_set("work event")  # titles may contain verbs
 _SURNAMES = word_set("司马 欧阳 上官 诸葛 皇甫 慕容 令狐 长孙 宇文 公孙 尉迟 夏侯 独孤 完颜 耶律")
 
 
-# "Push & Pull", "ISO/T 4711"; words with a stroke between them are mostly two names.
+# "Push & Pull", "ISO/T 4711"; a slash between whole words mostly separates two names.
 _JOINTS = re.compile(r"\s*&\s*|/(?=\w\b)|\b(?<=\b\w)/")
-_AS_OFTEN = 2  # times as often as the whole name is mentioned a piece of it, at most
+_AS_OFTEN = 2  # a piece is mentioned at most this many times as often as the whole name
 
 
 class _Known(NamedTuple):
-    """How a name is written, how often it is mentioned, and its kind."""
+    """A name in its commonest spelling, its number of mentions, and its kind."""
 
     name: str
     mentions: int
@@ -39,7 +39,7 @@ class _Known(NamedTuple):
 
 
 def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return the name that is meant for each name with an added word.
+    """Return, for each name that includes an added word, the name without it.
 
     Rows have `name`, `kind` and `mentions`.
     """
@@ -57,8 +57,8 @@ def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
         if _is_no_part(added, whole, base, before)
         or (beside[added, before] >= _SEVERAL and _is_no_part_of_several(added, whole, base))
     ]
-    # A person's name that had other words beside it is whole: one more character is of no given
-    # name, and what is more than one word (not a museum named after the person) of no name at all.
+    # A person's name that occurs with several added words is complete: one more character is no
+    # part of a given name, and two or more words are part of no name (but of a museum's).
     whole_names = Counter(base.name for _, base in sure if base.kind == "person")
     sure += [
         (whole, base)
@@ -75,7 +75,7 @@ def names_with_added_words(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 
 def _is_no_part_of_several(added: str, whole: _Known, base: _Known) -> bool:
-    """Whether words that several names have beside them leave what is named the same: 地区."""
+    """Tell whether a word added to several names leaves the entity the same, as 地区 does."""
     if base.kind != whole.kind:
         return False
     return base.kind == "person" or (
@@ -101,7 +101,7 @@ def _known(rows: Iterable[dict[str, Any]]) -> dict[str, _Known]:
 
 
 def _splits(norm: str, known: dict[str, _Known]) -> Iterator[tuple[_Known, str, bool]]:
-    """Yield each much more frequent name in a name, the rest, and if the rest stands before."""
+    """Yield each much commoner name at an end of a name, the rest, and if the rest precedes it."""
     spaced = not HAN_OR_ZERO.search(norm)
     for at in range(1, len(norm)):
         if spaced and norm[at] != " ":
@@ -114,7 +114,7 @@ def _splits(norm: str, known: dict[str, _Known]) -> Iterator[tuple[_Known, str, 
 
 
 def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
-    """Whether the words beside a name are verbs and the like, which are part of no such name."""
+    """Tell whether the added words are verbs, function words or others that are in no such name."""
     if not HAN_OR_ZERO.search(added):
         # Will X, Configure X, X Apply; but X Consulting, X DELETE and x_banned are names.
         act = is_never_noun(added) and (before or is_base_verb(added))
@@ -132,9 +132,9 @@ def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
 
 
 def pieces_of_names(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the whole name for each piece that a name with `/` or `&` was cut into.
+    """Return the whole name for each piece into which a name with `/` or `&` was split.
 
-    A piece stands in no document without the whole name, and not much more often.
+    A piece occurs in no document without the whole name, and not much more often.
     """
     documents: dict[str, set[str]] = defaultdict(set)
     for row in rows:
@@ -155,7 +155,7 @@ def pieces_of_names(rows: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _pieces(name: str) -> set[str]:
-    """Return what stands before and after a joint in a name: the words next to it, and more."""
+    """Return the word sequences that end before or begin after a joint in a name."""
     pieces = set()
     for joint in _JOINTS.finditer(name):
         before, after = name[: joint.start()].split(), name[joint.end() :].split()
@@ -167,10 +167,10 @@ def _pieces(name: str) -> set[str]:
 def pieces_of_long_forms(
     rows: list[dict[str, Any]], stated: list[dict[str, Any]]
 ) -> dict[str, str]:
-    """Return the long form for each piece of it, where an acronym stands for it in parentheses.
+    """Return, for each piece of a long form with a stated acronym, the whole long form.
 
-    Only long forms count that were cut everywhere, so that no mention has them as a whole. Where
-    the piece stands, the acronym stands, too, and the piece not much more often.
+    Only long forms count that were split everywhere, so that no mention has them as a whole. A
+    piece occurs in no document without the acronym, and not much more often.
     """
     documents: dict[str, set[str]] = defaultdict(set)
     for row in rows:

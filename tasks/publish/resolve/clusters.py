@@ -29,7 +29,7 @@ _MAX_FUZZY_BLOCK = 100
 
 @dataclass(slots=True, eq=False)
 class Cluster:
-    """Units that mean one entity."""
+    """Units that refer to one entity."""
 
     units: list[Unit]
 
@@ -89,7 +89,7 @@ class _Joiner:
 
     def follow(self, link: SenseLink) -> None:
         one, other = self.groups[link.one], self.groups[link.other]
-        # A word that stands beside its plural is a common noun, whose kinds are guesses.
+        # A word that occurs beside its plural is a common noun, whose kinds are guesses.
         if one is other or self._contradicts(one, other, kinds_matter=link.kind != PLURAL):
             return
         if len(one.senses) < len(other.senses):
@@ -155,7 +155,7 @@ def _unambiguous(
 
 
 def _surname_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
-    """Link a lone surname to the only person with it, if some document shortens their name so."""
+    """Link a surname alone to its only bearer, if a document shortens the bearer's name to it."""
     bearers: dict[str, set[Sense]] = defaultdict(set)
     shortened = Counter((unit.norm, sense.key) for sense, unit in _other_names(blocks))
     for norm, senses in blocks.items():

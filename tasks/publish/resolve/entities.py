@@ -69,13 +69,13 @@ def resolve(
     encode: Encode | None,
     moved: pa.Table | None = None,
 ) -> Resolution:
-    """Return which entity each name in each document means.
+    """Resolve each name in each document to an entity.
 
     `local` has one row per document_id, name and kind, with title, language, mentions, as_title,
     description and context; `aliases` has document_id, name, alias, kind, confidence; `anchors`
     are the EntityAnchor rows so far, `overrides` the Override rows, and `moved` has document_id and
-    earlier_document_id of documents under a new uri. `encode` returns vectors of
-    length one; without it descriptions are compared by their words.
+    earlier_document_id of documents under a new uri. `encode` returns vectors of length one;
+    without it descriptions are compared by their words.
     """
     with _collector_paused():
         likeness = Likeness(encode)
@@ -157,7 +157,7 @@ def _main_language(cluster: Cluster) -> str:
 
 
 def _name(cluster: Cluster, person: bool) -> str:
-    """Return the commonest form of the name by which most documents call an entity."""
+    """Return the commonest spelling of an entity's main name."""
     norm = main_unit(cluster).norm
     written: Counter[str] = Counter()
     for unit in cluster.units:
@@ -179,7 +179,7 @@ def _without_address(name: str, person: bool) -> str:
 def _aliases(
     ids: dict[Cluster, str], given_names: dict[Cluster, str], own: dict[str, tuple[str, str]]
 ) -> pa.Table:
-    """Return the names of each entity; what only spells or bends its own name is none more."""
+    """Return each entity's names, without mere spelling variants and inflections of its own."""
     meant: dict[str, Counter[str]] = defaultdict(Counter)
     for cluster, name in given_names.items():
         meant[name][ids[cluster]] += 1

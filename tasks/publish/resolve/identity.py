@@ -39,9 +39,9 @@ def read_anchors(anchors: pa.Table) -> Given:
 
 
 def inherited(given: Given, moved: pa.Table) -> Given:
-    """Return the ids with those that a document's anchors had when it had another uri.
+    """Return the ids, with those that moved documents' anchors had under their earlier uris.
 
-    `moved` has document_id and earlier_document_id. An anchor of the document's own counts first.
+    `moved` has document_id and earlier_document_id. A document's own anchor takes precedence.
     """
     heirs: dict[str, list[str]] = defaultdict(list)
     for document, earlier in zip(*(column.to_pylist() for column in moved.columns), strict=True):
@@ -68,9 +68,10 @@ def give_ids(
     """Return an id for every cluster.
 
     A cluster keeps the id that most of its anchors have. If several clusters claim an id, it goes
-    to the one with more of its anchors, then to the one that never had another. `forced` ids are
-    assigned first, then `named` ids to clusters that ever had them, then all others. The remaining
-    clusters get a new id, derived from the name and, for a namesake, note, kind or first document.
+    to the one with more of its anchors, then to the one whose anchors have had fewer other ids.
+    `forced` ids are assigned first, then `named` ids to clusters that ever had them, then all
+    others. The remaining clusters get a new id, derived from the name and, for a namesake, note,
+    kind or first document.
     """
     ids = dict(forced or {})
     taken = set(ids.values())

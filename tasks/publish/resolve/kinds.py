@@ -1,4 +1,4 @@
-"""Which kinds names have: what texts state, else what all mentions of a name make likely.
+"""Decide the kinds of names: as texts state them, else as all mentions of a name make likely.
 
 The embedded engine scores the kinds of each English mention (`tasks.extract.rules.guessed_kinds`).
 The scores of all mentions of a name are pooled here, and the shares of the kinds are fitted to the
@@ -18,39 +18,39 @@ from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 
 LEAST_PROBABILITY = 0.5
-"""The probability from which a pooled guess is a kind, chosen on names of judged corpora."""
+"""The least probability at which a pooled guess is accepted, chosen on names of judged corpora."""
 
 LEAST_STATED = 0.001
-"""The pooled probability from which a kind that a text states elsewhere is that of a name.
+"""The least pooled probability at which a kind that a text states is accepted for other mentions.
 
-A clause that was read wrongly states that the United States are a person, which 200 mentions deny.
+A misread clause may state that the United States are a person, which 200 mentions contradict.
 """
 
-_GROWTH = 0.25  # the power of the number of mentions that makes their mean score surer
-_PRIOR_MENTIONS = 20  # the weight of equal shares of all kinds, in names
+_GROWTH = 0.25  # the mean score is multiplied by the number of mentions to this power
+_PRIOR_MENTIONS = 20  # the weight of the prior of equal shares, in names
 _ROUNDS = 30
 LEAST_AGREEMENT = 0.82
-"""The agreement from which guesses without scores are believed.
+"""The least agreement at which guesses without scores are believed.
 
 Of 30 guesses each for names of eight corpora, read one by one, .80 to .87 were right where this
 agreement was .83 to .92 (press releases, a history book), and .03 to .47 where it was .44 to .79
-(documentation, handbooks, minutes, a blog); for several words .80 to .87, and .23 to .73.
+(documentation, handbooks, minutes, a blog); for names of several words, .80 to .87 and .23 to .73.
 """
 _PRIOR_NAMES = 20
-_PRIOR_AGREEMENT = 0.87  # of so many names, before anything is known: guesses just pass
+_PRIOR_AGREEMENT = 0.87  # with the weight of that many names: guesses pass at first
 Row = dict[str, Any]
 
 
 class Believed:
-    """Which guesses at kinds are believed: by scores, else by how well guesses agree.
+    """Decides which guessed kinds are believed: by scores, else by how well the guesses agree.
 
-    Agreement is that of words, several words, acronyms, or Chinese.
+    Agreement is measured separately for single words, several words, acronyms and Chinese names.
     """
 
     def __init__(self, rows: list[Row]) -> None:
-        """Judge by rows of names: `kind`, `kind_stated` (absent or null: a guess), `mentions`.
+        """Take rows with `name`, `kind`, `kind_stated` (absent or null for a guess), `mentions`.
 
-        `scored` of these have scores, whose sums by kind are `kind_scores`.
+        `scored` is the number of mentions that have scores, `kind_scores` their sum by kind.
         """
         guesses: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         for row in rows:
@@ -67,9 +67,9 @@ class Believed:
         self._doubtful = {shape for shape, share in agreement.items() if share < LEAST_AGREEMENT}
 
     def kind(self, row: Row) -> str:
-        """Return the kind of a row, `unknown` for a guess that is not believed.
+        """Return the kind of a row; `unknown` for a guess that is not believed.
 
-        What texts state of a name of several words, no guess elsewhere contradicts.
+        A kind that texts state of a name of several words overrides guesses elsewhere.
         """
         norm = normalise_name(row["name"])
         if row.get("kind_stated"):
@@ -82,7 +82,8 @@ class Believed:
 def _stated(rows: Iterable[Row], likely: Mapping[str, np.ndarray]) -> dict[str, str]:
     """Return the kind that texts state of each name of several words.
 
-    They must agree, and the other mentions, whose kinds are `likely`, must not deny it.
+    The statements must agree and must not contradict the other mentions, whose kinds have the
+    probabilities `likely`.
     """
     stated: dict[str, set[str]] = defaultdict(set)
     for row in rows:
@@ -99,7 +100,7 @@ def _stated(rows: Iterable[Row], likely: Mapping[str, np.ndarray]) -> dict[str, 
 
 
 def _likely(rows: Iterable[Row]) -> dict[str, np.ndarray]:
-    """Return the probabilities of kinds of each name with scores."""
+    """Return the probabilities of the kinds of each name with scores."""
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(len(GUESSED)))
     scored: Counter[str] = Counter()
     for row in rows:
@@ -113,10 +114,10 @@ def _likely(rows: Iterable[Row]) -> dict[str, np.ndarray]:
 def likely_kinds(
     sums: Mapping[str, np.ndarray], scored: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
-    """Return the probabilities of kinds of each name from its sum and number of scores.
+    """Return the probabilities of each name's kinds from the sum and the number of its scores.
 
-    The shares are fitted to Chinese names and to others apart: what a Chinese manual writes in
-    Latin letters are products, whatever else it is about.
+    The shares of kinds are fitted separately for Chinese names and for others: names in Latin
+    letters in a Chinese manual are products, whatever else it is about.
     """
     likely: dict[str, np.ndarray] = {}
     for chinese in (False, True):
@@ -131,10 +132,10 @@ def likely_kinds(
 def pooled_kinds(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return probabilities (names, kinds) from the sums of scores and numbers of mentions.
 
-    Mentions of one name resemble each other, so that the mean of their scores counts, and counts
-    more the more they are. Scores are made where all kinds are equally frequent; expectation
-    maximisation finds the shares of the corpus (Saerens, Latinne and Decaestecker 2002), drawn to
-    equal ones.
+    Mentions of one name are not independent, so the mean of their scores is used, with a weight
+    that grows with their number. Scores assume that all kinds are equally frequent; expectation
+    maximisation estimates their shares in the corpus (Saerens, Latinne and Decaestecker 2002),
+    shrunk towards equal shares.
     """
     scores = sums * (counts ** (_GROWTH - 1.0))[:, None]
     likely = np.exp(scores - scores.max(1, keepdims=True))
@@ -156,7 +157,7 @@ def _shape(name: str) -> str:
 
 
 def _agreement(names: dict[str, Counter[str]]) -> float:
-    """Return how often another mention of a name gets the kind that one got, each name once."""
+    """Return how often another mention of a name gets the same kind, averaged over names."""
     shares = [_PRIOR_NAMES * _PRIOR_AGREEMENT]
     for kinds in names.values():
         mentions = kinds.total()

@@ -81,7 +81,7 @@ class Likeness:
             self._vectors.update(zip(fresh, vectors, strict=True))
 
     def alike(self, one: str, other: str, name: str) -> float:
-        """Return the similarity, -1 to 2: cosine plus share of words, or twice the latter."""
+        """Return the similarity, -1 to 2: cosine plus word overlap, or twice the word overlap."""
         words = self._words_alike(one, other, name)
         first, second = self._vectors.get(one), self._vectors.get(other)
         if first is None or second is None:
@@ -104,7 +104,7 @@ class Likeness:
         return self.alike(one, other, name) < (least_suspected if suspected else least)
 
     def _tells_little(self, text: str, name: str, suspected: bool) -> bool:
-        """Tell whether a text is no definition: a single word, or something that somebody did."""
+        """Tell whether a text is not a definition, but a single word or a passing remark."""
         if not suspected and len(self._of(text, name)) < 2 or _IN_PASSING.search(text):
             return True
         after = text.casefold().removeprefix("the ").removeprefix(name.casefold()).split(None, 1)
@@ -129,7 +129,7 @@ class Likeness:
         return scores
 
     def related(self, context: str, known: Profile, name: str) -> bool:
-        """Tell whether the context of a name may be about a bearer, whatever the kind."""
+        """Tell whether the context of a name may be about a bearer, regardless of kinds."""
         here = self._vectors.get(context)
         if here is None or known.vectors is None:
             return bool(known.words & self._of(context, name))

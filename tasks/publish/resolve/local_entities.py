@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 KIND_NOTES = frozenset({"person", "place", "organisation", "work", "event", "thing"})
-"""Notes by which an engine distinguishes a name from a person's surname; no further description."""
+"""Notes that only state a kind, with which an engine distinguishes a name from a surname."""
 
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """One name in one document: the smallest thing that is assigned to an entity."""
+    """One name in one document: the smallest unit that is assigned to an entity."""
 
     document: str
     norm: str
@@ -24,7 +24,7 @@ class Unit:
     first_said: int = 0  # offset of the first mention in the document
     short: bool = False  # a short form of a fuller name in the same document
     stated: bool = False  # the document itself states the alias
-    added: bool = False  # another name with a word that is no part of it
+    added: bool = False  # another name with an added word that is not part of it
 
     @property
     def mentions(self) -> int:
@@ -44,7 +44,7 @@ class Unit:
 
 @dataclass(slots=True, eq=False)
 class LocalEntity:
-    """The names in one document that mean the same thing."""
+    """The names in one document that refer to the same entity."""
 
     units: list[Unit]
     main: Unit = field(init=False)
@@ -107,7 +107,7 @@ def summed_kinds(units: list[Unit]) -> Counter[str]:
 
 
 def kinds_clash(one: str, other: str, name: str) -> bool:
-    """Tell whether two kinds of one name mean that there are two things.
+    """Tell whether two kinds of one name imply two different entities.
 
     Place, organisation, thing, event and work are easily confused for a name of several words
     (`University of Strelsau`), which hardly ever has a namesake of another kind.

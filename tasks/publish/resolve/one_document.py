@@ -64,9 +64,9 @@ def read_local(local: pa.Table, aliases: pa.Table) -> list[LocalEntity]:
 
 
 def _translations(stated: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
-    """Return the names beside their Latin or Chinese form that several documents state.
+    """Return the pairs of a name and an alias in another script that several documents state.
 
-    Guessed kinds of the two, which are read in different ways, say little against that.
+    Kinds are guessed differently in each script, so a clash of kinds says little against a pair.
     """
     pairs = Counter((row["name"], row["alias"]) for row in stated)
     return {
@@ -104,7 +104,7 @@ def _document(
     builder.join_notes()
     for row in sorted(stated, key=lambda row: (-(row["confidence"] or 0), row["name"])):
         pair = row["name"], row["alias"]
-        if pair[0].endswith(meant.get(pair[0], "")):  # else it is of the words behind the name
+        if pair[0].endswith(meant.get(pair[0], "")):  # else it is an alias of the added words
             builder.join_alias(*pair, is_translation=pair in translations)
     builder.join_short_forms(firsts)
     return builder.entities()
@@ -162,18 +162,18 @@ class _DocumentNames:
             self.parents[leaf] = root
 
     def join_added(self, name: str, meant: str) -> None:
-        """Join a name that has a word too much with the name that is meant, without its votes."""
+        """Join a name that includes an added word with the name without it; drop its kinds."""
         whole, base = self.by_name[name], self.touch(meant, "unknown")
         if whole is not base:
             whole.added = whole.short = True
             whole.kinds = Counter({"unknown": whole.mentions})
             whole.titled, whole.description = False, ""
-            if base.language == "und":  # the document has it only so
+            if base.language == "und":  # the document has it only with the added word
                 base.language = whole.language
             self.join(base, whole)
 
     def join_piece(self, name: str, whole: str) -> None:
-        """Join a piece of a name with the whole name, whose mentions hold those of the piece."""
+        """Join a piece of a name with the whole name, whose mentions include the piece's."""
         self.join_added(name, whole)
         self.by_name[name].names = Counter(dict.fromkeys(self.by_name[name].names, 0))
 
@@ -220,7 +220,7 @@ class _DocumentNames:
         if full is short or clash:
             return
         if self._is_shared(short.norm) and full.norm.endswith(f" {short.norm}"):
-            return  # one passage knows one bearer of a surname alone
+            return  # a passage states the alias of the one bearer that it mentions
         if self._contradicts(full, short):
             return
         if _PHRASE.match(alias) and not _PHRASE.match(name):
@@ -267,7 +267,7 @@ class _DocumentNames:
             self.join(fits[0], unit)
 
     def _introduced(self, short: Unit, persons: list[Unit]) -> list[Unit]:
-        """Return the one person with a surname who was named before it stood alone."""
+        """Return the persons with this surname who are named before it first occurs alone."""
         before = [unit for unit in persons if unit.first_said < short.first_said]
         surname = " " not in short.norm and all(unit.kind == "person" for unit in before)
         return before if surname else []

@@ -14,7 +14,7 @@ _MAX_DESCRIPTIONS = 8  # descriptions compared per sense
 
 @dataclass(slots=True, eq=False)
 class Sense:
-    """Bearers of one name in several documents that are taken for one thing."""
+    """Bearers of one name in several documents that are taken for one entity."""
 
     norm: str
     number: int
@@ -116,9 +116,9 @@ class _Block:
         return ordered
 
     def _absorb_rare(self) -> None:
-        """Assign rare senses to the one that most documents mean: guessed kinds, and remarks.
+        """Merge rare senses that rest on guessed kinds or passing remarks into the largest sense.
 
-        What many documents name without explaining, and few with, is one thing to its writers.
+        If many documents use a name unexplained and few explain it, it is one entity to writers.
         """
         largest = max(self.senses, key=lambda s: (len(s.members), s.firm, -s.number))
         explained = sum(len(sense.members) for sense in self.senses) - len(self.waiting)

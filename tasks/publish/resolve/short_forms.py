@@ -20,19 +20,20 @@ from tasks.text.names import (
 _SHIPS = frozenset({"hms", "uss", "rms", "ss", "hmas", "hmcs"})
 _REST = re.compile(r",| of ")  # ends a person's name proper
 _NAME_PARTS = re.compile(r"[\s·•・‧]+")
-# A date tells issues apart and a number parts of a series, not namesakes; a year may be a film's.
+# A date marks an issue and a number a part of a series, so neither distinguishes namesakes; a year
+# does, as it may be a film's.
 _ISSUE = re.compile(
     r"\d{1,3}|\d{5,}|\d+\W\d+\W\d+|[ivx]+|[一二三四五六七八九十]+|[上中下续完]篇?|第\w{1,4}[篇章部集回]",
     re.IGNORECASE,
 )
 _MAX_PARTS = 6  # parts of a person's name
-PERSONS = 4  # one mention of so many that is taken for a person makes a surname of a name
-_MOST_CAPITALS = 4  # of them; more are a list
+PERSONS = 4  # a name may be a surname if one in this many mentions is tagged as a person
+_MOST_CAPITALS = 4  # capitalised parts of a person's name; more are a list
 
 
 @lru_cache(maxsize=1 << 16)
 def sense_of(name: str, kind: str) -> tuple[str, str]:
-    """Return a name's normal form and its note: `Mercury (planet)`, `Cambridge, Massachusetts`."""
+    """Return the normal forms of a name and its note: `Mercury (planet)`, `Cambridge, Ohio`."""
     base, note = disambiguator(name)
     if note and (other_names_in(base, note) or _ISSUE.fullmatch(note)):
         note = ""
@@ -55,7 +56,7 @@ def _usual_name(unit: Unit) -> str:
 
 
 def _bare(unit: Unit) -> str:
-    """Return a person's most frequent name without form of address, note or domain."""
+    """Return a person's commonest name without form of address, note, or words after "of"."""
     return _without_rest(_usual_name(unit))
 
 
@@ -67,19 +68,19 @@ def _without_rest(name: str) -> str:
 
 
 def forms_listed(unit: Unit) -> list[str]:
-    """Return the normal forms by which this name may equal a short form of a fuller name."""
+    """Return the normal forms of a name that are compared with short forms of fuller names."""
     if unit.kind not in ("person", "unknown"):
         return [unit.norm]
     return sorted({unit.norm, normalise_name(_bare(unit))})
 
 
 def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
-    """Return the normal forms that may stand for this name in the document without explanation.
+    """Return the normalised short forms by which a document may refer to a name unexplained.
 
-    Persons: any part of the name, or its ends, without form of address. Others: the name without
-    its legal form, and its initials, also of words written as one; for the organisation that the
-    document is about, its first word, if no other name of the corpus begins with it: `firsts`
-    counts the first words.
+    For a person: any part of the name, or its first and last part, without form of address. For
+    others: the name without its legal form, its initials (also of words written as one), and a
+    ship's name without HMS or the like. For the organisation that the document is about, also its
+    first word, if no other name of the corpus begins with it: `firsts` counts the first words.
     """
     forms: set[str] = set()
     words = unit.norm.split()
@@ -107,9 +108,9 @@ def short_forms(unit: Unit, firsts: Mapping[str, int]) -> set[str]:
 
 
 def _is_full_name(parts: list[str]) -> bool:
-    """Tell whether these may be given name and surname.
+    """Tell whether the parts may be a given name and a surname.
 
-    Hepatitis B, a list, Rome Rome, Lewis and Clark and Supports Julia are none.
+    Those of Hepatitis B, a list, Rome Rome, Lewis and Clark, and Supports Julia are not.
     """
     ends = parts[:1] + parts[-1:]
     heavy = [part for part in parts if not part[0].islower()]
@@ -131,17 +132,17 @@ def without_legal_form(norm: str) -> str:
 
 
 def _may_be_person(unit: Unit) -> bool:
-    """Tell whether so many mentions of a name were taken for a person that the others may err."""
+    """Tell whether enough mentions are tagged as a person that the other tags may be errors."""
     return PERSONS * unit.kinds["person"] >= unit.mentions - unit.kinds["unknown"] > 0
 
 
 def gives_full_name(unit: Unit) -> bool:
-    """Tell whether a name is no surname with a form of address alone, as "M. Martin" is."""
+    """Tell whether a name is more than a surname with a form of address, such as "M. Martin"."""
     return unit.kind != "person" or len(_parts(_bare(unit))) > 1
 
 
 def adds_role(full: Unit, short: Unit) -> bool:
-    """Tell whether a person's name is another full one after plain words: "Republican Ann Lee"."""
+    """Tell whether `full` is `short` preceded by common words, as in "Republican Ann Lee"."""
     role = full.norm.removesuffix(f" {short.norm}")
     first, _, rest = short.norm.partition(" ")
     persons = full.kind == short.kind == "person"
@@ -150,7 +151,7 @@ def adds_role(full: Unit, short: Unit) -> bool:
 
 
 def may_shorten(short: Unit, full: Unit) -> bool:
-    """Tell whether a name that equals a short form of another can mean it."""
+    """Tell whether a name that equals a short form of another can refer to the same entity."""
     if full.norm.split()[0] in _SHIPS:
         return short.norm == full.norm.partition(" ")[2]
     if full.kind == "person":

@@ -1,4 +1,4 @@
-"""Names that are the same but for spelling or number (HR Links, HRLinks; KEP, KEPs), and others."""
+"""Find variants of names, such as those in spelling or number (HR Links, HRLinks; KEP, KEPs)."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,16 +14,16 @@ _VOWEL = re.compile("[aeiouy]")
 _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _SEVERAL = 2
 _MANY = 3  # documents
-_RARELY = 8  # times as often as other names with its end is one that has no rival
-# Before names of a state's laws and offices that are the same without it.
+_RARELY = 8  # a name must be this many times as frequent as all others that end like it
+# Prefixes of a state's laws and offices, which are also named without them.
 _STATES = ("中华人民共和国", "u s ", "us ", "united states ")
-# Broken at a line's end ("Open- Harbour"), at a bracket or behind a note's sign.
+# Broken at the end of a line ("Open- Harbour") or at a bracket, or with a footnote mark.
 _DEBRIS = re.compile(r"\w- \w|[(（][^)）]*$|[¹²³]|(?<=[a-z])\.$")
-_LEAST_LETTERS = 5  # of names that differ in spaces: "US A" is not USA
+_LEAST_LETTERS = 5  # of names that differ only in spaces: "US A" is not USA
 
 
 def plurals_beside(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]:
-    """Yield plain words and their plurals that many documents have together, of whatever kind."""
+    """Yield pairs of a common noun and its plural that many documents share, whatever the kinds."""
     for norm, senses in blocks.items():
         singular = blocks.get(norm.removesuffix("s"), [])
         if norm.endswith("s") and len(senses) == len(singular) == 1 and is_word(norm[:-1]):
@@ -34,7 +34,7 @@ def plurals_beside(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, S
 
 
 def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]:
-    """Yield pairs of senses whose names are variants, of names that have only one sense."""
+    """Yield pairs of senses whose names are variants of each other and have only one sense."""
     single = {norm: senses[0] for norm, senses in blocks.items() if len(senses) == 1}
     for norm, sense in single.items():
         one = single.get(norm[:-1]) if norm.endswith("s") else None
@@ -64,10 +64,10 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
 
 
 def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
-    """Yield names that are also called without the name that half of all documents are about.
+    """Yield pairs of a name and the same name after a subject that half of all documents mention.
 
-    Most documents with the longer one have the shorter one, too, and hardly any other name ends
-    so: WidgetX Console and Console, but not HTTP API, which stands beside REST API.
+    At least half of the documents with the longer name have the shorter one, too, and hardly any
+    other name ends like it: WidgetX Console and Console, but not HTTP API, as there is REST API.
     """
     total = len(set().union(*map(_documents, single.values()))) if single else 0
     ending: Counter[str] = Counter()
@@ -90,9 +90,9 @@ def _with_subject(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
 
 
 def _called_by_noun(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]]:
-    """Yield names that are also called by their noun alone: the Court of Appeal, the Court.
+    """Yield pairs of a name and its head noun alone: the Court of Appeal, the Court.
 
-    No other name of the corpus has that noun, and the noun stands nowhere without the name.
+    No other name of the corpus has that head noun, and no document has the noun without the name.
     """
     bearers: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
@@ -109,10 +109,11 @@ def _called_by_noun(single: Mapping[str, Sense]) -> Iterator[tuple[Sense, Sense]
 
 
 def _is_plural(sense: Sense, beside: bool) -> bool:
-    """Whether a name that ends in s is a plural; `beside`: a document has the singular, too.
+    """Tell whether a name that ends in s is a plural; `beside`: a document has the singular, too.
 
-    It is one of an acronym, or by its last word. A single word must be in the dictionary, or be
-    without a vowel (Cdks), and stand beside its singular: Windows is no plural elsewhere.
+    An acronym with an s is one. A name of several words must occur beside its singular or end in a
+    word of the dictionary. A single word must occur beside its singular, and that must be in the
+    dictionary or have no vowel (Cdks): Windows is no plural elsewhere.
     """
     if sense.kind == "person":
         return False
@@ -133,13 +134,13 @@ def _stand_together(one: Sense, other: Sense) -> bool:
 
 
 def _always_beside(short: Sense, full: Sense) -> bool:
-    """Whether several documents have a short name, and all of them the full one, too."""
+    """Tell whether several documents have the short name, and all of them the full one, too."""
     documents = _documents(short)
     return len(documents) >= _SEVERAL and documents <= _documents(full)
 
 
 def _proper_part(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
-    """Return what is called Laker beside the Laker Institute, unless it is a person."""
+    """Return the sense of an organisation's first word, Laker of Laker Institute, if no person."""
     first, *rest = norm.split()
     if len(rest) != 1 or kind_of_noun(rest[0]) != "organisation":
         return None
@@ -148,7 +149,7 @@ def _proper_part(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
 
 
 def _without_role(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
-    """Return the person that a name with words for what they are means: Sociologist Max Weber."""
+    """Return the person whose name follows words for a role, as in "Sociologist Max Weber"."""
     words = norm.split()
     for start in range(1, len(words) - 1):
         if not is_word(words[start - 1]):
@@ -160,7 +161,7 @@ def _without_role(norm: str, senses: Mapping[str, Sense]) -> Sense | None:
 
 
 def _written(sense: Sense) -> str:
-    """Return how the name is written most often."""
+    """Return the commonest spelling of the name."""
     names: Counter[str] = Counter()
     for member in sense.members:
         for unit in member.units:
@@ -170,11 +171,11 @@ def _written(sense: Sense) -> str:
 
 
 def is_other_name(form: str, name: str, kind: str) -> bool:
-    """Tell whether a form is the name itself or another one of what is called so.
+    """Tell whether a form is an entity's name itself or a genuine alias.
 
-    It is none if it differs in spelling or number alone, is debris, or is a legal form or one plain
-    word of a longer name ("Program"); of a person, if it has a title or more words around the name,
-    or lacks the last of several.
+    It is not if it differs from the name only in spelling or number, is debris, or is a legal form
+    or a single common word of the name ("Program"). For a person, it is not if it has a title, adds
+    words to the name, or has several parts of it without the last.
     """
     if form == name:
         return True

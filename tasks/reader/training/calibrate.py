@@ -1,13 +1,14 @@
 """Fit probabilities: `python -m tasks.reader.training.calibrate FOLDER --data DATA`.
 
-Questions of the documents kept to choose with are asked of eight passages, as retrieval gives them:
-their own among those most like the question, or, for every fifth question, without it, so that
-nothing there answers it. They are read as `almanac ask` reads. What the words around an answer are
-worth is fitted by a conditional logit over the spans of each question (McFadden 1973); whether the
-best answer was right, by a logistic regression on its worth and its gap to the next (Platt 1999),
-and in English on the cosine of question and sentence, which another training made.
-Both are fitted in each language to words that answer and to sentences that say the answer
-somewhere, and the second to the other end of a relation, each with the sentence of its data set.
+Each question of the validation documents ("choose") is asked of eight passages, as retrieval gives
+them: its own and those most similar to the question; for every fifth question its own is left out,
+so that nothing answers it. They are read as `almanac ask` reads. The weights of an answer's context
+are fitted by a conditional logit over the spans of each question (McFadden 1973); the probability
+that the best answer is right, by a logistic regression on its worth and its gap to the next (Platt
+1999), and in English also on the cosine of question and sentence.
+Both are fitted in each language, to words that answer and to sentences that contain the answer. A
+second logistic regression is fitted to the margins of the other ends of relations, which are read
+from the passages of their data sets.
 """
 
 import argparse
@@ -50,7 +51,7 @@ PLAIN = {"near": 8.0, "around": 2.0, "title": 2.0, "worth": 1.0, "gap": 0.0, "in
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the texts to read, its right answers (none if they are left out), its passage."""
+    """A question, the texts to read, its answers (none if left out), and its own passage."""
 
     question: Question
     texts: list[Text]
@@ -58,7 +59,7 @@ class Asked:
     passage: str
 
     def is_right(self, unit: Unit, words: str, sentence: str) -> bool:
-        """Return whether words, or the sentence in which they stand, give the answer."""
+        """Return whether words, or the sentence that contains them, give the answer."""
         if unit == "words":
             return bool(self.golds) and f1(words, self.golds) >= RIGHT
         return sentence in self.passage and any(gold in sentence for gold in self.golds)
@@ -66,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The best answer to a question, and whether there was one."""
+    """The best answer to a question, whether it is right, and whether the texts have an answer."""
 
     worth: float
     gap: float
@@ -76,7 +77,7 @@ class Judged:
 
 
 class ReadOnce(TrainedReader):
-    """A reader that reads the same texts once."""
+    """A reader that reads each question and its texts only once."""
 
     def __init__(self, folder: Path) -> None:
         """Load the weights."""
@@ -91,12 +92,12 @@ class ReadOnce(TrainedReader):
         return self._spans[key]
 
     def weigh(self, weights: dict[str, Any]) -> None:
-        """Take other weights for worth and probability."""
+        """Replace the weights for worth and probability."""
         self._weights = weights
 
 
 class Contexts:
-    """The passages of the data in a language as a source of texts, where nothing is known."""
+    """The passages of the data in a language, as a source of texts without known names."""
 
     def __init__(self, rows: Sequence[DataQuestion], language: str) -> None:
         """Index the passages by their words, and in English by meaning, too."""
@@ -110,7 +111,7 @@ class Contexts:
         self.left_out = self.put_first = ""
 
     def near(self, question: Question) -> list[Text]:
-        """Return the passages most like a question."""
+        """Return the passages most similar to a question."""
         question_words = words_of(question.text, cut_chinese=self._cut)
         alike = np.array([sum(map(self.rarity, question_words & words)) for words in self._words])
         if self._encoder is not None:
@@ -125,7 +126,7 @@ class Contexts:
         return [piece for text in kept for piece in pieces(_text(text), self.titles[text])]
 
     def about(self, names: Sequence[tuple[str, str]]) -> list[list[Text]]:
-        """Return nothing: names are not known here."""
+        """Return no texts: no names are known here."""
         return [[] for _ in names]
 
     def names_in(self, text: str) -> Sequence[LinkedName]:
@@ -182,7 +183,7 @@ def ask(rows: list[DataQuestion], source: Contexts, most: int) -> list[Asked]:
 
 
 def judged(questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Unit) -> list[Judged]:
-    """Return how the best answers to questions did."""
+    """Return the best answers to questions, and whether they are right."""
     results = []
     for row in questions:
         *_, reading = readings(row.question, row.texts, source, reader)
@@ -197,7 +198,7 @@ def judged(questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Uni
 def fitted_worth(
     questions: list[Asked], source: Contexts, reader: ReadOnce, unit: Unit
 ) -> dict[str, float]:
-    """Return what the shares of a question are worth that are said around an answer."""
+    """Return the weights of the shares of a question that an answer's context covers."""
     choices = []
     for row in questions:
         *_, spans = candidates(row.question, row.texts, source, reader)
@@ -224,7 +225,7 @@ def fitted_worth(
 def judged_relations(
     rows: list[DataQuestion], reader: TrainedReader, most: int
 ) -> list[tuple[float, bool]]:
-    """Return the margin of the best span, and whether it is right, for questions of relations."""
+    """Return, for questions about relations, the best span's margin and whether it is right."""
     results = []
     for row in random.Random(7).sample(rows, min(most, len(rows))):
         best = next(iter(reader.read(row.question, [row.context])), None)
@@ -247,7 +248,7 @@ def fit(rows: np.ndarray, right: np.ndarray) -> list[float]:
 
 
 def fitted_chance(results: list[Judged]) -> dict[str, Any]:
-    """Return the weights of answers' worth and gaps, under `alike` those with their likeness."""
+    """Return the weights of worth and gap, and under `alike` those that include the likeness."""
     right = np.array([float(row.right) for row in results])
     rows = [(row.worth, min(row.gap, 8.0), 1.0) for row in results]
     weights: dict[str, Any] = dict(zip(CHANCE, fit(np.array(rows), right), strict=True))
@@ -259,14 +260,14 @@ def fitted_chance(results: list[Judged]) -> dict[str, Any]:
 
 
 def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
-    """Return the weights of the margins of relations' other ends."""
+    """Return the weights of margins for the probability of a relation's other end."""
     rows = np.array([(margin, 1.0) for margin, _ in results])
     weights = fit(rows, np.array([float(row[1]) for row in results]))
     return dict(zip(("margin", "intercept"), weights, strict=True))
 
 
 def calibration(results: list[Judged], reader: TrainedReader, language: str, unit: Unit) -> Any:
-    """Return the calibration error, and what answers above each probability are like."""
+    """Return the calibration error, and the results of answering from each probability on."""
     chances = np.array(
         [reader.probability(r.worth, r.gap, r.likeness, language, unit) for r in results]
     )

@@ -1,8 +1,8 @@
-"""Characters that the packaged vocabulary lacks, and where their vectors start.
+"""Find characters that the packaged vocabulary lacks, and initial vectors for them.
 
-A vector starts near those of what stands beside alike neighbours: positive pointwise mutual
-information of neighbours, its singular vectors (Levy and Goldberg 2014), and a linear map to the
-packaged vectors that is fitted where the vocabulary has both.
+An initial vector is near those of tokens with similar neighbours. It is computed from the singular
+vectors of the positive pointwise mutual information of neighbouring tokens (Levy and Goldberg
+2014), by a linear map to the packaged vectors that is fitted to tokens of the packaged vocabulary.
 """
 
 from collections import Counter
@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
-RAREST = 4  # times that a character stands in the texts
+RAREST = 4  # least occurrences of a character in the texts
 NEIGHBOURS = 4  # tokens on each side
 SINGULAR = 200
-KNOWN = 20  # times that a packaged token stands in the texts if the map is fitted to it
+KNOWN = 20  # least occurrences of a packaged token to which the map is fitted
 RIDGE = 10.0
 
 
@@ -29,7 +29,7 @@ def missing_characters(texts: list[str], vocabulary: set[str]) -> list[str]:
 
 
 def first_vectors(lines: list[list[int]], packaged: np.ndarray, new: int) -> np.ndarray:
-    """Return float32 (new, width): vectors of the tokens that follow the packaged ones."""
+    """Return float32 (new, width): initial vectors of the tokens that follow the packaged ones."""
     size = len(packaged) + new
     ids = np.concatenate([np.array(line + [-1] * NEIGHBOURS) for line in lines])
     left = np.concatenate([ids[:-apart] for apart in range(1, NEIGHBOURS + 1)])
@@ -49,7 +49,7 @@ def first_vectors(lines: list[list[int]], packaged: np.ndarray, new: int) -> np.
     inner = alike[known].T @ alike[known] + RIDGE * np.eye(SINGULAR)
     to_packaged = np.linalg.solve(inner, alike[known].T @ (packaged[known] - mean))
     vectors = alike[len(packaged) :] @ to_packaged
-    # The map explains a part of the spread; the rest keeps characters apart.
+    # The map explains only a part of the variance; noise with the rest keeps characters distinct.
     rest = np.sqrt(np.maximum(packaged[known].var(axis=0) - vectors.var(axis=0), 0.0))
     drawn = np.random.default_rng(1).standard_normal(vectors.shape)
     return np.asarray(mean + vectors + drawn * rest, np.float32)

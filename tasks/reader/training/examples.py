@@ -1,4 +1,4 @@
-"""Questions with windows of passages, from open data sets, answerable there or not."""
+"""Questions about passages, answerable there or not, from open data sets."""
 
 import gzip
 import hashlib
@@ -79,6 +79,6 @@ def draw_window(tokens: Tokens, answer: tuple[int, int], drawn: random.Random) -
 
 
 def all_questions(data: Path, squad: Path | None = None) -> list[Question]:
-    """Return the questions of the open sets whose licences allow shipping what they taught."""
+    """Return the questions of the sets whose licences allow shipping a model trained on them."""
     rows = [row for name in SETS for row in questions(data / "more" / "rc" / f"{name}.jsonl.gz")]
     return rows + (squad_file(squad) if squad else [])

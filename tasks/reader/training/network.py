@@ -1,6 +1,6 @@
-"""The network in training: characters, MiniLM's upper layers, where an answer starts and ends.
+"""The network in training: new characters, MiniLM's layers, and logits of start and end.
 
-The first token's places stand for "these words do not answer it" (Devlin et al. 2019, SQuAD 2.0).
+The first token's logits stand for "no answer in this window" (Devlin et al. 2019, SQuAD 2.0).
 """
 
 import numpy as np
@@ -19,16 +19,16 @@ class Layer(MiniLMLayer):
     """A layer of MiniLM without dropout, which a single pass over the data does not need."""
 
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
-        """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) bars padding."""
+        """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) masks padding."""
         seen = functional.scaled_dot_product_attention(*self.split(states), attn_mask=open_)
         return self.end(states, seen)
 
 
 class ReaderNetwork(nn.Module):
-    """All layers of MiniLM, of which those above `LOWER` are tuned, characters and two places."""
+    """All layers of MiniLM, the first `LOWER` of them frozen, new characters, an output layer."""
 
     def __init__(self, weights: dict[str, np.ndarray]) -> None:
-        """Start from MiniLM's weights, the characters' (n, width) and, if there, the places'."""
+        """Start from the weights of MiniLM, characters (n, width) and, if present, output layer."""
         super().__init__()
         self.characters = nn.Parameter(torch.tensor(weights[OWN_WORDS]))
         self.words, self.places, self.kinds = (
@@ -52,7 +52,7 @@ class ReaderNetwork(nn.Module):
             frozen.requires_grad_(False)
 
     def forward(self, ids: Tensor, second: Tensor, real: Tensor, readable: Tensor) -> Tensor:
-        """Return logits (2, texts, tokens) of start and end, -inf where no answer may be.
+        """Return logits (2, texts, tokens) of start and end, -1e9 where no answer may be.
 
         `second` is 1 in the passage, `real` is false in padding.
         """
@@ -66,7 +66,7 @@ class ReaderNetwork(nn.Module):
         return logits.masked_fill(~readable, -1e9)
 
     def tuned(self) -> dict[str, np.ndarray]:
-        """Return the tuned weights, float16: layers by MiniLM's names, characters, places."""
+        """Return the tuned weights as float16: layers by MiniLM's names, characters, output."""
         kept = {"ends.weight": self.ends.weight, "ends.bias": self.ends.bias}
         kept[OWN_WORDS] = self.characters
         for number, layer in enumerate(self.layers):

@@ -1,7 +1,7 @@
 """Questions for the other end of a relation, from open data sets of relations.
 
-A relation that the data do not know of a thing has no answer. Those of Re-DocRED count within a
-sentence, since a window may hold no more.
+A question for a relation that the data do not state of an entity has no answer. Relations of
+Re-DocRED count only within a sentence, since a window may hold no more.
 """
 
 import json
@@ -26,7 +26,7 @@ from tasks.text.sentences import sentences
 
 SETS = {"wiki80_en": "wiki80", "fewrel_val_wiki_en": "fewrel", "knowledgenet_en": "knowledgenet"}
 MOST = 18_000  # questions of all sets
-# Ontologies of Text2KGBench (Mihindukulasooriya et al. 2023) that teach; the others measure.
+# Ontologies of Text2KGBench (Mihindukulasooriya et al. 2023) for training; others are for tests.
 ONTOLOGIES = ("1_movie", "2_music", "3_sport", "4_book", "5_military", "6_computer")
 UNSTATED = 0.6  # questions without an answer for each that has one
 
@@ -54,7 +54,7 @@ def relation_questions(data: Path, ontologies: Path | None, most: int = MOST) ->
 def _questions(
     examples: Iterable[Example], known: dict[str, tuple[str, str]], drawn: random.Random
 ) -> Iterator[Question]:
-    """Yield a question for each relation of a thing, and others that its text does not answer."""
+    """Yield a question for each stated relation, and others that the text does not answer."""
     examples = list(examples)
     universe = sorted({label[2] for row in examples for label in row.labels if label[2] in known})
     for row in examples:
@@ -100,7 +100,7 @@ def _sentences(row: Example) -> Iterator[Example]:
 
 
 def _ontology(folder: Path, name: str, known: dict[str, tuple[str, str]]) -> Iterator[Example]:
-    """Yield the training sentences of an ontology whose ends stand in them word for word."""
+    """Yield an ontology's training sentences, with the relations whose ends occur word for word."""
     described = json.loads((folder / "ontologies" / f"{name}_ontology.json").read_text("utf-8"))
     for relation in described["relations"]:
         known.setdefault(relation["pid"], (relation["label"], ""))

@@ -1,8 +1,8 @@
-"""How well a reader reads the passages that questions were asked about.
+"""Measure how well a reader answers from the passages that questions were asked about.
 
     python -m tasks.reader.training.score FOLDER --data DATA [--each 100]
 
-scores the weights of a folder on the documents that report.
+scores the weights in a folder on the test documents ("report").
 """
 
 import argparse
@@ -31,7 +31,7 @@ def words_of(text: str) -> list[str]:
 
 
 def f1(predicted: str, answers: list[str]) -> float:
-    """Return the best word overlap with an answer; 1 for nothing where there is none."""
+    """Return the best word overlap with an answer; without answers, 1 for an empty prediction."""
     if not answers:
         return float(not predicted)
     best = 0.0
@@ -43,7 +43,10 @@ def f1(predicted: str, answers: list[str]) -> float:
 
 
 def measure(reader: TrainedReader, rows: list[Question], each: int) -> dict[str, Any]:
-    """Return by set the F1 of answerable questions, and of all where a margin above 0 answers."""
+    """Return, by data set, the F1 of answerable questions, and of all questions.
+
+    Of all questions, only those count as answered whose margin is above 0.
+    """
     by_set = defaultdict(list)
     for row in rows:
         by_set[row.dataset].append(row)

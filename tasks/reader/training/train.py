@@ -1,7 +1,7 @@
 """Train the reader: `python -m tasks.reader.training.train OUT --data DATA --minutes 90`.
 
-The learning rate falls to nothing over the time that is given, so that a slow machine ends with a
-whole, if shorter, training. What it has is kept every few minutes; the same command goes on. The
+The learning rate decays to a fiftieth over the given time, so that a slow machine completes a
+shorter training. A checkpoint is saved every few minutes; the same command resumes from it. The
 tuned weights are in OUT/model.
 """
 
@@ -55,7 +55,7 @@ from tasks.reader.training.score import measure
 from tasks.text.languages import is_chinese
 
 BATCH = 8  # in each process
-CHARACTERS_FASTER = 5.0  # times the rate, as their vectors start from little
+CHARACTERS_FASTER = 5.0  # times the learning rate, as their initial vectors are rough
 FIRST_WEIGHTS = "first_weights.safetensors"
 
 Range = tuple[int, int]
@@ -63,7 +63,7 @@ Range = tuple[int, int]
 
 @dataclass(slots=True)
 class Item:
-    """One question with one window, as tokens; first and last are 0 where nothing answers."""
+    """One question with one window, as tokens; first and last are 0 if there is no answer."""
 
     ids: list[int]
     second: int  # where the passage starts
@@ -88,7 +88,10 @@ class Corpus:
         self.contexts = contexts
 
     def items(self, drawn: random.Random) -> Iterator[Item]:
-        """Yield an item for each question in random order, with one of nothing for each second."""
+        """Yield an item for each question in random order.
+
+        For three in ten of the answered ones, another item has a window without the answer.
+        """
         order = list(range(len(self.rows)))
         drawn.shuffle(order)
         for number in order:
@@ -108,7 +111,7 @@ class Corpus:
                     yield self.item(number, other[0], other[1], None)
 
     def _without(self, number: int, drawn: random.Random) -> Any:
-        """Return the most alike window, of those drawn, that says none of the answers."""
+        """Return, of the windows drawn, the one most like the question that has no answer."""
         row, words = self.rows[number], set(self.questions[number])
         texts = {row.context[start:end].lower() for start, end in row.answers}
         best, highest = None, -1
@@ -136,7 +139,7 @@ class Corpus:
 
 
 def batches(corpus: Corpus, drawn: random.Random) -> Iterator[list[Item]]:
-    """Yield batches of like length without end."""
+    """Yield batches of items of similar length, endlessly."""
     stream = itertools.chain.from_iterable(corpus.items(drawn) for _ in itertools.count())
     while True:
         pool = sorted(itertools.islice(stream, BATCH * 24), key=lambda item: len(item.ids))
@@ -146,7 +149,7 @@ def batches(corpus: Corpus, drawn: random.Random) -> Iterator[list[Item]]:
 
 
 def tensors(items: list[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return ids, kinds, what is no padding, and where an answer may be."""
+    """Return token ids, token types, the mask of real tokens, and where an answer may be."""
     longest = max(len(item.ids) for item in items)
     ids = np.zeros((len(items), longest), np.int64)
     second = np.zeros_like(ids)
@@ -170,7 +173,7 @@ def loss_of(network: ReaderNetwork, items: list[Item]) -> Tensor:
 
 
 def prepare(folder: Path, rows: list[Question]) -> None:
-    """Write the characters of the Chinese texts, and the vectors from which they start."""
+    """Write the new characters of the Chinese texts, and their initial vectors."""
     folder.mkdir(exist_ok=True)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))[WORDS]
     texts = sorted({row.context for row in rows if is_chinese(row.context)})
@@ -185,7 +188,7 @@ def prepare(folder: Path, rows: list[Question]) -> None:
 
 
 def go_on_from(start: Path, folder: Path) -> None:
-    """Write the characters and the weights of an earlier reader as those to start from."""
+    """Write the characters and weights of an earlier reader as the initial ones."""
     folder.mkdir(exist_ok=True)
     shutil.copy(start / CHARACTERS, folder)
     weights = load_file(str(start / "model.safetensors"))
@@ -220,7 +223,7 @@ def main() -> None:
 
 
 def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
-    """Train in one of several processes, each with one thread; the first keeps and measures."""
+    """Train in one of several processes, each with one thread; the first saves and measures."""
     torch.set_num_threads(1)
     torch.manual_seed(7)
     torch.distributed.init_process_group(

@@ -1,1 +1,1 @@
-"""Relations as texts word them: their forms, and the vocabulary of common ones."""
+"""The wordings of relations: their forms, and the vocabulary of common relations."""

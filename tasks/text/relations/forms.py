@@ -1,8 +1,8 @@
-"""The form of a relation's wording: what is left without tense, voice, copula and modifiers.
+"""Reduce the wording of a relation to a form without tense, voice, copula and modifiers.
 
-Two wordings of one form say the same relation, one of them perhaps from the other end: "directed",
-"has directed" and "directs" say that the head directs, "directed by" and "was directed by" that the
-tail does. Negations, modals and words such as "former" are part of a form.
+Two wordings with the same form express the same relation, perhaps in opposite directions:
+"directed", "has directed" and "directs" say that the head directs, "directed by" and "was directed
+by" that the tail does. Negations, modals and words such as "former" are part of a form.
 """
 
 import re
@@ -12,7 +12,7 @@ from functools import lru_cache
 from tasks.text.english_words import noun_lemma, verb_forms, verb_lemma
 from tasks.text.languages import is_chinese, word_set
 
-# What keeps two relations apart, wherever it stands in a wording.
+# Words that distinguish relations, wherever they stand in a wording.
 _MARKS = word_set(
     "not never no without may might can could should must will would shall cannot "
     "former formerly previously originally initially once ex future acting deputy vice assistant"
@@ -27,10 +27,10 @@ _PREPOSITIONS = word_set(
     "through within after before behind along around alongside onto upon across toward towards "
     "until since off out up via following including concerning regarding despite according"
 )
-# Who became, or served as, something was it.
+# Whoever became, or served as, something was it.
 _ROLE_VERBS = word_set("become appoint elect name crown")
 _ROLE_VERBS_WITH_AS = _ROLE_VERBS | {"serve", "work"}
-# What stands before a noun without changing what it relates.
+# Words before a noun that do not change the relation.
 _MODIFIERS = word_set(
     "first second third fourth fifth sixth seventh eighth ninth tenth last only sole eldest elder "
     "oldest older younger youngest middle surviving illegitimate legitimate legitimated natural "
@@ -48,9 +48,9 @@ _CHINESE_PASSIVE = re.compile(r"^(?:(?:被|由)…?所?|为…?所)(?=.)")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a wording says: words that two wordings share if they relate alike.
+    """The form of a wording, which is the same for wordings that express the same relation.
 
-    `kind` is verb, noun or phrase. A `turned` wording relates from the tail to the head.
+    `kind` is verb, noun or phrase. A `turned` wording leads from the tail to the head.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class Form:
 
 @lru_cache(maxsize=1 << 16)
 def form_of(wording: str) -> Form:
-    """Return the form of a wording; of one that is neither verb nor noun, the wording itself."""
+    """Return the form of a wording; one that is neither verb nor noun keeps its words."""
     text = _SPACES.sub(" ", wording.strip())[:_LONGEST]
     if is_chinese(text):
         return _chinese(text)
@@ -69,7 +69,7 @@ def form_of(wording: str) -> Form:
 
 
 def bare_words(form: Form) -> str:
-    """Return a form's words without a preposition at the end, which times have or lack freely."""
+    """Return a form's words without a final preposition, which is optional before a time."""
     words = form.words.split()
     return " ".join(words[:-1] if len(words) > 1 and words[-1] in _PREPOSITIONS else words)
 
@@ -77,7 +77,7 @@ def bare_words(form: Form) -> str:
 def _chinese(text: str) -> Form:
     bare = _CHINESE_ASPECT.sub("", _CHINESE_ASPECT.sub("", text))
     active = _CHINESE_PASSIVE.sub("", bare)
-    # "被称为" names, "由…组成" consists: what ends in a complement has no active with one object.
+    # "被称为" and the like: a verb with a complement has no active form with a single object.
     turned = active != bare and len(active) > 1 and active[-1] not in "为成是作于"
     return Form("phrase", active if turned else bare, (), turned)
 
@@ -105,7 +105,7 @@ def _english(tokens: list[str]) -> Form:
 
 
 def _is_gerund(words: list[str]) -> bool:
-    """Whether words begin with a verb in -ing that is, or stands before, a noun."""
+    """Return whether words begin with a verb in -ing that is, or modifies, a noun."""
     first, *more = [word.lower() for word in words] or [""]
     if not first.endswith("ing") or not _verb(first):
         return False
@@ -113,7 +113,7 @@ def _is_gerund(words: list[str]) -> bool:
 
 
 def _goes(words: list[str], without_meaning: frozenset[str]) -> bool:
-    """Whether the first word may go; "second" in "second of" may not."""
+    """Return whether the first word can be removed; "second" in "second of" cannot."""
     return (
         len(words) > 1
         and words[0].lower() in without_meaning
@@ -136,7 +136,7 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
             return Form("verb", lemma, marks, turned=True)
         passive = _only_participle(lower[0], lemma)
         return Form("verb", " ".join([lower[0] if passive else lemma, *lower[1:]]), marks)
-    # "comedy film starring", "film directed by": what the noun does relates.
+    # "comedy film starring", "film directed by": the verb after the noun is the relation.
     last = tokens[-2:] if lower[-1] == "by" else tokens[-1:]
     lemma = _verb(last[0].lower())
     if (
@@ -178,7 +178,7 @@ def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
     end = len(words) - with_preposition
     if noun < end or not words[noun - 1][:1].isalpha():
         return Form("phrase", " ".join(words).lower(), marks)
-    if words[-1] == "by":  # who a studio album is by, an album is by
+    if words[-1] == "by":  # "studio album by" relates as "album by" does
         words = words[-2:]
         end = 1
     words = [word.lower() for word in words]
@@ -191,7 +191,7 @@ def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
 
 @lru_cache(maxsize=1 << 14)
 def _verb(word: str) -> str | None:
-    """Return the base form of an inflected verb, or of a word that is a verb alone; else None."""
+    """Return the base form of an inflected verb or a word that can only be a verb, else None."""
     for tag in ("VBZ", "VBD", "VBN", "VBG"):
         lemma = verb_lemma(word, tag)
         if lemma != word and word in verb_forms(lemma, tag):

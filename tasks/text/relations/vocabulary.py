@@ -1,7 +1,7 @@
-"""The vocabulary of common relations, under whose names editions store what texts say.
+"""The vocabulary of common relations: the names under which editions store what texts state.
 
-`vocabulary.toml` holds the data; the forms of its wordings (see `forms`) decide what else means the
-same relation.
+`vocabulary.toml` holds the data; the forms of its wordings (see `forms`) decide which other
+wordings mean the same relation.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ from tasks.text.relations.forms import Form, bare_words, form_of
 
 End = Literal["thing", "time", "measure"]
 ENDS: tuple[End, ...] = ("thing", "time", "measure")
-# Properties with one value whose names are no nouns: as a verb, "follows" is said of much else than
-# a property is. Listed, as an edition is often built where no forms of words are loaded.
+# Single-valued properties whose names are not nouns: as a verb, "follows" has more uses than the
+# property. Listed, as an edition is often built where no forms of words are loaded.
 NO_NOUNS = frozenset(
     {
         "cause of death", "dissolved", "flows into", "followed by", "follows",
@@ -47,7 +47,7 @@ class KnownRelation:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a wording means: a relation's name, and whether it is said from the tail."""
+    """The meaning of a wording: a relation's name, and whether the wording starts from the tail."""
 
     name: str
     turned: bool
@@ -56,7 +56,7 @@ class Meaning:
 def meaning_of(
     wording: str, end: End = "thing", head_kind: str = "", tail_kind: str = ""
 ) -> Meaning | None:
-    """Return what a wording means by the vocabulary; None if it does not know the wording."""
+    """Return the meaning of a wording in the vocabulary; None if it lacks the wording."""
     form = form_of(wording)
     listed = _listed()
     key = (form.kind, form.words, form.marks)
@@ -70,10 +70,10 @@ def meaning_of(
 
 
 def meanings_alone(wording: str) -> list[Meaning]:
-    """Return what a wording means as the name of a relation, without any ends.
+    """Return the meanings of a wording as the name of a relation, without any ends.
 
-    A bare noun such as "director" leads from what has one; a property of Wikidata is known by its
-    name.
+    A bare noun such as "director" leads from the entity that has one; a property of Wikidata is
+    recognised by its name.
     """
     meanings = {meaning for end in ENDS if (meaning := meaning_of(wording, end))}
     for name, entry in _entries().items():
@@ -101,7 +101,7 @@ def known_relations() -> dict[str, KnownRelation]:
 
 
 def depends_on_kinds(wording: str) -> bool:
-    """Whether the kinds of the ends tell which relation a wording means."""
+    """Return whether the relation that a wording means depends on the kinds of its ends."""
     form = form_of(wording)
     return (form.kind, form.words, form.marks) in _listed().by_kinds
 
@@ -113,12 +113,12 @@ def single_valued() -> list[str]:
 
 
 def same_verb(verb: str) -> str:
-    """Return the verb that stands for those that relate alike: itself if none does."""
+    """Return the verb that represents all with the same meaning; the verb itself if none does."""
     return _verbs().get(verb, verb)
 
 
 def are_apart(one: str, other: str) -> bool:
-    """Whether two verbs say opposite or different things, however alike they are."""
+    """Return whether two verbs are listed as different in meaning, however similar they are."""
     pair = {same_verb(one), same_verb(other)}
     return any(pair == {same_verb(verb) for verb in line.split()} for line in _lists("apart"))
 
@@ -140,8 +140,8 @@ def vocabulary_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    # By form and end, and by form and kinds: the relation, and whether an unturned form means it
-    # from the tail.
+    # By form and end, and by form and kinds: the relation, and whether a form that is not turned
+    # starts from the tail.
     forms: dict[tuple[Any, ...], Meaning]
     between: dict[tuple[Any, ...], Meaning]
     by_kinds: frozenset[tuple[Any, ...]]
@@ -154,9 +154,9 @@ def _text() -> str:
 
 @cache
 def _entries() -> dict[str, dict[str, Any]]:
-    """Return the vocabulary's entries, and those of properties that it lacks by their names alone.
+    """Return the vocabulary's entries, and entries for properties that it lacks.
 
-    What else `common_relations` lists as wordings may mean several relations.
+    The latter have only a name, as other wordings in `common_relations` may mean several relations.
     """
     entries: dict[str, dict[str, Any]] = tomllib.loads(_text())["relations"]
     known = common_relations()
@@ -184,7 +184,7 @@ def _entries() -> dict[str, dict[str, Any]]:
 
 
 def _wordings() -> Iterator[tuple[str, str, bool]]:
-    """Yield the wordings of each relation, and whether they are said from the tail."""
+    """Yield the wordings of each relation, and whether they start from the tail."""
     for name, entry in _entries().items():
         yield name, name, False
         for wording in entry.get("says", ()):

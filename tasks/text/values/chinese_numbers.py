@@ -109,7 +109,7 @@ def _number(text: str, match: re.Match[str]) -> Iterator[ValueSpan]:
 
 
 def _is_count(text: str, words: str, unit: str | None, start: int, end: int) -> bool:
-    """Tell whether written-out numerals count something; they may be part of a word instead."""
+    """Return whether written-out numerals count something; they may be part of a word instead."""
     if len(words) == 1:
         return (
             unit is not None

@@ -209,7 +209,7 @@ def _looks_like_year(text: str, match: re.Match[str], digits: str) -> bool:
 
 
 def is_label(text: str, start: int, *, measured: bool) -> bool:
-    """Tell whether the word before a number makes it a label or part of a name: Windows 2000.
+    """Return whether the word before a number makes it a label or part of a name: Windows 2000.
 
     A `measured` number, which has a unit or a scale, is part of no name.
     """

@@ -124,12 +124,12 @@ def _plain(body: str, tongue: str) -> Value:
 
 
 def _named(text: str, start: int) -> bool:
-    """Tell whether a number follows a word that makes it part of a name: Windows 2000."""
+    """Return whether a number follows a word that makes it part of a name: Windows 2000."""
     return english_numbers.is_label(text, start, measured=False)
 
 
 def _joined_dates(text: str, spans: list[ValueSpan], tongue: str) -> list[tuple[int, int, Value]]:
-    """Return the values; dates include words such as: from 1999 to 2003, since 1999, until 2003."""
+    """Return the values, with dates joined to intervals: from 1999 to 2003, since 1999."""
     result: list[tuple[int, int, Value]] = []
     skip = False
     for (start, end, value), after in zip(spans, [*spans[1:], None], strict=False):

@@ -1,4 +1,4 @@
-"""Which words of a Chinese clause act: its predicate, and verbs that describe or lead to it."""
+"""Find the predicate of a Chinese clause, and the verbs in modifiers and adverbials."""
 
 from collections.abc import Iterator
 
@@ -18,13 +18,13 @@ from tasks.extract.rules.chinese.tokens import Token
 
 ASPECT = frozenset("了过着")
 LONGEST_RELATIVE = 14  # tokens
-SURE = 0.35  # how likely a word is the predicate, for the rest of its clause to be read by it
-LEAST = 0.12  # how likely it has to be that a word with a clause for its object is one
-# Tags of words that may act, and of those that say how: 不得|危害, 持续|影响.
+SURE = 0.35  # the least probability at which a word is taken for the predicate
+LEAST = 0.12  # the same for a verb whose object is a clause
+# Tags of words that may be verbs after a modal, a negation or an adverb: 不得|危害, 持续|影响.
 ACTING = frozenset(["vn", "n", "a", "an", "ad"])
 POINTING = frozenset("该此本各某这那其")
-TAKEN_OUT = MODALITY_OF_WORD.keys() | NEGATIONS  # before a clause is parsed
-# Words that stand before a predicate and nowhere else.
+TAKEN_OUT = MODALITY_OF_WORD.keys() | NEGATIONS  # removed before a clause is parsed
+# Modal words that only occur before a predicate.
 AUXILIARY = frozenset(
     word for word, modality in MODALITY_OF_WORD.items() if modality in ("required", "possible")
 ) - {"要", "需要", "需"}
@@ -32,7 +32,7 @@ MANNER = frozenset(["d", "ad", "vd"])
 
 
 def while_end(tokens: list[Token], position: int) -> int | None:
-    """Where a stretch with a verb ends that starts here and says when the predicate happens."""
+    """Return the end of a temporal clause that starts here with a verb (回国后), or None."""
     predicate = predicate_at(tokens)
     if tokens[position].tag != "v":
         return None
@@ -45,7 +45,10 @@ def while_end(tokens: list[Token], position: int) -> int | None:
 
 
 def described_end(tokens: list[Token], position: int) -> int | None:
-    """Where the noun begins that a clause starting here describes: 由甲公司制造的|样车."""
+    """Return where the noun begins that a clause starting here modifies: 由甲公司制造的|样车.
+
+    Return None if no clause that modifies a noun starts here.
+    """
     predicate, described = predicate_at(tokens), None
     led = tokens[position].text in PREPOSITIONS and tokens[position].text not in ("由", "以")
     if predicate is None or led or tokens[position].tag in ("time", "d", "c"):
@@ -64,7 +67,7 @@ def described_end(tokens: list[Token], position: int) -> int | None:
 
 
 def predicate_at(tokens: list[Token]) -> int | None:
-    """Where the word stands that is most likely the predicate; None if no word is likely."""
+    """Return the position of the most likely predicate, or None if no word is likely."""
     modal = next((i for i, token in enumerate(tokens) if token.text in AUXILIARY), None)
     if modal is not None and not _is_within(tokens, modal):
         return _after_modal(tokens, modal + 1)
@@ -83,7 +86,7 @@ def predicate_at(tokens: list[Token]) -> int | None:
 
 
 def _is_within(tokens: list[Token], modal: int) -> bool:
-    """Whether a modal word stands in what an earlier verb acts on: 要求…应当, 修复|无法停止的."""
+    """Return whether a modal is in the object of an earlier verb: 要求…应当, 修复|无法停止的."""
     before, after = tokens[:modal], tokens[modal:]
     described = max((i for i, token in enumerate(before) if token.text == "的"), default=-1)
     acting = [token for token in before[described + 1 :] if token.leads >= LEAST]
@@ -93,7 +96,7 @@ def _is_within(tokens: list[Token], modal: int) -> bool:
 
 
 def _after_modal(tokens: list[Token], position: int) -> int | None:
-    """Where the predicate stands behind a modal word: next to it, or as the likeliest verb."""
+    """Return the position of the predicate after a modal: the next verb, or the likeliest word."""
     after = [i for i in range(position, len(tokens)) if tokens[i].text not in TAKEN_OUT]
     for i in [i for i in after if tokens[i].tag not in MANNER | {"a"}][:1]:
         if tokens[i].tag in ("v", "vn") and tokens[i].text not in PREPOSITIONS:
@@ -104,7 +107,7 @@ def _after_modal(tokens: list[Token], position: int) -> int | None:
 
 
 def _is_described(tokens: list[Token], position: int) -> bool:
-    """Whether what stands around a word makes a noun of it: 公司的|发展, 展览|将持续."""
+    """Return whether its context shows that a word is no predicate: 公司的|发展, 展览|将持续."""
     after = tokens[position + 1] if position + 1 < len(tokens) else None
     if position and (tokens[position - 1].text == "的" or tokens[position - 1].text in POINTING):
         return True
@@ -116,18 +119,18 @@ def _is_described(tokens: list[Token], position: int) -> bool:
 
 
 def is_verb(tokens: list[Token], position: int) -> bool:
-    """Whether a token can be the clause's verb."""
+    """Return whether a token can be the clause's verb."""
     return _is_verb(tokens, position, predicate_at(tokens))
 
 
 def verb_positions(tokens: list[Token], start: int, end: int) -> Iterator[int]:
-    """Yield where between two positions tokens stand that can be the clause's verb."""
+    """Yield the positions from `start` up to `end` of tokens that can be the clause's verb."""
     predicate = predicate_at(tokens)
     return (place for place in range(start, end) if _is_verb(tokens, place, predicate))
 
 
 def has_verb(tokens: list[Token], start: int, end: int) -> bool:
-    """Whether a token between two positions can be the clause's verb."""
+    """Return whether a token from `start` up to `end` can be the clause's verb."""
     return next(verb_positions(tokens, start, end), None) is not None
 
 
@@ -136,7 +139,7 @@ def _is_verb(tokens: list[Token], position: int, predicate: int | None) -> bool:
     if predicate is not None and position <= predicate:
         return position == predicate
     if token.text in COPULAS or token.tag == "v":
-        # 的 before it makes a noun of it: 中国的发展, 儿童的数量和分布情况.
+        # After 的 it is a noun: 中国的发展, 儿童的数量和分布情况.
         listed = (
             position > 1
             and tokens[position - 1].text in AND
@@ -159,7 +162,7 @@ def _is_verb(tokens: list[Token], position: int, predicate: int | None) -> bool:
 
 
 def _is_led(tokens: list[Token], position: int) -> bool:
-    """Whether what stands before a word that may be a noun makes a verb of it: 不得|危害…."""
+    """Return whether the word before a possible noun shows that it is a verb: 不得|危害…."""
     before, after = tokens[position - 1], tokens[position + 1 :]
     if not after or not (after[0].nominal or after[0].tag[0] == "r") or after[0].text == "等":
         return False
@@ -169,7 +172,7 @@ def _is_led(tokens: list[Token], position: int) -> bool:
 
 
 def relative_end(tokens: list[Token], position: int) -> int | None:
-    """The place of the 的 that ends a relative clause starting here, if one does."""
+    """Return the position of the 的 that ends a relative clause starting here, or None."""
     start = position
     while start < len(tokens) and (
         tokens[start].tag in ("time", "d") or tokens[start].text in "在由所"
@@ -202,7 +205,7 @@ def relative_end(tokens: list[Token], position: int) -> int | None:
 
 
 def acts_first(tokens: list[Token], position: int) -> bool:
-    """Whether a verb stands before the predicate, in no phrase: 在州里|使用坦克进行演习."""
+    """Return whether a verb precedes the predicate, outside any phrase: 在州里|使用坦克进行演习."""
     predicate = predicate_at(tokens)
     if predicate is None or not position < predicate or tokens[position].tag != "v":
         return False
@@ -212,7 +215,10 @@ def acts_first(tokens: list[Token], position: int) -> bool:
 
 
 def is_of_name(tokens: list[Token], position: int) -> bool:
-    """Whether a verb before a copula or a quality is part of a name: 身份|认证|功能是…."""
+    """Return whether a verb is part of a compound noun before a copula or adjective.
+
+    Example: 认证 in 身份|认证|功能是….
+    """
     predicate = predicate_at(tokens)
     if predicate is None or position + 1 >= predicate or not tokens[position + 1].nominal:
         return False
@@ -222,7 +228,7 @@ def is_of_name(tokens: list[Token], position: int) -> bool:
 
 
 def is_owned(tokens: list[Token], position: int) -> bool:
-    """Whether a verb is part of a noun phrase, after 的 and before a noun: 软件的|下载|费用."""
+    """Return whether a verb modifies a noun, between 的 and that noun: 软件的|下载|费用."""
     after = tokens[position + 1 : position + 2]
     before = tokens[position - 1].text if position else ""
     return before == "的" and bool(after) and after[0].tag[0] in "nl"

@@ -1,4 +1,4 @@
-"""A sentence's clauses, and what its parentheses say: other names, life dates, abbreviations."""
+"""Split a sentence into clauses, and read the names and life dates in its parentheses."""
 
 import re
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
 from tasks.text.chinese_words import STOP_WORDS
 from tasks.text.values import parse_value
 
-# "Alan Turing" after a name is its other spelling, without a word that says so.
+# "Alan Turing" in parentheses after a name is its foreign spelling, even without a label.
 LATIN_NAME = re.compile("[A-Z][A-Za-z .'’&-]{1,60}")
 LABELS = ALIAS_RELATIONS | LANGUAGES
 
 
 BREAKS = frozenset("，,；;：:")
 EXAMPLES = frozenset(["如", "例如", "比如", "见", "参见", "即"])
-CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # of a character that is part of a word
+CUT = frozenset(["v", "zg", "g", "ng", "e", "o"])  # tags of a character that is part of a word
 DASHES = frozenset("-–—－~")
 WHOLE = frozenset(["name", "work", "latin", "quote"])
 OPENING, CLOSING = frozenset("（("), frozenset("）)")
@@ -26,14 +26,14 @@ OPENING, CLOSING = frozenset("（("), frozenset("）)")
 
 @dataclass(slots=True)
 class Aside:
-    """What a pair of parentheses holds, and the tokens of the clause before it."""
+    """The content of a pair of parentheses, and the tokens of the clause before it."""
 
     before: list[Token]
     tokens: list[Token]
 
 
 def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
-    """Cut a sentence's tokens at its commas; parentheses are taken out."""
+    """Split a sentence at its commas, semicolons and colons; return its parentheses separately."""
     clauses: list[list[Token]] = [[]]
     asides: list[Aside] = []
     aside: Aside | None = None
@@ -53,7 +53,7 @@ def split_clauses(tokens: list[Token]) -> tuple[list[list[Token]], list[Aside]]:
 
 
 def read_asides(passage: PassageReading, asides: list[Aside], sentence: SegmentedSentence) -> None:
-    """Read the parentheses of a sentence, each about the name before it."""
+    """Add the facts in the parentheses of a sentence, each about the name before it."""
     for aside in asides:
         named = _named(aside.before)
         if not named or not aside.tokens or aside.tokens[0].text in EXAMPLES:
@@ -69,7 +69,7 @@ def read_asides(passage: PassageReading, asides: list[Aside], sentence: Segmente
 
 
 def _named(before: list[Token]) -> list[Token]:
-    """The name that parentheses follow: one token, or a common noun with what specifies it."""
+    """Return the name before parentheses: one token, or a noun with its modifiers; else empty."""
     if not before or not before[-1].nominal:
         return []
     if is_name(before[-1:]) and (before[-1].tag in WHOLE or kind_of(before[-1:]) == "person"):
@@ -88,7 +88,7 @@ def _named(before: list[Token]) -> list[Token]:
 
 
 def _points(token: Token) -> bool:
-    """Whether a word before a name only says which is meant: 以下, 该, 所有."""
+    """Return whether a word before a name is only a determiner: 以下, 该, 所有."""
     return token.tag in ("f", "r") or token.text in STOP_WORDS
 
 
@@ -109,7 +109,7 @@ def _read_part(
 
 
 def _label(part: list[Token]) -> str:
-    """Return the words before another name, if whole tokens are one: 字, but not that of 字幕."""
+    """Return the label of an alias, if it consists of whole tokens: 字, but not that of 字幕."""
     starts = (text_of(part[:end]).lstrip("：:") for end in range(len(part), 0, -1))
     return next((start for start in starts if start in LABELS), "")
 
@@ -117,9 +117,9 @@ def _label(part: list[Token]) -> str:
 def _read_life(
     passage: PassageReading, name: TypedName, token: Token, span: tuple[int, int]
 ) -> None:
-    """（1881年9月25日—1936年10月19日） after a person's name."""
+    """Add the life dates after a person's name: （1881年9月25日—1936年10月19日）."""
     dates = re.split("[-–—－~～至到]+", token.text)
-    whole = all(parse_value(date, "zh").is_point for date in dates)  # 2014年至今 is an office's
+    whole = all(parse_value(date, "zh").is_point for date in dates)  # 2014年至今 is a term
     if len(dates) == 2 and whole and name.kind in ("person", "unknown"):
         passage.triple("life", name, "出生日期", dates[0], span)
         passage.triple("life", name, "逝世日期", dates[1], span)

@@ -1,8 +1,8 @@
-"""The parts of a Chinese clause: when, who, with what prepositions, does what, to what.
+"""Parse a Chinese clause into its time, subject, prepositional phrases, verb and object.
 
-Chinese writes them in a fairly fixed order (time, subject, prepositional phrases, verb, object), so
-one pass from left to right finds them; a verb inside a relative clause (…的) is told from the
-clause's own verb by the 的 and the verb that follow it.
+Chinese has these parts in a fairly fixed order, so one pass from left to right finds them. A verb
+inside a relative clause (…的) is distinguished from the clause's own verb by the 的 and the verb
+that follow it.
 """
 
 from dataclasses import dataclass, field
@@ -62,28 +62,28 @@ class Clause:
     verb: str = ""
     rest: list[Token] = field(default_factory=list)
     negated: bool = False
-    temporal: bool = False  # it says when the next clause happens: …去世以后
-    unread: bool = False  # words were left out that say something, or may belong elsewhere
-    lost: bool = False  # words were left out, or taken for others
-    verbs: list[Token] = field(default_factory=list)  # all of 拆除、迁移或者损毁
+    temporal: bool = False  # it gives the time of the next clause: …去世以后
+    unread: bool = False  # meaningful tokens were skipped, or may belong to another part
+    lost: bool = False  # tokens were skipped, or assigned to a wrong part
+    verbs: list[Token] = field(default_factory=list)  # coordinated verbs: 拆除、迁移或者损毁
 
     @property
     def start(self) -> int:
-        """Where its first token starts."""
+        """The offset at which its first token starts."""
         return self.tokens[0].start
 
     @property
     def end(self) -> int:
-        """Where its last token ends."""
+        """The offset at which its last token ends."""
         return self.tokens[-1].end
 
     def preposition(self, *words: str) -> Preposition | None:
-        """The first prepositional phrase with one of these words."""
+        """Return the first prepositional phrase with one of these prepositions, if any."""
         return next((p for p in self.prepositions if p.word in words), None)
 
 
 def parse_clause(tokens: list[Token]) -> Clause:
-    """Find the parts of one clause."""
+    """Parse the tokens of one clause into its parts."""
     clause = Clause(tokens)
     position = 0
     while position < len(tokens):
@@ -115,7 +115,7 @@ def parse_clause(tokens: list[Token]) -> Clause:
             position += 1
         elif is_verb(tokens, position):
             _take_verb(clause, position)
-            # 成立时称为…: the first verb only says when.
+            # 成立时称为…: the first verb only gives a time.
             if not (clause.rest and clause.rest[0].text in WHILE):
                 break
             position = len(tokens) - len(clause.rest) + 1
@@ -138,8 +138,8 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
     word = tokens[position].text
     if word not in PREPOSITIONS or position + 1 >= len(tokens):
         return False
-    # 为 without a verb after it is "is", or with one that only belongs to a noun: 为收集资料的部门;
-    # 基于 and its like are verbs then, too.
+    # 为 is a copula if no verb follows it, or only one that modifies a noun: 为收集资料的部门.
+    # Words such as 基于 are verbs in that case, too.
     if word != "为" and tokens[position].tag != "v":
         return True
     marks = [i for i in range(position + 1, len(tokens) - 1) if tokens[i].text == "的"]
@@ -148,7 +148,7 @@ def _is_preposition(tokens: list[Token], position: int) -> bool:
 
 
 def _lift_alias(clause: Clause) -> None:
-    """巴金原名李尧棠 has no verb: 原名 does its work."""
+    """Make the alias relation the verb of a clause without one: 巴金|原名|李尧棠."""
     for position, token in enumerate(clause.subject[:-1]):
         courtesy = clause.subject[position - 1].tag == "name" and token.text in ("字", "号")
         if (
@@ -164,7 +164,7 @@ def _lift_alias(clause: Clause) -> None:
 
 
 def _is_manner(tokens: list[Token], position: int) -> bool:
-    """Whether a word says how the verb after it is done: 坚定不移 | 扩大开放, 极大|地."""
+    """Return whether a word is an adverbial of manner: 坚定不移 | 扩大开放, 极大|地."""
     after = tokens[position + 1 : position + 2]
     if after and after[0].tag == "uv":
         return True
@@ -176,21 +176,21 @@ def _is_manner(tokens: list[Token], position: int) -> bool:
 
 
 def _says_when(tokens: list[Token], position: int) -> bool:
-    """Whether a word of time stands before what is done then: 该协议|最初|由甲公司|开发."""
+    """Return whether a word is an adverbial of time: 最初 in 该协议|最初|由甲公司|开发."""
     token, after = tokens[position], tokens[position + 1 : position + 2]
     ruled = token.text.endswith(("朝", "代", "世", "唐", "宋", "晋", "汉", "魏"))  # 宋朝 acts, too
     return token.tag == "t" and bool(after) and after[0].tag[0] in "pdv" and not ruled
 
 
 def _has_object(tokens: list[Token], position: int) -> bool:
-    """Whether a verb has done something to what follows: 新|发放|贷款, 准确|把握|大势."""
+    """Return whether an object or aspect particle follows a verb: 新|发放|贷款, 准确|把握|大势."""
     after = tokens[position + 1 : position + 2]
     whole = bool(after) and len(tokens[position].text) > 1
     return whole and (after[0].text in ASPECT or after[0].nominal or after[0].tag[0] == "r")
 
 
 def _take_described(clause: Clause, position: int, relative: int) -> int:
-    """Take a noun with the clause that describes it: 大学制造的样车; returns where it ends."""
+    """Take a noun phrase with its relative clause (大学制造的样车) as subject; return its end."""
     tokens = clause.tokens
     if clause.subject:
         start = position
@@ -246,9 +246,9 @@ def _take_preposition(clause: Clause, position: int) -> int:
         clause.times.extend(times)
     elif phrase or word in ("被", "获", "受"):
         clause.prepositions.append(Preposition(word, phrase))
-        # 华强北路从红荔路至深南大道的地下空间: the subject goes on after the phrase.
+        # 华强北路从红荔路至深南大道的地下空间: the subject continues after the phrase.
         goes_on = any(token.text == "的" for token in phrase[1:])
-        # 主席在开幕式上发表的讲话: so does what looks like its end.
+        # 主席在开幕式上发表的讲话: the phrase belongs to a relative clause.
         acts = [i for i, token in enumerate(phrase) if token.tag == "v"]
         relative = bool(acts) and any(token.text == "的" for token in phrase[acts[0] :])
         clause.unread |= relative and bool(clause.subject)
@@ -259,7 +259,7 @@ def _take_preposition(clause: Clause, position: int) -> int:
 
 
 def _is_named(tokens: list[Token], start: int, position: int) -> bool:
-    """Whether a verb in a phrase is the name of something: 对投诉|进行, 按照…要求|编制."""
+    """Return whether a verb is part of a prepositional phrase: 对投诉|进行, 按照…要求|编制."""
     word, after = tokens[start - 1].text, tokens[position + 1 :]
     if position == start and after and after[0].text in ("人员", "单位", "部门"):
         return True  # 向吸毒人员贩卖
@@ -272,7 +272,7 @@ def _is_named(tokens: list[Token], start: int, position: int) -> bool:
 
 
 def _take_means(clause: Clause, position: int) -> int:
-    """Take a verb with its object that the predicate follows: 使用坦克|进行演习."""
+    """Take a verb phrase before the predicate as a prepositional phrase: 使用坦克|进行演习."""
     tokens, end = clause.tokens, position + 1
     while end < (predicate_at(tokens) or 0):
         if tokens[end].tag == "d" or tokens[end].text in PREPOSITIONS:
@@ -284,7 +284,10 @@ def _take_means(clause: Clause, position: int) -> int:
 
 
 def _temporal_end(tokens: list[Token], start: int) -> int:
-    """Where a stretch that only says when ends: 1934年, or 八国联军攻打北京时."""
+    """Return the end of a time expression at `start`: 1934年, or 八国联军攻打北京时.
+
+    Without a time expression, this is `start`.
+    """
     if tokens[start].tag == "time":
         end = start + 1
         while end < len(tokens) and (tokens[end].text in AFTER_TIME or tokens[end].tag == "time"):
@@ -300,12 +303,12 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
 
 
 def _counts_time(token: Token) -> bool:
-    """Whether a word may follow 之日起: 十日内."""
+    """Return whether a token can follow 之日起 in a time expression: 十日内."""
     return token.tag in ("time", "number", "m", "q") or token.text in ("工作日内", "内", "前")
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:
-    """Whether a verb stands before a 的 in the same phrase, with another verb after it."""
+    """Return whether a verb is part of a modifier with 的 that another verb follows."""
     for end in range(position + 1, min(len(tokens) - 1, position + 8)):
         if tokens[end].text == "的":
             return has_verb(tokens, end + 1, len(tokens))
@@ -330,8 +333,8 @@ def _take_nominal(clause: Clause, position: int) -> int:
             break
         if token.tag == "d" or _is_manner(tokens, end) or (end in verbs and not (joins or owned)):
             break
-        # A number after nouns is what the clause says of them (面积 | 16410平方公里), but counts
-        # what is theirs before another noun (北京市 | 六个 | 地区).
+        # A number after nouns is the predicate (面积 | 16410平方公里), but before another noun it
+        # counts that noun (北京市 | 六个 | 地区).
         after = tokens[end + 1 : end + 2]
         counts = bool(after) and after[0].tag[0] in "nsj" and not clause.subject
         if (
@@ -353,7 +356,7 @@ def _take_nominal(clause: Clause, position: int) -> int:
 
 
 def _can_follow(tokens: list[Token], position: int) -> bool:
-    """Whether a 和, 与 or 的 joins what is before it to more of the same phrase."""
+    """Return whether a noun phrase continues after 和, 与 or 的."""
     after = tokens[position + 1]
     if tokens[position].text in ("与", "和") and any(
         token.text in ("一起", "共同", "结婚", "合作", "相识", "合并", "相似", "相同")
@@ -410,7 +413,7 @@ def _take_verb(clause: Clause, position: int) -> None:
 
 
 def _goes_on(tokens: list[Token], position: int, verb: str) -> bool:
-    """Whether a second verb makes one with the first: 主持|修建了京张铁路."""
+    """Return whether a second verb forms a compound with the first: 主持|修建了京张铁路."""
     token = tokens[position]
     return (
         token.tag == "v"

@@ -1,4 +1,4 @@
-"""How likely a Chinese triple is useful: what its pattern, its ends and its sentence look like.
+"""The features of a Chinese triple that determine its confidence: pattern, ends and sentence.
 
 The weights in `confidence.json` are those of a logistic regression, which
 `benchmarks/judged_facts.py` fits to judged triples.

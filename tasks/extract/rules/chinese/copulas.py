@@ -1,4 +1,4 @@
-"""Clauses that say what something is or how large it is."""
+"""Copular clauses and measures: what something is, or how large it is."""
 
 from tasks.extract.rules.chinese.lexicon import MEASURES, ROLES
 from tasks.extract.rules.chinese.naming import TypedName, clean, is_name, is_native
@@ -13,7 +13,7 @@ BEFORE_NUMBERS = frozenset(["为", "是", "达", "达到", "约", "有", "超过
 
 
 def state_measure(statement: Statement) -> bool:
-    """面积约16410平方公里, 高632米, 常住人口为2189万; whether the clause is of this form."""
+    """Add the measure in a clause; return whether there is one: 高632米, 常住人口为2189万."""
     clause = statement.clause
     number = next((token for token in clause.tokens if token.tag == "number"), None)
     if number is None:
@@ -42,7 +42,7 @@ def state_measure(statement: Statement) -> bool:
 
 
 def state_copula(statement: Statement) -> None:
-    """X是Y, X是A的首都, X成为Y."""
+    """Add the triples of a copular clause: X是Y, X是A的首都, X成为Y."""
     clause = statement.clause
     if clause.preposition("以", "把", "将") or clause.verb == "作为":
         return
@@ -63,7 +63,7 @@ def state_copula(statement: Statement) -> None:
 
 
 def _defines(statement: Statement) -> bool:
-    """Whether what follows 是 says plainly what kind of thing the subject is."""
+    """Return whether the complement of 是 plainly gives the kind of thing that the subject is."""
     rest = statement.clause.rest
     if (
         statement.passage.standing != PLAIN
@@ -75,7 +75,7 @@ def _defines(statement: Statement) -> bool:
 
 
 def state_definition(statement: Statement) -> None:
-    """The first sentence that says what something is describes it."""
+    """Add a sentence that begins with its head's name as the description, if there is none yet."""
     passage, head = statement.passage, statement.heads[0]
     sentence = passage.sentence
     if sentence is None or sentence.end - sentence.start > LONGEST_DEFINITION:
@@ -89,7 +89,7 @@ def state_definition(statement: Statement) -> None:
 
 
 def state_role(statement: Statement, head: TypedName, part: list[Token]) -> None:
-    """北京是中国的首都 also says (中国, 首都, 北京)."""
+    """Add the triple of a role: 北京是中国的首都 also gives (中国, 首都, 北京)."""
     places = [i for i, token in enumerate(part) if token.text == "的"]
     if len(places) != 1:
         return

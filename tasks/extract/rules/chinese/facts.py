@@ -1,4 +1,4 @@
-"""Triples, aliases and descriptions from the clauses of a Chinese sentence."""
+"""Extract triples, statements, aliases and descriptions from a Chinese sentence's clauses."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -63,13 +63,13 @@ from tasks.extract.rules.chinese.whole import (
 )
 from tasks.extract.rules.modality import PLAIN, Standing
 
-NOBODY = TypedName("", "unknown")  # makes no facts
-# What begins after it has a subject of its own: a colon, the number of an item.
+NOBODY = TypedName("", "unknown")  # an unknown subject; makes no facts
+# A colon or the number of a list item: the next clause does not inherit a subject.
 ITEM = re.compile(r"(?:[：:]\s*|[（(][一二三四五六七八九十\d]+[）)]\s*)$")
 REASONS = frozenset(["由于", "因", "因为", "因应"])
-SAYING_SO = SAYING | BELIEVING | CLAUSAL | {"觉得", "希望", "看到"}  # what follows is theirs
-SPEECH = re.compile("[说道曰问答喊][:：]")  # a passage that quotes without quotation marks
-LONGEST_MOMENT = 4  # clauses for which 永平三年， holds
+SAYING_SO = SAYING | BELIEVING | CLAUSAL | {"觉得", "希望", "看到"}  # before opinions
+SPEECH = re.compile("[说道曰问答喊][:：]")  # direct speech without quotation marks
+LONGEST_MOMENT = 4  # number of clauses to which a time such as 永平三年， applies
 DEFINING = frozenset(["是指", "指的是"])
 LONGEST_LAW = 7  # tokens of 本条例第三条所称
 AFTER_LABEL = "为是作：:"  # between a relation and the name it gives: 又称为
@@ -77,30 +77,30 @@ AFTER_LABEL = "为是作：:"  # between a relation and the name it gives: 又�
 
 @dataclass(slots=True)
 class Thread:
-    """What one sentence carries from clause to clause."""
+    """The state that a sentence carries from clause to clause."""
 
     sentence: SegmentedSentence
     subjects: list[TypedName]
     times: list[Token] = field(default_factory=list)
-    met: bool = False  # a person: the first one is who the next sentence calls 他
+    met: bool = False  # a person was named; the first is the antecedent of 他 in later sentences
     around: Standing = PLAIN
-    stated: str = ""  # the words of the subject, for statements without one
-    topic: str = ""  # a clause that only names something: 古树名木，由林业部门养护
-    agent: str = ""  # who does what the clauses say: 由市场监督管理部门责令改正
+    stated: str = ""  # the text of the subject, for statements of clauses without one
+    topic: str = ""  # the text of a clause that is only a noun phrase: 古树名木，由林业部门养护
+    agent: str = ""  # the agent of the clauses: 由市场监督管理部门责令改正
     nobody: bool = True  # no clause so far has a subject
-    condition: str = ""  # on which the clauses hold
+    condition: str = ""  # under which the clauses hold
     bound: str = ""  # the subject of the condition
-    moment: str = ""  # when what the clauses say happened: 即位以后
-    since: int = 0  # the number of the clause that says so
-    lasting: bool = False  # another clause stands between that clause and this one
-    opens: bool = False  # the clause says when the next one, which has no subject, has to be done
-    defines: bool = False  # the last clause says what something is
-    required: bool = False  # the last clause says what has to be done, and so do those that go on
-    opening: TypedName = NOBODY  # what the sentence begins with: a parameter, whose default follows
+    moment: str = ""  # the time of the clauses: 即位以后
+    since: int = 0  # the number of the clause that gives this time
+    lasting: bool = False  # there is another clause between that clause and this one
+    opens: bool = False  # the next clause begins with a modal, so this one may only give its time
+    defines: bool = False  # the last clause is a definition
+    required: bool = False  # the last clause is an obligation, and so are those that continue it
+    opening: TypedName = NOBODY  # the name that begins the sentence: a parameter, with a default
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
-    """Add the facts of one sentence, clause by clause, the subject carried along."""
+    """Add the facts of one sentence, clause by clause, carrying the subject along."""
     clauses, asides = split_clauses(sentence.tokens)
     passage.clause, passage.standing = None, PLAIN
     read_asides(passage, asides, sentence)
@@ -122,7 +122,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
     for number, tokens in enumerate(clauses):
         passage.standing = thread.around
         if ITEM.search(passage.text[max(tokens[0].start - 9, 0) : tokens[0].start]):
-            thread.subjects, thread.stated = [NOBODY], ""  # before a colon stands a label
+            thread.subjects, thread.stated = [NOBODY], ""  # what precedes a colon is a label
         if passage.text[max(tokens[0].start - 2, 0) : tokens[0].start].strip()[-1:] in ("；", ";"):
             thread.moment = ""
         moment = "" if is_condition(tokens) else moment_of(tokens)
@@ -157,7 +157,7 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
 
 
 def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token]) -> None:
-    """A clause that begins with what it gives: 原名周樟寿, 字舍予, 简称“京”."""
+    """Read a clause that begins with an alias relation: 原名周樟寿, 字舍予, 简称“京”."""
     relation, head = tokens[0].text, thread.subjects[0]
     if len(relation) == 1 and sum(len(token.text) for token in tokens[1:]) > 5:
         return
@@ -171,14 +171,14 @@ def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token
 
 
 def _subject(tokens: list[Token]) -> str:
-    """The subject of a condition: 经营者 of 经营者违反本条例规定的."""
+    """Return the subject of a condition: 经营者 of 经营者违反本条例规定的; empty if uncertain."""
     clause = parse_clause(take_standing(tokens).tokens or tokens)
     whole = clause.verb and clause.subject and not clause.second and is_nominal(clause.subject)
     return text_of(clause.subject) if whole else ""
 
 
 def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
-    """State what 本法所称X，是指Y says, whose Y goes on to the end; whether it says so."""
+    """Add the definition 本法所称X，是指Y, with all the rest as Y; return whether there is one."""
     opening = [text_of(tokens[:i]).endswith("所称") for i in range(min(len(tokens), LONGEST_LAW))]
     first = opening.index(True) if True in opening else 0
     verbs = DEFINING | (COPULAS | {"指", "包括"} if first else set())
@@ -204,7 +204,7 @@ def _read_definition(passage: PassageReading, tokens: list[Token]) -> bool:
 def _reported(
     passage: PassageReading, thread: Thread, tokens: list[Token], source: list[Token]
 ) -> Standing:
-    """How the rest of a sentence is meant after somebody's 表示; its subject is not theirs."""
+    """Return the standing of the clauses after a verb of saying; they inherit no subject."""
     believes = any(token.text in BELIEVING for token in tokens)
     source = without_time(source)
     name = pick_name(passage, source).text if source else ""
@@ -218,7 +218,7 @@ def _reported(
 def _read_tokens(
     passage: PassageReading, thread: Thread, tokens: list[Token], *, first: bool
 ) -> None:
-    """One clause: find its parts and its subject, add its facts, hand its subject on."""
+    """Parse one clause, resolve its subject, add its facts and carry its subject on."""
     meant = take_standing(tokens, thread.around)
     passage.standing = meant.standing
     if not meant.tokens:
@@ -259,7 +259,7 @@ def _read_tokens(
 
 
 def _carry_times(thread: Thread, clause: Clause) -> None:
-    """Give a clause the times before it, and keep those of a clause that is nothing else."""
+    """Give a clause the times of clauses that only give a time, or keep its own if it is one."""
     given = "".join(time.text for time in thread.times)
     if all(time.value is None or time.text in given for time in clause.times):
         clause.times = [*thread.times, *clause.times]  # 下午2时 is of the day given before
@@ -267,7 +267,7 @@ def _carry_times(thread: Thread, clause: Clause) -> None:
 
 
 def _is_vague(clause: Clause, tokens: list[Token]) -> bool:
-    """Whether a clause is one of several, hedged, or a reason, so that nothing is read of it."""
+    """Return whether a clause is a conjunct, hedged, or a reason, so that no facts are read."""
     together = tokens[0].text == "与" and clause.verb and clause.preposition("与")
     joins = (tokens[0].text in AND and not together) or tokens[0].text in ("或", "或者")
     shown = clause.verb in CLAUSAL or clause.verb == "是" or text_of(clause.rest[-1:]) == "的"
@@ -282,7 +282,7 @@ def _is_vague(clause: Clause, tokens: list[Token]) -> bool:
 def _own_subject(
     passage: PassageReading, thread: Thread, clause: Clause, tokens: list[Token], *, first: bool
 ) -> tuple[list[TypedName], str] | None:
-    """Return whom a clause is about, and the attribute of theirs; notes the name it gives."""
+    """Return the resolved subject and attribute of a clause; note a name that begins a sentence."""
     carried = _carried(passage, clause, thread.subjects)
     if first and tokens[0].tag == "latin":
         thread.opening = passage.name_phrase(tokens[:1])
@@ -300,7 +300,7 @@ def _state(
     meant: Meant,
     own: tuple[list[TypedName], str] | None,
 ) -> None:
-    """Add the statement of a clause with a verb, and note what the next ones go on with."""
+    """Add the statement of a clause with a verb, and note what the next clauses inherit."""
     agent = None if clause.subject else clause.preposition("由")
     names_another = clause.verb in COPULAS and clause.verb != "是" and not thread.defines
     own_topic = names_another or (clause.preposition("被") and meant.tokens[0].text not in NEXT)
@@ -318,7 +318,7 @@ def _state(
         if defines or moment_of(meant.tokens):
             clean = clean and is_name(clause.subject)
         if clause.verb in PIVOTS and len(clause.rest) > 1:
-            clean = False  # 要求美国释放…，停止…: who stops is the one who is asked
+            clean = False  # 要求美国释放…，停止…: the subject of 停止 is 美国
         thread.stated, thread.topic = text_of(clause.subject) if clean else "", ""
     elif agent and added:
         thread.stated = thread.agent = text_of(agent.phrase)
@@ -336,7 +336,7 @@ def _read_facts(
     *,
     first: bool,
 ) -> None:
-    """Add the triples of a clause whose subject is known, and hand the subject on."""
+    """Add the triples of a clause whose subject is resolved, and carry the subject on."""
     named, attribute = own
     leans = not clause.subject or (not first and clause.subject[0].text in PRONOUNS)
     limited = standing.polarity == "negative" and clause.prepositions  # 不得与个人订立合同
@@ -351,7 +351,7 @@ def _read_facts(
     if not understood:
         thread.subjects = [NOBODY]
         return
-    # A thing at hand (大坝工程) is not what the next clause is about.
+    # A common noun (大坝工程) is not the subject of the next clause.
     at_hand = (
         named[0].kind in ("unknown", "thing") and clause.subject and not is_name(clause.subject)
     )
@@ -361,7 +361,7 @@ def _read_facts(
 
 
 def _leads(thread: Thread, clause: Clause, meant: list[Token]) -> bool:
-    """Whether a clause only leads to the next: 税务部门应当按照规定，…; notes its subject."""
+    """Return whether a clause only leads to the next: 税务部门应当按照规定，…; note its subject."""
     if clause.second or not clause.subject or not is_nominal(clause.subject) or clause.lost:
         return False
     unread = MODALITY_OF_WORD.get(clause.verb) == "required" and not has_verb(
@@ -382,7 +382,7 @@ def _leads(thread: Thread, clause: Clause, meant: list[Token]) -> bool:
 def _hand_on(
     passage: PassageReading, thread: Thread, clause: Clause, named: list[TypedName]
 ) -> None:
-    """Make a clause's subject that of the clauses and sentences after it."""
+    """Carry a clause's subject on to the clauses and sentences after it."""
     thread.subjects = named
     if clause.subject and (is_name(clause.subject) or clause.subject[0].text in PRONOUNS):
         passage.subjects.setdefault(thread.sentence.start, named[0])
@@ -393,17 +393,17 @@ def _hand_on(
 
 
 def speaks(passage: PassageReading, clause: Clause, name: TypedName, met: bool) -> bool:
-    """Whether later pronouns may mean this subject."""
+    """Return whether a subject can be the antecedent of later pronouns."""
     if name.kind == "person" and name != passage.title:
         return not met
     return name == passage.title or not clause.subject or is_name(clause.subject)
 
 
 def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName]) -> list[TypedName]:
-    """The subject of a clause that has none; 即 speaks of what was just introduced.
+    """Return the subject that a clause inherits: none before 即, whose subject was just introduced.
 
-    A title alone is none: of 47 judged facts about a title that their sentence does not name, 41
-    were wrong.
+    A title that the sentence does not name is not inherited: of 47 judged facts about such a title,
+    41 were wrong.
     """
     if passage.document and passage.title in subjects:
         return [NOBODY]
@@ -422,7 +422,7 @@ def _names_title(passage: PassageReading) -> bool:
 
 
 def read_clause(statement: Statement) -> None:
-    """Add the facts of one clause whose subject is known."""
+    """Add the facts of one clause whose subject is resolved."""
     passage, clause = statement.passage, statement.clause
     if state_measure(statement) or (clause.rest and clause.rest[0].text == "的"):
         return
@@ -445,7 +445,7 @@ def read_clause(statement: Statement) -> None:
 def state_nominal(
     passage: PassageReading, clause: Clause, topic: TypedName, span: tuple[int, int]
 ) -> None:
-    """A clause that is only a noun phrase says what its subject is: 鲁迅，…，浙江绍兴人."""
+    """Add the facts of a clause that is only a noun phrase: 鲁迅，…，浙江绍兴人."""
     for part in split_coordination(clause.subject):
         text = text_of(part).removesuffix("之一")
         if is_native(part):
@@ -455,7 +455,7 @@ def state_nominal(
 
 
 def state_alias(statement: Statement) -> None:
-    """简称北大, 正式名称是…"""
+    """Add the aliases that a clause gives: 简称北大, 正式名称是…."""
     clause, head = statement.clause, statement.heads[0]
     relation = statement.attribute or clause.verb
     if clause.verb in ALIAS_RELATIONS:

@@ -1,4 +1,4 @@
-"""What a Chinese mention shows of its name's kind: its characters and the words around it."""
+"""The features of a Chinese mention that show its entity's kind: its characters and context."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def mention_features(tokens: Sequence[Token], first: int, last: int) -> dict[str
 
 
 def name_features(own: Sequence[Token]) -> dict[str, float]:
-    """Return what the tokens of a name show, wherever it stands."""
+    """Return the features of a name's tokens, independent of its context."""
     name = clean(text_of(own)) or text_of(own)
     han = bool(HAN_OR_ZERO.search(name))
     script = "no Han" if not han else "mixed" if name.isascii() or name[0].isascii() else "Han"
@@ -70,7 +70,7 @@ def name_features(own: Sequence[Token]) -> dict[str, float]:
 
 
 def _predicate(tokens: Sequence[Token], first: int, last: int) -> list[str]:
-    """The likeliest predicate of the mention's clause, and on which side of it the mention is."""
+    """Return the feature of the clause's likeliest predicate and the mention's side of it."""
     start = max((i + 1 for i in range(first) if tokens[i].text in ENDS), default=0)
     end = next((i for i in range(last, len(tokens)) if tokens[i].text in ENDS), len(tokens))
     places = [i for i in (*range(start, first), *range(last, end)) if tokens[i].leads]
@@ -90,6 +90,6 @@ def _tag(tokens: Sequence[Token], place: int) -> str:
 
 
 def _word(token: Token) -> str:
-    """A word; names, times and numbers are alike."""
+    """Return the text of a word, or its tag for names, times and numbers."""
     marked = token.tag in ("time", "number", "work", "name", "latin", "quote")
     return f"<{token.tag}>" if marked else token.text

@@ -1,4 +1,4 @@
-"""The words that the Chinese rules know by name, read from lexicon.toml."""
+"""The word lists of the Chinese rules, read from lexicon.toml."""
 
 import json
 import tomllib
@@ -15,7 +15,7 @@ def _listed(name: str) -> tuple[str, ...]:
 
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
-# Learned by benchmarks/chinese_tags.py; what lexicon.toml says goes before it.
+# Learned by benchmarks/chinese_tags.py; the tags in lexicon.toml override them.
 _LEARNED: dict[str, str] = json.loads(Path(__file__).with_name("tags.json").read_text("utf-8"))
 TAGS = {
     word: tag

@@ -1,4 +1,4 @@
-"""What things are called and what kind of thing they are."""
+"""Recognise Chinese names and the kinds of entities that they name."""
 
 import re
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ TRANSLITERATED = re.compile(f"[{TRANSLITERATION}·•・‧-]+")
 
 @dataclass(frozen=True, slots=True)
 class TypedName:
-    """A name as facts use it, with its kind."""
+    """A name as facts use it, with the kind of its entity."""
 
     text: str
     kind: str
 
 
 def clean(text: str) -> str:
-    """A name without the brackets and quotes it stands in."""
+    """Return a name without the brackets and quotation marks around it."""
     text = text.strip(BRACKETS + "、，。；：")
     for opening, closing in ("“”", "「」", "『』", "《》"):
         if text.count(opening) != text.count(closing):
@@ -40,7 +40,7 @@ def clean(text: str) -> str:
 
 
 def short_forms(title: str, text: str) -> list[str]:
-    """Shorter names of the title that a text uses: 图灵 for 艾伦·图灵, 北京 for 北京市."""
+    """Return the short forms of a title in a text: 图灵 for 艾伦·图灵, 北京 for 北京市."""
     forms: list[str] = []
     parts = re.split("[·•・‧]", title)
     if len(parts) > 1 and len(parts[-1]) > 1:
@@ -51,18 +51,18 @@ def short_forms(title: str, text: str) -> list[str]:
 
 
 def plain_title(title: str) -> str:
-    """A title without its disambiguator in parentheses."""
+    """Return a title without its disambiguator in parentheses."""
     return clean(DISAMBIGUATOR.sub("", title)) or title
 
 
 def names_document(title: str) -> bool:
-    """Whether a title is that of a law, a notice or an article, rather than of what it is about."""
+    """Return whether a title names a law, a notice or an article rather than its subject."""
     headline = bool(HEADLINE.search(title)) or title.startswith("关于")
     return len(title) > 3 and (headline or title.endswith(DOCUMENT_ENDINGS))
 
 
 def kind_of(tokens: list[Token]) -> str:
-    """The kind of thing that a phrase names, by its tags and its ending."""
+    """Return the kind of entity that a phrase names, by its tags and its ending."""
     last = tokens[-1]
     if last.tag == "work":
         return "work"
@@ -77,10 +77,10 @@ def kind_of(tokens: list[Token]) -> str:
 
 
 def looks_like_person(text: str) -> bool:
-    """Whether a word tagged as a person's name can be one: a surname first, or foreign letters.
+    """Return whether a word can be a person's name: after a surname, or transliterated.
 
-    Of words that the dictionary lacks, one that begins with an everyday word (关火, 高亮) is none,
-    nor is one that holds a word (胡椒粉, 左向右).
+    A word that the dictionary lacks cannot if it begins with an everyday word (关火, 高亮) or
+    contains one (胡椒粉, 左向右).
     """
     if len(text) in (2, 3) and text[0] in SURNAMES:
         known = tag_of(text).startswith("nr")
@@ -98,7 +98,7 @@ def _is_everyday(word: str, tags: str) -> bool:
 
 
 def kind_by_ending(text: str) -> str:
-    """The kind that the last characters of a name or description show, else unknown."""
+    """Return the kind that the ending of a name or description shows, else `unknown`."""
     text = text.removesuffix("之一")
     for length in range(min(len(text) - 1, LONGEST_ENDING), 0, -1):
         if (kind := KIND_BY_ENDING.get(text[-length:])) is not None:
@@ -107,7 +107,7 @@ def kind_by_ending(text: str) -> str:
 
 
 def described_kind(description: str) -> str:
-    """The kind of what is described so: 英国数学家 is a person, 中国最长的河流 a place."""
+    """Return the kind of entity with a description: 英国数学家 a person, 中国最长的河流 a place."""
     description = description.removesuffix("之一")
     if description.endswith(PERSON_ENDINGS):
         return "person"
@@ -115,7 +115,7 @@ def described_kind(description: str) -> str:
 
 
 def is_name(tokens: list[Token]) -> bool:
-    """Whether a phrase names one thing rather than describing it."""
+    """Return whether a phrase names one entity rather than describing it."""
     if any(token.text in ("的", "之一") or token.tag == "v" for token in tokens):
         return False
     last = tokens[-1]
@@ -127,7 +127,7 @@ def is_name(tokens: list[Token]) -> bool:
 
 
 def is_native(tokens: list[Token]) -> bool:
-    """Whether a phrase says where somebody is from: 浙江绍兴人, but not 中国诗人."""
+    """Return whether a phrase gives somebody's place of origin: 浙江绍兴人, but not 中国诗人."""
     *places, last = tokens
     if last.text[-1] != "人" or not all(token.tag == "ns" for token in places):
         return False

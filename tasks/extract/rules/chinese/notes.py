@@ -1,4 +1,4 @@
-"""Entity-aspect notes: stretches of a passage on one side of its subject, with their question."""
+"""Entity-aspect notes: spans of a passage on one aspect of its subject, with their question."""
 
 import re
 
@@ -14,7 +14,7 @@ from tasks.extract.rules.chinese.whole import is_person, is_plain
 from tasks.text.chinese_words import STOP_WORDS
 
 LONGEST_NOTE = 3  # sentences
-# Notes may hold this share of a passage's characters, so that they stay a choice.
+# Notes may cover this share of a passage's characters, so that they remain a selection.
 SHARE = 0.58
 GENERAL = "概况"
 LONGEST_SIDE = 20  # characters
@@ -27,7 +27,7 @@ QUESTION = re.compile("[？?]$|^(?:什么是|为什么|如何|怎样|怎么)")
 
 
 def write_notes(passage: PassageReading, sentences: list[SegmentedSentence], headings: str) -> None:
-    """Note what the triples and descriptions leave unsaid, the least said first."""
+    """Add notes on content that no triple or description states, the densest sentences first."""
     stated_facts = _stated_facts(passage)
     room = SHARE * sum(sentence.end - sentence.start for sentence in sentences)
     chosen: list[int] = []
@@ -58,7 +58,7 @@ def _stated_facts(passage: PassageReading) -> str:
 def _sentences_with_news(
     passage: PassageReading, sentences: list[SegmentedSentence], stated_facts: str, headings: str
 ) -> list[tuple[float, int]]:
-    """Each sentence with (minus) the words it would add for its length."""
+    """Return minus the new words per character, and the number, of each suitable sentence."""
     ranks = []
     for number, sentence in enumerate(sentences):
         words = {token.text for token in sentence.tokens if token.tag != "x"} - STOP_WORDS
@@ -71,7 +71,7 @@ def _sentences_with_news(
 
 
 def _stands_alone(passage: PassageReading, sentence: SegmentedSentence) -> bool:
-    """Whether a sentence is whole, of plain words, and understood without the one before."""
+    """Return whether a sentence is complete, plain, and understandable without its context."""
     text = passage.text[sentence.start : sentence.end]
     return (
         is_plain(sentence.tokens)
@@ -85,9 +85,9 @@ def _stands_alone(passage: PassageReading, sentence: SegmentedSentence) -> bool:
 
 
 def _says_something(passage: PassageReading, sentence: SegmentedSentence) -> bool:
-    """Whether a sentence says something of what it names first: no step, no event of a story.
+    """Return whether a sentence states something about its subject: no step, no event of a story.
 
-    What happened (了) belongs to a story unless the document's subject took part.
+    An event (了) counts as part of a story unless the sentence names the document's subject.
     """
     happened = any(token.tag == "ul" for token in sentence.tokens)
     if happened and passage.title.text not in passage.text[sentence.start : sentence.end]:
@@ -103,7 +103,7 @@ def _says_something(passage: PassageReading, sentence: SegmentedSentence) -> boo
 def _groups(
     passage: PassageReading, sentences: list[SegmentedSentence], chosen: list[int], headings: str
 ) -> list[tuple[TypedName, str, list[SegmentedSentence]]]:
-    """Neighbouring sentences on the same side of the same thing, at most three together."""
+    """Group neighbouring sentences on the same aspect of the same entity, at most three in each."""
     groups: list[tuple[TypedName, str, list[SegmentedSentence]]] = []
     last = -2
     for number in chosen:
@@ -124,10 +124,10 @@ def _groups(
 def _about(
     passage: PassageReading, sentence: SegmentedSentence, headings: str
 ) -> tuple[TypedName, str]:
-    """Whom a sentence is about and which side of them: the heading it stands under, or its words.
+    """Return the entity and the aspect that a sentence is about, by its heading or its words.
 
-    It is about the document's subject, unless it names another person or work as its own. Without
-    a heading it has no side unless it names what it is about.
+    The entity is the document's subject, unless the sentence has another person or work as its
+    subject. Without a heading, the aspect is empty unless the sentence names the entity.
     """
     heading = _heading(passage, headings)
     if heading:
@@ -148,7 +148,7 @@ def _about(
 
 
 def _heading(passage: PassageReading, headings: str) -> str:
-    """The innermost heading without its marks and the title, empty if it names no side."""
+    """Return the innermost heading without its marks and the title; empty if it names no aspect."""
     heading = MARKS.sub("", headings.split(" > ")[-1]).strip()
     if heading != passage.title.text:
         heading = heading.removeprefix(passage.title.text).removeprefix("的").strip()

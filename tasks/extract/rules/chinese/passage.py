@@ -1,9 +1,9 @@
-"""What is known of a Chinese passage while it is read, and the facts found in it so far.
+"""The state of reading a Chinese passage, and the facts found in it so far.
 
-How likely a triple is useful is learned from judged ones (`confidence.py`). The confidence of a
-name, description or note is the share of right ones among those that its pattern found, judged by
-hand (see benchmarks/chinese.py for the sample); precision.json holds them as [right, judged]. A
-share from few cases is drawn towards the share of all patterns together.
+The confidence of a triple is learned from judged triples (`confidence.py`). The confidence of an
+alias, statement, description or note is the precision of its pattern on a sample judged by hand
+(see benchmarks/chinese.py); precision.json holds the counts as [right, judged]. The precision of a
+pattern with few cases is smoothed towards that of all patterns together.
 """
 
 import json
@@ -24,12 +24,12 @@ from tasks.extract.rules.modality import PLAIN, Standing
 from tasks.text.names import is_pronoun
 from tasks.text.values import Value, parse_value
 
-PRIOR_CASES = 6  # the share of all patterns together weighs as much as this many cases
+PRIOR_CASES = 6  # the precision of all patterns together weighs as much as this many cases
 
 
 @cache
 def share(pattern: str) -> float:
-    """The share of right facts among those of this pattern."""
+    """Return the precision of a pattern, smoothed towards that of all patterns."""
     shares = json.loads(Path(__file__).with_name("precision.json").read_text("utf-8"))
     right, judged = map(sum, zip(*shares.values(), strict=True))
     mine, cases = shares[pattern]
@@ -37,9 +37,9 @@ def share(pattern: str) -> float:
 
 
 OR = re.compile("[」”]?(?:或者?|、|以及)[「“]?")
-PREDICATE = re.compile("[为是].+的.+")  # behind a name that the clause goes on after
+PREDICATE = re.compile("[为是].+的.+")  # after a name, the rest of the clause
 POINTING = ("该", "此", "上述", "以下", "下列", "如下", "本条", "本法", "本规定", "本市")
-APPOSED = frozenset(["apposition", "kin", "owned_work", "life", "alias"])  # said in passing
+APPOSED = frozenset(["apposition", "kin", "owned_work", "life", "alias"])  # asserted in any clause
 LONGEST_NAME = 40
 LONGEST_TAIL = 80
 # Common nouns that mean the document's subject when they stand alone in its text.
@@ -57,7 +57,7 @@ GENERIC = {
 
 @dataclass(slots=True)
 class PassageReading:
-    """A passage while it is read: its subject, who was spoken of last, and what was found."""
+    """The state of reading a passage: its subject, the antecedents of pronouns, the facts found."""
 
     text: str
     title: TypedName
@@ -74,24 +74,24 @@ class PassageReading:
     standing: Standing = PLAIN
     patterns: list[str] = field(default_factory=list)  # of the triples, as are `features`
     features: list[dict[str, float]] = field(default_factory=list)
-    subjects: dict[int, TypedName] = field(default_factory=dict)  # by their sentence's start
-    lead: Mention | None = None  # what announces the items that follow
+    subjects: dict[int, TypedName] = field(default_factory=dict)  # by the start of the sentence
+    lead: Mention | None = None  # introduces the list items that follow
     verb: str = ""  # of the last clause
-    object: TypedName | None = None  # what the last verb acted on
+    object: TypedName | None = None  # of the last verb
 
     def name_of(self, text: str, kind: str = "unknown") -> TypedName:
-        """The name that a phrase stands for: the title's short forms mean the title."""
+        """Return the name for a text; the title's short forms stand for the title."""
         text = clean(text)
         if text in self.forms or text == self.title.text:
             return self.title
         return TypedName(text, kind)
 
     def name_phrase(self, tokens: list[Token]) -> TypedName:
-        """The name of a phrase by its tokens."""
+        """Return the name that the tokens of a phrase form, with its kind."""
         return self.name_of(text_of(tokens), kind_of(tokens))
 
     def pronoun(self, text: str) -> TypedName | None:
-        """Who a pronoun speaks of, None where that is not safe."""
+        """Return the referent of a pronoun or generic noun, or None if it is uncertain."""
         if text in ("他", "她", "本人", "自己"):
             titled = self.title.kind in ("person", "unknown") and not self.document
             return self.person or (self.title if titled else None)
@@ -102,7 +102,7 @@ class PassageReading:
         return self.title if self.title.text.endswith(GENERIC.get(text, ())) else None
 
     def spoke_of(self, name: TypedName) -> None:
-        """Remember the subject of a clause for those that leave theirs out."""
+        """Record the subject of a clause as the antecedent of later pronouns."""
         self.topic = name
         if name.kind == "person" or (name == self.title and self.title.kind == "unknown"):
             self.person = name
@@ -120,7 +120,7 @@ class PassageReading:
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add a triple found by a pattern; what cannot be one is left out."""
+        """Add a triple found by a pattern, unless it is unusable or a duplicate."""
         tail_text = tail.text if isinstance(tail, TypedName) else clean(tail)
         key = (head.text, relation, tail_text)
         if not usable(head.text, LONGEST_NAME) or not usable(tail_text, LONGEST_TAIL):
@@ -146,7 +146,7 @@ class PassageReading:
         self._append(pattern, row, span, self.text)
 
     def record(self, text: str, attribute: Attribute) -> None:
-        """Add what a table or a labelled value of the passage's `text` says."""
+        """Add the triple of a table cell or a labelled value in the passage's `text`."""
         self.sentence = self.clause = None
         row = {**attribute.triple(), "polarity": None, "modality": None}
         self._append("record", row, (attribute.start, attribute.end), text)
@@ -160,7 +160,7 @@ class PassageReading:
         _append(self.extracted.triples, row, span, probability(values, WEIGHTS))
 
     def alias(self, name: TypedName, other: str, span: tuple[int, int], pattern: str) -> None:
-        """Add another name; single characters (京) are too short to be looked up by, or cut."""
+        """Add an alias, except a single character (京): it is too short for search, or cut off."""
         other = clean(other)
         known = any((a["name"], a["alias"]) == (name.text, other) for a in self.extracted.aliases)
         if (
@@ -182,13 +182,13 @@ class PassageReading:
         _append(self.extracted.statements, row, span, share("statement"))
 
     def other_name(self, name: TypedName, relation: str, other: str, span: tuple[int, int]) -> None:
-        """Add another name, as a triple and as an alias."""
+        """Add other names of an entity, each as a triple and as an alias."""
         for part in OR.split(PREDICATE.sub("", other)):
             self.triple("alias", name, relation, part, span)
             self.alias(name, part, span, "alias")
 
     def description(self, name: TypedName, text: str, span: tuple[int, int], pattern: str) -> None:
-        """Add what a passage says somebody or something is."""
+        """Add a description of an entity, unless it is already known."""
         known = any(
             (d["entity"], d["text"]) == (name.text, text) for d in self.extracted.descriptions
         )
@@ -199,7 +199,7 @@ class PassageReading:
     def note(
         self, name: TypedName, aspect: str, question: str, span: tuple[int, int], pattern: str
     ) -> None:
-        """Add a note on a side of a name, with its question."""
+        """Add a note on an aspect of an entity, with its question."""
         row = {"entity": name.text, "kind": name.kind, "aspect": aspect}
         row |= {"text": self.text[slice(*span)], "question": question}
         _append(self.extracted.aspects, row, span, share(pattern))
@@ -210,7 +210,7 @@ def _append(facts: list[Mention], row: Mention, span: tuple[int, int], probabili
 
 
 def usable(text: str, longest: int) -> bool:
-    """Whether a text can be a name or a tail: something to read, not too long, no pronoun."""
+    """Return whether a text can be a name or a tail: not empty, too long, or a pronoun."""
     return (
         0 < len(text) <= longest
         and text[0] not in "他她它这那"

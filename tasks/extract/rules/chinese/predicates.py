@@ -1,4 +1,4 @@
-"""How likely a word is the predicate of its clause.
+"""Estimate how likely a word is the predicate of its clause.
 
 The segmenter's dictionary gives a word one tag wherever it stands (物流与|采购|联合会 and
 采购|物资), and Chinese marks neither verbs nor relative clauses by form. A logistic regression,
@@ -24,7 +24,7 @@ ACTED = word_set("v vn vd vg vq zg n a an ad b i l z")
 
 
 class Word(Protocol):
-    """What the model reads of a token."""
+    """The part of a token that the model uses."""
 
     text: str
     tag: str
@@ -35,12 +35,15 @@ class Word(Protocol):
 
 
 def may_lead(word: Word) -> bool:
-    """Whether the dictionary's tag leaves open that a word is a predicate."""
+    """Return whether a word can be a predicate by its tag in the dictionary."""
     return word.tag in ACTED and bool(HAN_OR_ZERO.match(word.text))
 
 
 def leads(words: Sequence[Word], position: int, start: int, end: int) -> float:
-    """How likely the word at `position` is the predicate of the clause from `start` to `end`."""
+    """Return the probability that the word at `position` is the predicate of its clause.
+
+    The clause is `words[start:end]`.
+    """
     weights = _weights()
     total = sum(weights.get(name, 0.0) for name in {*features(words, position, start, end)})
     return 1 / (1 + math.exp(-total - weights[""]))
@@ -53,7 +56,7 @@ def _weights() -> dict[str, float]:
 
 
 def clauses(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Yield where the stretches between commas start and end."""
+    """Yield the start and end of each stretch of words between punctuation marks."""
     start = 0
     for position, word in enumerate([*words, None]):
         if word is None or word.text in ENDS:
@@ -63,7 +66,7 @@ def clauses(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def features(words: Sequence[Word], position: int, start: int, end: int) -> Iterator[str]:
-    """Yield what the model knows of a word in the clause from `start` to `end`."""
+    """Yield the features of a word in the clause from `start` to `end`."""
     here, before, after = words[position], words[start:position], words[position + 1 : end]
     text, tag = here.text, here.tag
     (left, left_tag), (right, right_tag) = _at(words, position - 1), _at(words, position + 1)
@@ -102,7 +105,7 @@ def features(words: Sequence[Word], position: int, start: int, end: int) -> Iter
 
 
 def _at(words: Sequence[Word], position: int) -> tuple[str, str]:
-    """The text and tag of a word; names and values are all alike."""
+    """Return the text and tag of a word; names and values have their tag as text."""
     if not 0 <= position < len(words):
         return ("^", "^") if position < 0 else ("$", "$")
     word = words[position]
@@ -110,7 +113,7 @@ def _at(words: Sequence[Word], position: int) -> tuple[str, str]:
 
 
 def _shape(words: Sequence[Word]) -> str:
-    """The words by the first letters of their tags, D for 的."""
+    """Return the first letters of the words' tags, with D for 的."""
     return "".join("D" if word.text == "的" else word.tag[0] for word in words)
 
 

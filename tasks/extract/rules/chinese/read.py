@@ -1,4 +1,4 @@
-"""From a Chinese passage to its facts."""
+"""Extract the facts of Chinese passages."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ from tasks.text.sentences import without_breaks
 
 LONGEST_LABEL = 12
 PARENTHESES = re.compile(r"[（(][^（）()]*[)）]")
-# Of the organisation that writes, but for what others are quoted with.
+# First-person words for the organisation that writes, except in quotations.
 WE = re.compile(r"(?:我们公司|我们|本公司|我公司|我司)(?![^“”\n]*”)")
 SENTENCE_MARKS = re.compile("[，。；！？：]")
 QUESTION = re.compile("什么|如何|怎[么样]|是否|示例|举例")
@@ -36,7 +36,7 @@ STEP = re.compile(r".*(?:可能|建议|可以|应该|需要)|[\[将把用请勿�
 
 
 def extract_chinese(passages: Iterable[dict[str, Any]]) -> Iterator[Extracted]:
-    """Yield what the Chinese rules find in each passage, in order."""
+    """Yield the facts that the Chinese rules find in each passage, in order."""
     for passage in passages:
         yield or_failed(passage["passage_id"], partial(_facts_of, passage))
 
@@ -46,7 +46,7 @@ def _facts_of(passage: dict[str, Any]) -> Extracted:
 
 
 def read_passage(row: dict[str, Any]) -> PassageReading:
-    """Read one passage; the result depends on its text, title and headings alone."""
+    """Read one passage; the result depends on its text, title, headings and speaker alone."""
     from tasks.extract.rules.chinese.facts import read_sentence
     from tasks.extract.rules.chinese.notes import write_notes
 
@@ -86,7 +86,7 @@ def read_passage(row: dict[str, Any]) -> PassageReading:
 
 
 def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) -> None:
-    """State a labelled value or a cell of which nothing is stated yet."""
+    """Add the statement of a labelled value or table cell, unless a fact covers it already."""
     span = (record.start, record.end)
     found = (*passage.extracted.triples, *passage.extracted.statements)
     if any(
@@ -110,7 +110,7 @@ def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) 
 
 
 def _is_stated(attribute: Attribute) -> bool:
-    """Whether a labelled value is one: a label that names something, and no step or sentence."""
+    """Return whether a labelled value is usable: its parts are no sentences, questions or steps."""
     label, value = (PARENTHESES.sub("", text) for text in (attribute.relation, attribute.tail))
     return (
         usable(attribute.head, LONGEST_NAME)
@@ -123,7 +123,7 @@ def _is_stated(attribute: Attribute) -> bool:
 
 
 def title_kind(title: str, sentences: list[SegmentedSentence]) -> str:
-    """The kind of a document's subject: its definition, its name's ending, its pronouns."""
+    """Return the kind of a document's subject by its definition, its name or its pronouns."""
     for sentence in sentences[:2]:
         tokens = sentence.tokens
         if tokens[0].text not in title and title not in tokens[0].text:
@@ -166,7 +166,7 @@ def collect_names(passage: PassageReading, sentences: list[SegmentedSentence]) -
 
 
 def _reads_as_name(name: str, tokens: list[Token]) -> bool:
-    """Whether a run is more than one character, code, or a word that only looks like a person."""
+    """Return whether a run is a name, not a character, code or word mistaken for a person."""
     if len(name) < 2 or LATIN_CODE.fullmatch(name):
         return False
     return len(tokens) > 1 or tokens[0].tag not in PERSON_TAGS or looks_like_person(name)
@@ -179,7 +179,7 @@ NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
 
 
 def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
-    """Where neighbouring tokens that make one name start and end: 剑桥大学|国王|学院."""
+    """Yield the start and end of each run of tokens that forms one name: 剑桥大学|国王|学院."""
     position = 0
     while position < len(tokens):
         if tokens[position].tag not in NAME_TAGS:

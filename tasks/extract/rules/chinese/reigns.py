@@ -1,4 +1,4 @@
-"""Years of a reign, and months and days without their year, in a text."""
+"""Find years of a reign, and months and days without a year."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MONTH = f"闰?(?:正|腊|{NUMERAL})月"
 DAY = f"(?:初?{NUMERAL}日|初{NUMERAL}|{BRANCH}日?)"
 WITHIN_YEAR = f"(?:[春夏秋冬]天?|{MONTH}{DAY}?(?:初|末|[上中下]旬)?)"
 DYNASTY = "[秦楚齐燕赵魏韩周鲁晋吴越唐宋元明清汉隋梁陈辽金]"
-# Where a phrase of time may begin, and what makes a duration of years or days.
+# Where a time expression may begin, and what may not follow it, since it makes it a duration.
 BEGINS = r"(?:(?<=[\s。，；：！？“”（）、])|^)"
 LASTING = "(?!以?[后内来前上下]|间|多|之|的|左右)"
 REIGN = re.compile(
@@ -35,7 +35,7 @@ NO_REIGN = re.compile(
 
 
 def find_times(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a year of a reign, or a month or day without its year, stands in a text."""
+    """Yield the spans of years of a reign, and of months and days without a year."""
     for match in REIGN.finditer(text):
         if _is_reign(text, match):
             yield match.span()
@@ -44,7 +44,7 @@ def find_times(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_reign(text: str, match: re.Match[str]) -> bool:
-    """Whether two characters before 三年 name a reign or a ruler, not what lasts three years."""
+    """Return whether the name before 三年 is a reign or ruler, not something of three years."""
     name, dated = match[1], match[2] == "元" or match[4] or "月" in (match[3] or "")
     tag = TAGS.get(name) or tag_of(name)
     before = text[match.start() - 1 : match.start()]

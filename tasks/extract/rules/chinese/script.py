@@ -1,4 +1,4 @@
-"""Traditional characters: a text is read as if simplified, and its facts are stated as written."""
+"""Restore traditional characters in facts, since texts are read in simplified characters."""
 
 from tasks.extract.extracted import Extracted
 from tasks.text.chinese_words import simplified
@@ -11,9 +11,9 @@ _FIELDS = (
 
 
 def as_written(extracted: Extracted, text: str, *others: str) -> None:
-    """Put the names, values and texts of facts into the characters of the text they came from.
+    """Put the names, values and texts of facts into the characters of their source `text`.
 
-    Their spans are those of `text`; `others`, the title and headings, may be part of them too.
+    Facts may also contain words of `others`, the title and the headings.
     """
     reading = simplified(text)
     written = str.maketrans("".join(map(simplified, others)) + reading, "".join(others) + text)

@@ -1,7 +1,7 @@
-"""How a Chinese clause is meant: its polarity, its modality, and who says it.
+"""Determine the polarity, modality and attribution of a Chinese clause.
 
-Words that say so stand before the verb (不得超过, 将于…举行, 据…报道). They are taken out, so that
-what is left reads as a plain clause.
+The words that mark them stand before the verb (不得超过, 将于…举行, 据…报道). They are removed, so
+that the remaining words form a plain clause.
 """
 
 from dataclasses import dataclass, replace
@@ -25,11 +25,11 @@ from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.modality import PLAIN, Standing
 from tasks.text.languages import word_set
 
-# A clause of these is a fact with a note of how it is meant; of the others it is none.
+# Only clauses of these modalities yield triples, which record the modality.
 STATED = frozenset(["asserted", "required", "future", "possible", "reported"])
 ACCORDING = ("据", "根据", "按照", "依据")
 REPORTS = tuple(word_set("报道 介绍 统计 透露 了解 消息 记载 称 估计 数据 预测 说"))
-# Before a comma these have what follows for their object.
+# At the end of a clause, these verbs have the following clauses as their object.
 ANNOUNCING = frozenset(["提出", "宣布", "规定", "明确", "要求", "显示", "发现", "决定"])
 HEARSAY = frozenset(
     ["据悉", "据报道", "据介绍", "据统计", "据了解", "据称", "据说", "相传", "传说"]
@@ -39,7 +39,7 @@ THEN = frozenset(["则", "那么", "那", "就", "便"])
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """A clause without the words that say how it is meant, these words, and what they say."""
+    """A clause without negations and modal words, these words, and the standing they express."""
 
     tokens: list[Token]
     words: list[Token]
@@ -47,7 +47,7 @@ class Meant:
 
 
 def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
-    """Part who says so from what is said; None of a clause that quotes nobody."""
+    """Split a clause into the source of a quotation and its content; None if it quotes nobody."""
     if tokens[0].text in HEARSAY:
         return [], tokens[1:]
     if tokens[0].text in ACCORDING and tokens[-1].text.endswith(REPORTS):
@@ -68,7 +68,7 @@ def take_source(tokens: list[Token]) -> tuple[list[Token], list[Token]] | None:
 
 
 def is_condition(tokens: list[Token]) -> bool:
-    """Whether a clause says on what condition the clauses after it hold."""
+    """Return whether a clause states the condition under which the following clauses hold."""
     words = [token.text for token in tokens]
     # 逾期不改正的，处以罚款.
     headless = words[-1] == "的" and not any(word.endswith("是") for word in words)
@@ -76,7 +76,7 @@ def is_condition(tokens: list[Token]) -> bool:
 
 
 def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
-    """Take the words of negation and modality out; `around` is how the sentence so far is meant."""
+    """Remove negations and modal words; `around` is the standing of the sentence so far."""
     kept: list[Token] = []
     words: list[Token] = []
     negative, modality = False, ""
@@ -93,14 +93,14 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
             negative ^= token.text in NEGATIONS
             modality = modality or MODALITY_OF_WORD.get(token.text, "")
             if token.text in AUXILIARY and predicate is not None and position < predicate:
-                # What stands before it only names: 劳动|保障|部门|应当.
+                # Verbs before it are part of the subject: 劳动|保障|部门|应当.
                 kept = [replace(t, tag="vn", leads=0) if t.tag == "v" else t for t in kept]
             if token.text.endswith("是"):  # 不是
                 kept.append(replace(token, text="是", tag="v", start=token.end - 1))
                 position += 1
                 break
         elif is_verb(tokens, position):
-            if words:  # without the word before it, it may be a noun again
+            if words:  # without the removed word before it, it could be read as a noun
                 tag = "v" if token.tag in ACTING else token.tag
                 sure = 1.0 if position == predicate else token.leads
                 kept, position = [*kept, replace(token, tag=tag, leads=sure)], position + 1
@@ -119,7 +119,7 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
 
 
 def _is_marker(tokens: list[Token], position: int) -> bool:
-    """Whether a word negates or moderates the verb that follows."""
+    """Return whether a word is a negation or a modal word of a verb that follows."""
     token, after = tokens[position], tokens[position + 1 :]
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
@@ -136,7 +136,7 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
 
 
 def without_time(tokens: list[Token]) -> list[Token]:
-    """The words of who says so, without when: 别洛乌索夫29日 is 别洛乌索夫."""
+    """Return a source without time expressions: 别洛乌索夫29日 gives 别洛乌索夫."""
     while tokens and (
         tokens[-1].tag in ("time", "d", "m")
         or tokens[-1].text in "日就对"

@@ -1,4 +1,4 @@
-"""What the patterns work on: noun phrases, and a clause with its subject known."""
+"""The input of the patterns: noun phrases, and clauses whose subject is resolved."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ from tasks.text.values import Value
 
 
 def words(tokens: list[Token]) -> str:
-    """The words of a phrase, a work without its brackets."""
+    """Return the text of a phrase, with titles of works without their brackets."""
     return "".join(t.text.strip("《》") if t.tag == "work" else t.text for t in tokens)
 
 
 def without_indefinite(part: list[Token]) -> list[Token]:
-    """A phrase without its 一种, 一个, 个."""
+    """Return a phrase without indefinite determiners (一种, 一个, 个) or particles at its ends."""
     while len(part) > 1 and (part[0].text in INDEFINITE or part[0].text in CLASSIFIERS):
         part = part[2:] if part[0].text == "一" and part[1].tag == "q" else part[1:]
     while part and (part[-1].tag in ("c", "u", "y", "x") and part[-1].text != "之一"):
@@ -30,9 +30,10 @@ def without_indefinite(part: list[Token]) -> list[Token]:
 
 
 def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token], list[Token]]:
-    """Part the object from a second verb that follows it: 进入剑桥大学 | 学习.
+    """Split the object from a second verb that follows it: 进入剑桥大学 | 学习.
 
-    A verb before a 的 belongs to the object, unless the first verb makes its object act (`pivot`).
+    A verb before a 的 belongs to the object, unless the object of the first verb is the subject of
+    the second (`pivot`).
     """
     for position in verb_positions(rest, 1, len(rest)):
         if rest[position - 1].text in ("的", *AND):
@@ -43,7 +44,7 @@ def split_serial(rest: list[Token], *, pivot: bool = False) -> tuple[list[Token]
 
 
 def split_coordination(tokens: list[Token]) -> list[list[Token]]:
-    """The members of a list: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
+    """Return the conjuncts of a phrase: A、B和C等地 gives three, 导弹和航天的奠基人 stays whole."""
     parts: list[list[Token]] = [[]]
     listed: list[Token] = []
     for position, token in enumerate(tokens):
@@ -59,7 +60,7 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
         else:
             parts[-1].append(token)
     parts = [part for part in parts if part]
-    # A、B两种元素, A和B九个省区: what counts the members is none.
+    # A、B两种元素, A和B九个省区: the phrase that counts the conjuncts is not one of them.
     if len(parts) > 1 or (parts and parts[-1][0].tag == "work"):
         counted = (i for i, token in enumerate(parts[-1]) if i and token.tag in ("number", "m"))
         cut = next(counted, len(parts[-1]))
@@ -74,7 +75,7 @@ def split_coordination(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _is_alone(part: list[Token]) -> bool:
-    """Whether a member of a list needs nothing of the others: 安全事故、水质|污染|机制 may."""
+    """Return whether a conjunct is complete by itself, unlike those of 安全事故、水质|污染|机制."""
     word = part[0]
     known = word.tag in MARKED | NAMES or (len(word.text) > 1 and bool(tag_of(word.text)))
     known = known or (len(word.text) > 2 and "和" not in word.text[:-1])
@@ -82,14 +83,14 @@ def _is_alone(part: list[Token]) -> bool:
 
 
 def _are_alike(parts: list[list[Token]]) -> bool:
-    """Whether the members of a list are built alike: 社会|工作、行政|管理, 北宋文学家、书法家."""
+    """Return whether conjuncts have one structure: 社会|工作、行政|管理, 北宋文学家、书法家."""
     whole = all(is_whole(part) and all(token.nominal for token in part) for part in parts)
     ends = {part[-1].text[-1] for part in parts}
     return whole and (len({len(part) for part in parts}) == 1 or len(ends) == 1)
 
 
 def is_coordination(part: list[Token]) -> bool:
-    """Whether a phrase lists things in words that cannot be told apart: 市和区、县财政局."""
+    """Return whether a phrase is a coordination that cannot be split: 市和区、县财政局."""
     marks = [i for i, token in enumerate(part) if token.text == "的"]
     after = marks[-1] if marks else 0
     joined = any(token.text in AND for token in part[after:])
@@ -99,9 +100,9 @@ def is_coordination(part: list[Token]) -> bool:
 
 @dataclass(slots=True)
 class Statement:
-    """A clause whose subject is known.
+    """A clause whose subject is resolved.
 
-    `heads` are whom it is about, or who has the `attribute` that it is about.
+    `heads` are the entities that are its subject or, with an `attribute`, its subject's possessors.
     """
 
     passage: PassageReading
@@ -112,7 +113,7 @@ class Statement:
 
     @property
     def when(self) -> Value | None:
-        """The date the clause gives."""
+        """The date that the clause gives, if any."""
         return self.clause.times[0].value if self.clause.times else None
 
     def add(
@@ -125,12 +126,12 @@ class Statement:
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add one triple per head."""
+        """Add one triple for each head."""
         for head in self.heads if heads is None else heads:
             self.passage.triple(pattern, head, relation, tail, self.span, when=when, value=value)
 
     def tail(self, part: list[Token], picked: TypedName | None = None) -> str | TypedName:
-        """The tail a phrase makes: a name where it is one, else its words."""
+        """Return the tail that a phrase forms: a typed name or text, which is empty if unusable."""
         passage, part = self.passage, without_indefinite(part)
         if not part:
             return ""

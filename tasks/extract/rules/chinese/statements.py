@@ -1,4 +1,4 @@
-"""Statements: Chinese clauses in the words of their sentence, and how they are meant."""
+"""Statements: Chinese clauses in the words of their sentence, with polarity and modality."""
 
 import re
 from dataclasses import dataclass
@@ -35,30 +35,30 @@ LONGEST_SUBJECT = 40
 LONGEST_OWNER = 16
 LONGEST_UNIT = 3  # 每小时
 LONGEST_QUALITY = 4  # tokens of 必须的
-ALONE = frozenset("该此本各某这那")  # what they point with is taken for the verb: 该|实现
+ALONE = frozenset("该此本各某这那")  # if alone, their noun was taken for the verb: 该|实现
 WHEN = frozenset(["在", "于", "自", "从", "到"])
 PLACES = frozenset(["在", "于"])
-REACHING = frozenset("到在于入至")  # what a verb ends in that a place follows: 提交到|仓库中
-NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # what begins another verb: 靠近A并得名
+REACHING = frozenset("到在于入至")  # final characters of verbs before a place: 提交到|仓库中
+NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # before a coordinated verb: 靠近A并得名
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
 
 
-# What a list of numbered items is announced by: 应当履行下列职责：.
+# The end of a clause that introduces a list of numbered items: 应当履行下列职责：.
 LEAD = re.compile(r"(?:下列|以下)[^，。；：]{1,12}[:：]\Z")
 POINTERS = frozenset(["下列", "以下", "如下", "下图", "下表"])
-BARE = frozenset(["即", "为", "作为"])  # says nothing without what it is about
+BARE = frozenset(["即", "为", "作为"])  # states nothing without a subject
 NUMBER = re.compile(r"[（(][一二三四五六七八九十\d]+[）)]\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the clauses before one in its sentence say: their subject, a topic, a condition."""
+    """What earlier clauses of the sentence give: their subject, a topic, a condition, a time."""
 
     carried: str = ""
     topic: str = ""
     condition: str = ""
     moment: str = ""
-    nobody: bool = False  # no clause before it names a subject that it may have
+    nobody: bool = False  # no earlier clause names a possible subject
 
 
 def add_statement(
@@ -69,11 +69,10 @@ def add_statement(
     start: int,
     around: Surroundings,
 ) -> bool:
-    """Add a clause with a verb; one whose subject stands elsewhere, but is not known, is left out.
+    """Add the statement of a clause with a verb, and return whether it was added.
 
-    An instruction or an item of a list (支持备份) has no subject; nor has its statement.
-
-    Returns whether it was added.
+    A clause is left out if it was not parsed as a whole, or if its subject stands elsewhere and is
+    unknown. An instruction or a list item (支持备份) has no subject, and neither has its statement.
     """
     carried = around.carried
     names, attribute = own or ([], "")
@@ -109,13 +108,13 @@ def add_statement(
     ):
         return False
     if subject and any(word.text == "请" for word in meant.words):
-        return False  # it speaks to the reader
+        return False  # it addresses the reader
     ends = clause.subject[-1].end if clause.subject else 0
     if ends and any(clause.subject[0].start < word.start < ends for word in meant.words):
         return False  # the subject is not in one piece
     grows = carried and not clause.subject and not around.condition
     if grows and len(rest) == 1 and rest[0].tag == "number":
-        return False  # 利润增长5%，增长1.4%: of what is not sure
+        return False  # 利润增长5%，增长1.4%: the subject of the second clause is uncertain
     due = [p.phrase for p in clause.prepositions if _tells_when(p)]
     place = next(
         (p for p in clause.prepositions if p.word in PLACES and p.phrase and p.phrase not in due),
@@ -138,7 +137,7 @@ def add_statement(
     end = rest[-1].end if rest else clause.end
     tokens = [*meant.words, *clause.tokens]
     begin = min(start, *(token.start for token in tokens))
-    if not clause.subject and passage.sentence is not None:  # it stands earlier in the sentence
+    if not clause.subject and passage.sentence is not None:  # the subject stands earlier
         stands = passage.text.rfind(subject, passage.sentence.start, begin)
         begin = stands if stands >= 0 else begin
     passage.state((begin, end), meant.standing, **row)
@@ -148,7 +147,7 @@ def add_statement(
 def _predicate(
     passage: PassageReading, clause: Clause, meant: Meant, usual: str, *, spread: bool
 ) -> str:
-    """The verb with what moderates it; all from the subject on where some words are lost."""
+    """Return the verb with its modal words, or all after the subject if some words are lost."""
     if not spread:
         return text_of(meant.words) + usual + (text_of(clause.verbs) or clause.verb)
     end = clause.rest[0].start if clause.rest else clause.end
@@ -158,9 +157,9 @@ def _predicate(
 def add_measure(
     passage: PassageReading, clause: Clause, meant: Meant, around: Surroundings
 ) -> bool:
-    """Add a clause that gives the measure of something without a verb: 出口|规模|40亿元.
+    """Add the statement of a measure without a verb, and return whether it was added.
 
-    Returns whether it was added.
+    Example: 出口|规模|40亿元.
     """
     *owner, measure = clause.subject
     number = clause.second
@@ -183,7 +182,10 @@ def add_measure(
 def read_item(
     passage: PassageReading, sentence: SegmentedSentence, subject: str, *, alone: bool
 ) -> None:
-    """Put what announces a list before an item of it that states nothing by itself (`alone`)."""
+    """Remember a clause that introduces a list, or add its statement about a list item.
+
+    `alone` is true if no statement was read from the sentence itself.
+    """
     text = passage.text[sentence.start : sentence.end]
     if LEAD.search(text):
         clause = split_clauses(sentence.tokens)[0][-1]
@@ -199,10 +201,10 @@ def read_item(
 
 
 def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int) -> None:
-    """State what stands behind a colon, if its clauses name no subject: 报名截止：7月10日.
+    """State the value after a colon, unless its clauses name a subject: 报名截止：7月10日.
 
-    It is that of the label before the colon, or belongs to the object of a clause that ends there
-    (作品发至邮箱：a@b.c). `stated` is how many statements there were before this sentence.
+    The subject is the label before the colon; or the value completes the object of a clause that
+    ends there (作品发至邮箱：a@b.c). `stated` is the number of statements before this sentence.
     """
     rows = passage.extracted.statements
     cut = next((i for i, token in enumerate(sentence.tokens) if token.text in "：:"), 0)
@@ -229,7 +231,7 @@ def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int
 
 
 def _lead(tokens: list[Token], carried: str) -> Mention | None:
-    """What announces a list, for its items to complete; None if it states nothing."""
+    """Return the columns of a clause that introduces a list; None if it states nothing."""
     places = [i for i, token in enumerate(tokens) if token.text in POINTERS]
     meant = take_standing(tokens)
     clause = parse_clause(meant.tokens)
@@ -255,24 +257,24 @@ def _lead(tokens: list[Token], carried: str) -> Mention | None:
 
 
 def _is_sure(clause: Clause) -> bool:
-    """Whether what was taken for the verb is most likely the predicate."""
+    """Return whether the clause's verb is also its most likely predicate."""
     predicate = predicate_at(clause.tokens)
     return predicate is not None and clause.verb.startswith(clause.tokens[predicate].text)
 
 
 def _can_own(name: str) -> bool:
-    """Whether a name is short and simple enough to be put before what is its: 甲公司|的总部."""
+    """Return whether a name is short and simple enough to be a possessor: 甲公司|的总部."""
     return 0 < len(name) <= LONGEST_OWNER and "的" not in name
 
 
 def _tells_when(preposition: Preposition) -> bool:
-    """Whether a phrase is 30日内 or 5.0版本中; 自…起 says so with its preposition."""
+    """Return whether a phrase gives a time: 在30日内, 在5.0版本中, or 回国后 as a clause."""
     phrase, word = preposition.phrase, preposition.word
     return bool(phrase) and (not word or (word in WHEN and is_when(phrase)))
 
 
 def _own_object(rest: list[Token]) -> list[Token]:
-    """What the verb acts on, without the next verb that 并 begins."""
+    """Return the object of the verb, without a coordinated verb after it: 靠近|A|并得名."""
     for position in range(1, len(rest)):
         after = rest[position + 1 :]
         if rest[position].text in NEXT and has_verb(after, 0, len(after)):
@@ -281,7 +283,7 @@ def _own_object(rest: list[Token]) -> list[Token]:
 
 
 def _is_whole(clause: Clause, meant: Meant) -> bool:
-    """Whether a clause is one sentence: a noun phrase as its subject, a verb, no second one."""
+    """Return whether a clause is complete: a noun phrase as subject, a verb, no other clause."""
     subject, rest = clause.subject, clause.rest
     if len(clause.verb) == 1 and clause.verb not in SHORT_VERBS and not _is_sure(clause):
         return False
@@ -324,7 +326,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
 
 
 def _begins(clause: Clause) -> bool:
-    """Whether the subject stands before all that may be lost between it and the verb."""
+    """Return whether the clause begins with its subject, and the subject is not cut off."""
     if not clause.subject or clause.subject[0].tag in ("v", "vn", "m"):
         return False
     end = clause.subject[-1].end
@@ -337,7 +339,7 @@ def _begins(clause: Clause) -> bool:
 
 
 def _may_deny(clause: Clause) -> bool:
-    """Whether a word before the verb is not known but looks like a denial: 不适|用于."""
+    """Return whether a word before the verb looks like an unrecognised negation: 不适|用于."""
     end = clause.rest[0].start if clause.rest else clause.end
     start = clause.subject[-1].end if clause.subject else clause.start
     led = {token.start for p in clause.prepositions for token in p.phrase}
@@ -351,7 +353,7 @@ def _may_deny(clause: Clause) -> bool:
 
 
 def _happens(clause: Clause, meant: Meant) -> bool:
-    """Whether a verb or quality without an object is a predicate: 需求|恢复, 延迟|高."""
+    """Return whether a verb or adjective without an object is a predicate: 需求|恢复, 延迟|高."""
     before, last = clause.tokens[-2:]
     led = meant.words or before.tag in ("d", "ad", "vd") or len(clause.verb) > len(last.text)
     if clause.verb in CLAUSAL or not clause.verb.endswith(last.text):
@@ -365,7 +367,7 @@ def _happens(clause: Clause, meant: Meant) -> bool:
 
 
 def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
-    """Whether a subject reads as a noun phrase; `places`: as a place, too (飞船内部有酒吧)."""
+    """Return whether a subject is a noun phrase or, with `places`, a place (飞船内部有酒吧)."""
     first, last = subject[0], subject[-1]
     counts = len(subject) == 1 and first.tag in ("number", "m", "t")
     if last.text in TEMPORAL or last.text in WHILE:
@@ -395,7 +397,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
 
 
 def _names(subject: list[Token], position: int) -> bool:
-    """Whether a verb between two nouns after 的 is part of a name: 软件的|身份|认证|功能."""
+    """Return whether a verb between nouns after 的 is part of a compound: 软件的|身份|认证|功能."""
     owned = any(token.text == "的" for token in subject[1:position])
     after = subject[position + 1 : position + 2]
     ends = position + 2 == len(subject)
@@ -403,7 +405,7 @@ def _names(subject: list[Token], position: int) -> bool:
 
 
 def is_topic(subject: list[Token]) -> bool:
-    """Whether the subject of a clause that was not read as a whole can be that of the next ones."""
+    """Return whether the subject of a partly parsed clause can be that of the next clauses."""
     first = subject[0]
     named = first.tag in NAMES - {"j"} | MARKED - {"number", "time"}
     acts = len(first.text) > 2 and tag_of(first.text[:2])[:1] == "v"  # 扩大内需

@@ -1,4 +1,4 @@
-"""Whom a clause is about: names, pronouns, possessors, what is described in passing."""
+"""Resolve the subject of a Chinese clause: names, pronouns, possessors, appositions."""
 
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
@@ -34,9 +34,10 @@ BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计"
 def resolve_subject(
     passage: PassageReading, clause: Clause, carried: list[TypedName]
 ) -> tuple[list[TypedName], str] | None:
-    """Whom a clause is about and, if it is about something of theirs, what: (鲁迅, 夫人).
+    """Return the entities that a subject refers to and the attribute that it names: (鲁迅, 夫人).
 
-    None if the subject is a pronoun or a common noun that cannot be told for sure.
+    The attribute is empty if the subject is the entities themselves. Return None if the subject is
+    a pronoun or a common noun that cannot be resolved reliably.
     """
     tokens = clause.subject
     if not tokens:
@@ -70,12 +71,12 @@ def resolve_subject(
 
 
 def _leads_to_value(word: str) -> bool:
-    """Whether a word stands between a subject and its measure: 全长, 约, 全长约."""
+    """Return whether a word stands between a subject and its measure: 全长, 约, 全长约."""
     return word in BEFORE_VALUES or word.removesuffix("约") in MEASURES
 
 
 def _is_common(tokens: list[Token]) -> bool:
-    """Whether a subject is a common noun that needs an owner: 官方语言, 主要支流."""
+    """Return whether a subject is a common noun that needs a possessor: 官方语言, 主要支流."""
     return (
         sum(len(token.text) for token in tokens) <= 6
         and all(token.tag in ("n", "b", "a", "vn", "m") for token in tokens)
@@ -86,7 +87,7 @@ def _is_common(tokens: list[Token]) -> bool:
 
 
 def _demonstrated(passage: PassageReading, text: str) -> TypedName | None:
-    """该铁路, 这座城市: the last name that ends like it."""
+    """Return the antecedent of 该铁路 or 这座城市: a name of the same ending or kind, or None."""
     if text[0] not in POINTS:
         return None
     noun = text.lstrip("该这那个座条部所项种位本此家")
@@ -105,7 +106,7 @@ def _one(name: TypedName | None) -> tuple[list[TypedName], str] | None:
 def _possession(
     passage: PassageReading, tokens: list[Token], carried: list[TypedName]
 ) -> tuple[TypedName | None, str]:
-    """A的B and 其B: who has it, and what it is."""
+    """Return the possessor and the attribute of A的B or 其B; None and "" for other phrases."""
     if tokens[0].text == "其" and len(tokens) > 1:
         return carried[0], text_of(tokens[1:])
     places = [i for i, token in enumerate(tokens) if token.text == "的"]
@@ -125,7 +126,7 @@ def _possession(
 
 
 def pick_name(passage: PassageReading, part: list[Token]) -> TypedName:
-    """The name in a phrase; what stands before a person or a work describes it (作家老舍)."""
+    """Return the name in a phrase; words before a person or a work describe it (作家老舍)."""
     places = [i for i, token in enumerate(part) if token.text == "的"]
     last = part[places[-1] + 1 :] if places else part
     if not last:
@@ -146,7 +147,7 @@ def pick_name(passage: PassageReading, part: list[Token]) -> TypedName:
 def _described_name(
     passage: PassageReading, part: list[Token], owner: list[Token]
 ) -> TypedName | None:
-    """The person or work that a phrase ends with, its description noted; None if it does not."""
+    """Return the person or work that a phrase ends with, or None; add a triple for kinship."""
     last = part[-1]
     if len(part) < 2:
         return None
@@ -175,9 +176,9 @@ def _described_name(
 
 
 def read_offices(passage: PassageReading, tokens: list[Token]) -> None:
-    """Add what stands before a name and says who or what that is: 甲公司总裁|李安国, 小说|《春秋》.
+    """Add the facts of appositions before names: 甲公司总裁|李安国, 小说|《春秋》.
 
-    It holds whatever else the sentence says.
+    They hold whatever else the sentence states.
     """
     for position, token in enumerate(tokens):
         before = _office(tokens, position)
@@ -195,7 +196,7 @@ def read_offices(passage: PassageReading, tokens: list[Token]) -> None:
 
 
 def _office(tokens: list[Token], end: int) -> list[Token]:
-    """What says who the person, or what the work, at a place is; nothing if that is not sure."""
+    """Return the apposition before the person or work at `end`; empty if it is uncertain."""
     token, start = tokens[end], end
     while start and tokens[start - 1].text not in AND and _says_who(tokens[start - 1]):
         start -= 1
@@ -229,11 +230,11 @@ def _office(tokens: list[Token], end: int) -> list[Token]:
 
 
 def _says_who(token: Token) -> bool:
-    """Whether a word may stand in what says who somebody is."""
+    """Return whether a token may be part of an apposition before a name."""
     noun = token.nominal and token.tag not in ("time", "number", "f")
     return noun or token.text in ("的", "驻", "前", "原")
 
 
 def _meant(passage: PassageReading, owner: list[Token]) -> TypedName | None:
-    """Whom an owner means that begins with a pronoun."""
+    """Return the entity that a possessor refers to if it begins with a pronoun, else None."""
     return passage.pronoun(owner[0].text) if owner[0].text in PRONOUNS else None

@@ -1,4 +1,4 @@
-"""Phrases and clauses that only say when: 贞观三年, 后来, 即位以后, 在5.0版本中."""
+"""Time expressions and temporal clauses: 贞观三年, 后来, 即位以后, 在5.0版本中."""
 
 import re
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from tasks.extract.rules.chinese.tokens import CLOCK, Token, text_of
 from tasks.text.chinese_words import tag_of
 from tasks.text.languages import word_set
 
-LONGEST = 24  # characters of a clause that only says when
-# What a phrase that says when ends in.
+LONGEST = 24  # characters of a temporal clause
+# The endings of time expressions.
 ENDS = word_set(
     "前 后 时 之前 之后 以前 以后 时候 期间 过程中 内 之内 以内 起 以来 之际 之初 时期 年间"
 )
 SINCE = frozenset(["自", "自从", "从"])
-INSIDE = frozenset(["内", "之内", "以内"])  # 职责范围内 says where
+INSIDE = frozenset(["内", "之内", "以内"])  # 职责范围内 is a scope
 NO_TIMES = frozenset(["过期", "正在", "去世"])  # the dictionary has them as times
 VERSION = re.compile("(?:版本|版)中?$")
-SPANS = ("代", "朝", "季", "节")  # as the first part of a noun no time: 唐代诗人
+SPANS = ("代", "朝", "季", "节")  # as modifiers of a noun, no times: 唐代诗人
 
 
 def is_moment(tokens: Sequence[Token], position: int) -> bool:
-    """Whether a word says when by itself: 后来, 目前, but not 唐代 of 唐代诗人."""
+    """Return whether a word is a time expression alone: 后来, 目前, but not 唐代 of 唐代诗人."""
     token, after = tokens[position], tokens[position + 1 : position + 2]
     known = token.tag == "t" or (token.tag == "d" and tag_of(token.text) == "t")
     if (
@@ -35,7 +35,7 @@ def is_moment(tokens: Sequence[Token], position: int) -> bool:
 
 
 def own_time(clause: Clause, moment: str) -> str:
-    """The words that say when: a clause's own (2021年起, 后来), or those of one before it."""
+    """Return the time expression of a clause (2021年起, 后来), or that of an earlier clause."""
     tokens = clause.tokens
     places = [i for i, token in enumerate(tokens) if any(token is time for time in clause.times)]
     if not places and clause.times:  # the clause before gives it
@@ -56,7 +56,7 @@ def own_time(clause: Clause, moment: str) -> str:
 
 
 def moment_of(tokens: Sequence[Token]) -> str:
-    """The text of a clause that only says when: 贞观三年, 即位以后, 在5.0版本中; else none."""
+    """Return the text of a temporal clause (贞观三年, 即位以后, 在5.0版本中), else an empty one."""
     led = [i for i, t in enumerate(tokens[:-1]) if t.text in SINCE or t.text == "在"]
     tokens = tokens[led[0] :] if led and tokens[-1].text in ENDS | AFTER_TIME else tokens
     text = text_of(tokens)
@@ -72,7 +72,7 @@ def moment_of(tokens: Sequence[Token]) -> str:
 
 
 def is_when(phrase: Sequence[Token]) -> bool:
-    """Whether the end of a phrase shows that it says when: 30日内, 即位后, 5.0版本中."""
+    """Return whether the ending of a phrase shows that it is a time: 30日内, 即位后, 5.0版本中."""
     counts = any(token.tag in ("time", "number", "m") for token in phrase)
     ends = phrase[-1].text in ENDS and len(phrase) > 1 and (counts or phrase[-1].text not in INSIDE)
     acts = any(token.tag == "v" for token in phrase[:-1])

@@ -1,8 +1,8 @@
-"""A passage as sentences of tagged tokens with their places.
+"""Split a passage into sentences of tagged tokens with their offsets.
 
-What the segmenter's dictionary cannot know is marked first: works in 《》, dates, quantities,
-Latin names, transliterated names with their middle dots, and the document's own name. Only the
-text between these goes through the segmenter.
+Words that the segmenter's dictionary cannot know are marked first: works in 《》, dates,
+quantities, Latin names, transliterated names with their middle dots, and the document's own name.
+Only the text between them is segmented.
 """
 
 import re
@@ -49,7 +49,7 @@ DOTTED = re.compile(
 
 @dataclass(slots=True)
 class Token:
-    """A word: `tag` is the segmenter's, or work, quote, latin, name, time, number."""
+    """A word; its `tag` is the segmenter's, or work, quote, latin, name, time or number."""
 
     text: str
     tag: str
@@ -65,17 +65,17 @@ class Token:
 
 
 def text_of(tokens: Iterable[Token]) -> str:
-    """The tokens' text."""
+    """Return the text of tokens without anything between them."""
     return "".join(token.text for token in tokens)
 
 
-# Dates that lean on another one for their year.
+# Dates whose year is that of another date.
 PARTIAL_DATE = re.compile(
     f"(?:{'|'.join(RELATIVE_YEARS)})(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?日)?)?"
     "|(?<![0-9年])[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?[日号]|[底初末份]|[上中下]旬|(?! ?[0-9]))"
 )
 
-# The day that a report is of: 外交部22日表示, but not 30日内.
+# A day without its month, as in news reports: 外交部22日表示, but not 30日内.
 DAY = re.compile(
     f"(?<![0-9月年近约过至第.,])(?<!月 )[1-3]?[0-9] ?日(?=[{HAN_CLASS}])(?![内以之前后起游均元])"
 )
@@ -90,12 +90,12 @@ CLOCK = re.compile(
 
 # 旧名, but not 原名单.
 NAMED_SO = re.compile("(?:[原旧本别古曾又亦][名称]|曾用名)(?![单字册额声义牌次词赞呼为作])")
-LONGEST_PERSON = 5  # tokens of who is appointed
-AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and their like
-THINGS = frozenset("器机版图表库率性度型物者")  # what words for things end in
+LONGEST_PERSON = 5  # tokens of the name of an appointed person
+AFTER_MODAL = 0.2  # how much likelier a word is the predicate after 可以, 不 and similar words
+THINGS = frozenset("器机版图表库率性度型物者")  # final characters of nouns
 PARTICLES = frozenset("了是为和与由于以在的被把将从用指经称曾均仍已")
 NOT_GIVEN = frozenset("本之亦即乃曾先后皆均为与和于等及是有在任说以其他这那将被把了")
-COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends no name
+COUNTED = re.compile("[零一二三四五六七八九十百0-9]+号")  # ends a name: 嫦娥|六号
 OPENERS = PARTICLES - {"和", "于"} | frozenset("他她它赴从向以对该但而据")
 
 NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg rz t a nz nt ns nr")
@@ -103,7 +103,7 @@ NOMINAL_TAGS = word_set("vn an b g eng work quote latin name number m q f mg zg 
 
 @dataclass(slots=True)
 class SegmentedSentence:
-    """The tokens of one sentence and its place in the passage."""
+    """The tokens of one sentence and its span in the passage."""
 
     start: int
     end: int
@@ -111,7 +111,7 @@ class SegmentedSentence:
 
 
 def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
-    """Cut a passage into sentences of tokens; `names` are kept whole wherever they stand."""
+    """Split a passage into sentences of tokens; each of the `names` is kept as one token."""
     marked = _mark(text, names)
     sentences = []
     for match in SENTENCE.finditer(text):
@@ -126,7 +126,7 @@ def read_sentences(text: str, names: Iterable[str]) -> list[SegmentedSentence]:
 
 
 def _weigh(tokens: list[Token]) -> None:
-    """Note of each word how likely it is the predicate of its clause."""
+    """Set how likely each word is the predicate of its clause."""
     for start, end in clauses(tokens):
         for position in range(start, end):
             token = tokens[position]
@@ -137,7 +137,7 @@ def _weigh(tokens: list[Token]) -> None:
 
 
 def _mark(text: str, names: Iterable[str]) -> list[Token]:
-    """The stretches that are not left to the segmenter, in order, none overlapping."""
+    """Return the tokens that are not left to the segmenter, in order and without overlaps."""
     known = [re.compile(re.escape(name)) for name in names if name]
     candidates = [
         *_matches("work", WORK, text),
@@ -216,7 +216,7 @@ def _segment(text: str, start: int, end: int) -> list[Token]:
 
 
 def _acting(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens, with the verb of 封李安国为校长 as one: the dictionary has 封 as a unit."""
+    """Yield the tokens, with 封 of 封李安国为校长 as a verb: the dictionary has it as a unit."""
     for position, token in enumerate(tokens):
         verb = token.text.removeprefix("又")
         phrase = [t.text for t in tokens[position + 1 : position + 2 + LONGEST_PERSON]]
@@ -230,7 +230,7 @@ def _acting(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _split(word: str) -> list[str]:
-    """A word the dictionary lacks without the particle it took in: 全长|约, 了|用, 青|是."""
+    """Split particles from a word that the dictionary lacks: 全长|约, 了|用, 青|是."""
     if word.endswith("约") and word[:-1] in MEASURES:
         return [word[:-1], "约"]
     if len(word) > 1 and HAN_OR_ZERO.match(word):
@@ -242,7 +242,7 @@ def _split(word: str) -> list[str]:
 
 
 def _guess(word: str) -> str:
-    """The tag of a word the dictionary lacks: by its letters, its surname, its length."""
+    """Return the likely tag of a word that the dictionary lacks, by its characters and length."""
     if not HAN_OR_ZERO.match(word):
         return "eng" if word[0].isalpha() else "m" if word[0].isdigit() else "x"
     if len(word) == 1:
@@ -253,7 +253,7 @@ def _guess(word: str) -> str:
 
 
 def _mended(tokens: list[Token]) -> list[Token]:
-    """Join what the dictionary splits: 出|生于, 药学|家, 同学|们, surname and given name."""
+    """Correct wrong splits of the segmenter: 出|生于, 药学|家, 同学|们, surname and given name."""
     mended: list[Token] = []
     for token in tokens:
         last = mended[-1] if mended else None
@@ -296,14 +296,14 @@ def _mended(tokens: list[Token]) -> list[Token]:
 
 
 def _continues_foreign(last: Token, token: Token) -> bool:
-    """Whether a foreign name goes on: 佩特|罗, 阿马拉|苏里亚."""
+    """Return whether a token continues a foreign name: 佩特|罗, 阿马拉|苏里亚."""
     foreign = last.tag in ("nr", "nrt", "nrfg") and last.text[0] not in SURNAMES
     written = all(character in TRANSLITERATION for character in last.text + token.text)
     return foreign and written and token.tag in ("nr", "nrt", "nrfg", "zg", "g", "ng")
 
 
 def _continues_person(before: list[Token], token: Token) -> bool:
-    """Whether a token is (part of) the given name after a surname standing alone."""
+    """Return whether a token is part of the given name after a surname."""
     last = before[-1]
     if len(last.text) + len(token.text) > 3 or not HAN_OR_ZERO.match(token.text):
         return False

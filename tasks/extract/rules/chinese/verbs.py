@@ -1,4 +1,4 @@
-"""Clauses in which something is done: objects, passives, times and places, births."""
+"""Clauses with an action verb: objects, passives, times, places, births and deaths."""
 
 from tasks.extract.rules.chinese.clauses import parse_clause
 from tasks.extract.rules.chinese.lexicon import (
@@ -25,15 +25,15 @@ from tasks.extract.rules.chinese.tokens import Token
 from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 
 LEADING = frozenset("从自为向对用以随应继")
-LONGEST_ACTION = 8  # characters of what was done
+LONGEST_ACTION = 8  # characters of an object that is part of a relation
 BIRTH = dict.fromkeys(("出生", "出生于", "生于", "诞生于"), "出生")
 BIRTH |= dict.fromkeys(("逝世", "逝世于", "去世", "病逝"), "逝世")
-# The verb whose time a shorter verb states: 写于 makes 写作时间.
+# The verb by which the time of a shorter verb is named: 写于 gives 写作时间.
 STEMS = {"写": "写作", "建": "建造", "始": "开始"}
 
 
 def state_passive(statement: Statement) -> None:
-    """由清政府创建于1911年, 被称为…, 被授予…."""
+    """Add the triples of a passive clause: 由清政府创建于1911年, 被称为…, 被授予…."""
     clause, verb = statement.clause, statement.clause.verb
     preposition = clause.preposition("被", "由", "受", "获")
     if preposition is None:
@@ -61,7 +61,7 @@ def state_passive(statement: Statement) -> None:
 
 
 def state_verb(statement: Statement) -> None:
-    """A verb with its object, the prepositions before it, and the verbs that follow."""
+    """Add the triples of a verb with its objects, prepositional phrases and serial verbs."""
     passage, clause, verb = statement.passage, statement.clause, statement.clause.verb
     if verb in BIRTH:
         state_birth(statement, BIRTH[verb])
@@ -96,7 +96,7 @@ def state_verb(statement: Statement) -> None:
 
 
 def state_object(statement: Statement, heads: list[TypedName], part: list[Token]) -> None:
-    """One object of a verb; a date or place after 于 gives the verb's time or place."""
+    """Add one object of a verb or, if it is a date (创建于1911年), the time of the verb."""
     verb = statement.clause.verb
     if part[0].tag == "time" and (len(part) == 1 or not part[1].nominal):
         stem = verb.removesuffix("于").removesuffix("在")
@@ -109,7 +109,7 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
 
 
 def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
-    """When and where: 于1999年, 在伦敦."""
+    """Add the time, the place and other prepositional phrases of an action: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
     if len(verb) == 1 or (verb in PUBLISHING and any(map(is_agent, statement.heads))):
         return
@@ -149,12 +149,12 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
 
 
 def is_agent(name: TypedName) -> bool:
-    """Whether a name is of those who do something, rather than of what they make."""
+    """Return whether a name is that of a possible agent: an organisation, a person or a place."""
     return name.kind in ("organisation", "person", "place")
 
 
 def state_birth(statement: Statement, event: str) -> None:
-    """出生于, 生于, 逝世于: the date and the place."""
+    """Add the date and the place of a birth or death: 出生于, 生于, 逝世于."""
     clause = statement.clause
     dates = [*clause.times, *(t for t in clause.rest if t.tag == "time")]
     dates = [date for date in dates if date.value and date.value.is_point][:1]
@@ -172,7 +172,7 @@ def state_birth(statement: Statement, event: str) -> None:
 def state_serial(
     statement: Statement, heads: list[TypedName], serial: list[Token], objects: list[Token]
 ) -> None:
-    """The verb after an object: 赴日本 | 留学, 聘请梁启超 | 为导师."""
+    """Add the triples of a serial verb after an object: 赴日本 | 留学, 聘请梁启超 | 为导师."""
     clause = parse_clause(serial)
     if not clause.verb or clause.verb in EMPTY_VERBS or clause.negated:
         return

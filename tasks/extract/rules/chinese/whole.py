@@ -1,7 +1,7 @@
-"""What of a Chinese text is said plainly and can be read whole; the rest makes no facts.
+"""Recognise Chinese sentences and phrases that are plain and complete; others make no facts.
 
-Without a parser a clause is only understood if every word of it has a place, so a phrase with a
-verb, an adverb or a demonstrative out of place is a fragment of one that was not understood.
+Without a parser, a clause is only understood if each of its words has a function, so a phrase with
+a verb, an adverb or a demonstrative out of place is a fragment of one that was not understood.
 """
 
 from collections.abc import Collection
@@ -26,9 +26,9 @@ from tasks.text.chinese_words import HAN_OR_ZERO
 LONGEST_SUBJECT = 20  # characters
 LONGEST_OBJECT = 40
 MARKED = frozenset(["work", "quote", "latin", "name", "time", "number", "eng"])
-# What is left of a quotation too long for a name: somebody's words.
+# Quotation marks are only separate tokens around a quotation that is too long for a name.
 QUOTES = frozenset("“”「」『』")
-NARRATORS = frozenset(["我", "俺", "咱", "笔者"])  # what they tell is theirs
+NARRATORS = frozenset(["我", "俺", "咱", "笔者"])  # narrators in the first person
 NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
 HANDLING = frozenset("将把被")
 NAMES = frozenset(["ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
@@ -36,14 +36,14 @@ ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phra
 
 
 def is_plain(tokens: list[Token]) -> bool:
-    """Whether a sentence states something: no question, none of somebody's words."""
+    """Return whether a sentence is neither a question, nor a quotation, nor in the first person."""
     if tokens[-1].text.rstrip("”’」』）)")[-1:] in ("？", "?"):
         return False
     return not any(token.text in QUOTES or token.text in NARRATORS for token in tokens)
 
 
 def is_addressed(tokens: list[Token]) -> bool:
-    """Whether a clause speaks of who writes or reads, but not only 为大家, for them."""
+    """Return whether a clause refers to its writer or reader, other than as in 为大家."""
     return any(
         token.text in SPEAKERS and not (before and before.tag == "p")
         for before, token in zip([None, *tokens], tokens, strict=False)
@@ -51,19 +51,19 @@ def is_addressed(tokens: list[Token]) -> bool:
 
 
 def is_hedged(tokens: list[Token]) -> bool:
-    """Whether a clause says what may, should or is meant to be, or gives an example."""
+    """Return whether a clause has a hedge: it is possible, recommended, intended or an example."""
     return has_word(tokens, HEDGES)
 
 
 def has_word(tokens: list[Token], listed: Collection[str]) -> bool:
-    """Whether one of the listed words is there, but not as a noun: 建议, but no 一份|建议."""
+    """Return whether a listed word occurs, except as a noun: 建议, but not 一份|建议."""
     named = ("的", "一份", "一个", "一项")
     before = ["", *(token.text for token in tokens)]
     return any(token.text in listed and before[i] not in named for i, token in enumerate(tokens))
 
 
 def is_whole(phrase: list[Token]) -> bool:
-    """Whether a phrase is a name, a value or a noun phrase from its first word to its last."""
+    """Return whether a phrase is a complete name, value or noun phrase."""
     if not phrase or sum(len(token.text) for token in phrase) > LONGEST_OBJECT:
         return False
     first, last = phrase[0], phrase[-1]
@@ -77,7 +77,7 @@ def is_whole(phrase: list[Token]) -> bool:
 
 
 def _fits(token: Token, *, modifies: bool) -> bool:
-    """Whether a word has a place in a noun phrase; verbs and adverbs have one before 的."""
+    """Return whether a token can be in a noun phrase; verbs and adverbs only before 的."""
     if token.tag in MARKED or token.text in AND or token.text in ("的", "之", "之一"):
         return True
     if token.tag[0] in "rxyeo" or token.text in COPULAS or token.tag in ("zg", "c", "un"):
@@ -86,7 +86,7 @@ def _fits(token: Token, *, modifies: bool) -> bool:
 
 
 def is_term(phrase: list[Token], title: TypedName) -> bool:
-    """Whether a subject is a name, the document's subject or a term one could look up."""
+    """Return whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
     if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
         return False
@@ -105,23 +105,23 @@ def is_term(phrase: list[Token], title: TypedName) -> bool:
         return False
     if any(token.tag in MARKED or token.tag in NAMES for token in phrase):
         return True
-    # Beside a subject of a known kind, a noun without a name is about that: 主体工程.
+    # In a document about an entity of a known kind, a common noun is about it: 主体工程.
     leans = title.kind in NAMED_KINDS - {"thing"} and not first.text.endswith(PERSON_ENDINGS)
     return len(text) > 2 and not leans and bool(HAN_OR_ZERO.match(text))
 
 
 def is_person(name: TypedName) -> bool:
-    """Whether a name is of a person, or may be by its form."""
+    """Return whether a name is, or may be by its form, that of a person."""
     return name.kind == "person" or (name.kind == "unknown" and looks_like_person(name.text))
 
 
 def is_known(name: TypedName) -> bool:
-    """Whether a name is of something whose kind is known, or may be of a person."""
+    """Return whether a name's kind is known, or it may be the name of a person."""
     return name.kind in NAMED_KINDS or is_person(name)
 
 
 def _is_simple(rest: list[Token]) -> bool:
-    """Whether what follows the verb has no verb or preposition that belongs elsewhere.
+    """Return whether no verb or preposition after the verb belongs to another predicate.
 
     In 英国国教设立的学校构成…, the first verb is part of the subject.
     """
@@ -136,10 +136,10 @@ def _is_simple(rest: list[Token]) -> bool:
 def is_understood(
     clause: Clause, heads: list[TypedName], title: TypedName, *, obliges: bool
 ) -> bool:
-    """Whether all of a clause was read, and its verb is one to state facts of its subject with.
+    """Return whether a clause was parsed completely and its verb yields facts about its subject.
 
-    In a document about somebody, a place or the like, known names do whatever it says they do; what
-    somebody has to do (`obliges`) is a fact about any subject.
+    In a document about an entity of a known kind, any verb is accepted for subjects of known kinds.
+    An obligation (`obliges`) is a fact about any subject.
     """
     if clause.unread:
         return False
@@ -160,5 +160,5 @@ def is_understood(
 
 
 def _acts(clause: Clause) -> bool:
-    """Whether a clause names its own subject, says what was done, and has no more in it."""
+    """Return whether a clause has a name as its subject, an object, and no other noun phrase."""
     return bool(clause.subject and clause.rest) and not clause.second and is_name(clause.subject)
