@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import schemas
 from schemas.settings import EngineSettings, Settings
 from tasks.extract.rules.layout import lay_out
-from tasks.publish.publish import ENOUGH_SENTENCES, low_yields
+from tasks.publish.publish import ENOUGH_SENTENCES, low_yields, unnamed_speaker
 from tasks.refresh import refresh
 from warehouse.home import Home
 
@@ -50,6 +51,15 @@ def test_a_refresh_counts_for_each_source_the_sentences_that_gave_something(tmp_
     }
     assert by_source["empty"]["sentences"] == 2
     assert by_source["empty"]["with_fact"] == 0
+
+
+@pytest.mark.parametrize(("ours", "advice"), [(4, 0), (6, 1)])
+def test_a_corpus_that_says_we_gets_the_advice_to_name_its_speaker(ours: int, advice: int):
+    words = ["We", "Our shop", "我们"]
+    subjects = [words[n % 3] for n in range(ours)] + ["The shop"] * (60 - 2 * ours)
+    notes = list(unnamed_speaker(pa.chunked_array([subjects, ["Webs"] * ours])))
+    assert len(notes) == advice
+    assert all("--speaker" in note for note in notes)
 
 
 def _row(sentences: int, stated: int, known: int) -> dict[str, Any]:

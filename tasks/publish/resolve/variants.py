@@ -50,10 +50,10 @@ def variants(blocks: Mapping[str, list[Sense]]) -> Iterator[tuple[Sense, Sense]]
     yield from _called_by_noun(single)
     for norm, sense in single.items():
         for state in _STATES:
-            bare = norm.removeprefix(state)
+            rest = norm.removeprefix(state)
             # "US Open" is no Open.
-            if bare != norm and bare in single and (" " in bare or not bare.isascii()):
-                yield single[bare], sense
+            if rest != norm and rest in single and (" " in rest or not rest.isascii()):
+                yield single[rest], sense
     unspaced: dict[str, list[Sense]] = defaultdict(list)
     for norm, sense in single.items():
         if len(norm) >= _LEAST_LETTERS:
