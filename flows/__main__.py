@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def explain(error: Exception, arguments: argparse.Namespace) -> int:
-    """Say in plain words what went wrong; return the exit code."""
+    """Print an error in plain words; return the exit code."""
     from flows.home import folder_of
     from schemas.errors import AlmanacError
     from warehouse.disk_errors import refusal_in_words

@@ -40,7 +40,7 @@ Warn = Callable[[str], None]
 
 
 def run_as_flow(job: Job, runner: Runner) -> Any:
-    """Do a command's job as a flow run; even if Prefect fails, the job's own outcome counts."""
+    """Run a command's job as a flow run; even if Prefect fails, the job's own outcome counts."""
     attempt = Attempt(partial(job.work, _in_prefect(job, runner)))
     token = _commanded.set((attempt, runner.warn))
     try:
@@ -70,7 +70,7 @@ def _flow(job_class: type[Job]) -> Flow[..., Any]:
 
 
 def _run(job: Job) -> Any:
-    """Do the job within its flow and record its result as an artifact."""
+    """Run the job within its flow and record its result as an artifact."""
     hush_at_exit()
     commanded = _commanded.get()
     if commanded is None:
@@ -155,10 +155,10 @@ def _log_progress(log: Callable[..., None]) -> Report:
 
 
 class Attempt:
-    """Work that Prefect runs, with its result, which counts even if Prefect fails."""
+    """Work that Prefect runs, and its result, which is kept even if Prefect fails."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        """Nothing is done yet."""
+        """Remember the work without running it."""
         self._work = work
         self._result: Any = None
         self._error: BaseException | None = None
@@ -176,7 +176,7 @@ class Attempt:
         return self._result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as an empty attempt: Dask sends a task's context along, but work stays here."""
+        """Pickle as an empty attempt: Dask sends the task's context, but the work stays here."""
         return Attempt, (str,)
 
     def outcome(self, run: Callable[[], Any], otherwise: Callable[[], Any], warn: Warn) -> Any:
@@ -241,7 +241,7 @@ class BatchesAsTasks:
         name: str = Job.batch_name,
         batches_per_task: int = Job.batches_per_task,
     ) -> None:
-        """Nothing is started before the first batch; `name` is the tasks'."""
+        """Start nothing before the first batch; `name` is the name of the tasks."""
         self._settings, self._name, self._size = settings, name, batches_per_task
 
     def __call__(

@@ -35,7 +35,7 @@ class Evaluation(Job):
 
 
 class EvaluateAnswers(Evaluation):
-    """Measure answers on a benchmark, with simple baselines beside them."""
+    """Measure answers on a benchmark, in comparison with simple baselines."""
 
     flow_name = "evaluate-answers"
     outcome = "What was measured"
@@ -144,7 +144,7 @@ class EvaluateGates(Evaluation):
 
 
 class EvaluateExperts(Evaluation):
-    """Measure what experts, their filters and the ways to draw on them bring (CooK)."""
+    """Measure the effect of experts, their filters and the modes of asking them (CooK)."""
 
     flow_name = "evaluate-experts"
     outcome = "What was measured"
@@ -178,7 +178,7 @@ class EvaluateExperts(Evaluation):
 
 
 class EvaluateArms(Evaluation):
-    """Measure what each way to search and phrase a graph brings a reader (KnowGPT)."""
+    """Measure how each way to search and phrase a graph helps a reader (KnowGPT)."""
 
     flow_name = "evaluate-arms"
     outcome = "What was measured"
@@ -205,7 +205,7 @@ class EvaluateArms(Evaluation):
 
 
 def arm_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of the study as people read them, intervals in brackets."""
+    """Return the study's rows as shown to people, with intervals in brackets."""
     return [
         {
             "arm": row["row"],
@@ -219,7 +219,7 @@ def arm_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class EvaluateKnowledge(Evaluation):
-    """Measure what knowledge does for models: ask each question without and with it."""
+    """Measure how much knowledge helps models: ask each question without and with it."""
 
     flow_name = "evaluate-knowledge"
     outcome = "What was measured"

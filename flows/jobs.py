@@ -1,4 +1,4 @@
-"""The jobs of the command line: each declares its parameters once, and does its work.
+"""The jobs of the command line: each declares its parameters once and implements its work.
 
 A job's fields are the parameters of its Prefect flow (`flows/deployed.py`) and are filled from
 the options of its command. Its work is the same whether Prefect runs it or not.
@@ -48,7 +48,7 @@ class Job(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     flow_name: ClassVar[str]
     outcome: ClassVar[str]  # the description of the flow's artifact
-    batch_name: ClassVar[str] = "extract passages"  # of the tasks that do batches
+    batch_name: ClassVar[str] = "extract passages"  # of the tasks that process batches
     batches_per_task: ClassVar[int] = 16  # a task costs 50 ms, or 150 ms on Dask
 
     home: Path = Field(Path("almanac-home"), description="The almanac's folder.")
@@ -120,7 +120,7 @@ class RefreshKnowledge(Run):
 
     @property
     def retried(self) -> frozenset[str]:
-        """Reading remote sources is retried: they recover, which a mistyped local path does not."""
+        """The reading stage if a source is remote, as it may recover; a mistyped path does not."""
         return frozenset({"read"} if any("://" in source for source in self.sources) else ())
 
     def work(self, runner: Runner) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class RefreshKnowledge(Run):
 
 
 class ImportGraph(Run):
-    """Read a graph that others made and publish an edition with it."""
+    """Import a graph from a file and publish an edition with it."""
 
     flow_name = "import-graph"
     outcome = "What the import did"

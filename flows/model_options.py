@@ -1,4 +1,4 @@
-"""The command line's options of language models."""
+"""The command line's options for language models."""
 
 import argparse
 

@@ -50,7 +50,7 @@ QUIET = {
 
 
 def run_job(job: Job, arguments: argparse.Namespace) -> Any:
-    """Do a job plainly or as a flow run, whichever is configured; return its result."""
+    """Run a job plainly or as a flow run, whichever is configured; return its result."""
     with progress.shown() as report, ExitStack() as server:
         runner = Runner(report, terminal.say)
         if not (arguments.prefect or names_server()):
@@ -66,7 +66,7 @@ def run_job(job: Job, arguments: argparse.Namespace) -> Any:
 
 
 def names_server() -> bool:
-    """Tell whether the environment or the Prefect profile names a server.
+    """Return whether the environment or the Prefect profile names a server.
 
     Prefect could answer this, but loading it takes a second.
     """
@@ -163,7 +163,7 @@ def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) ->
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     if server.poll() is None:
-        server.send_signal(signal.SIGUSR1)  # it logs where it is
+        server.send_signal(signal.SIGUSR1)  # it logs its stack traces
         time.sleep(0.5)
         what = f"did not start within {seconds:g} seconds ({START_TIMEOUT} allows it more)"
     else:

@@ -7,7 +7,7 @@ from tasks.run import RunReport
 
 
 def counted(run: RunReport) -> Iterator[tuple[str, str, int]]:
-    """Yield stage, what was counted, and the number, for every number above zero."""
+    """Yield stage, name and value of every count above zero."""
     for group, counts in run.counts.items():
         for what, number in counts.items():
             if number:
@@ -18,7 +18,7 @@ YIELD_COLUMNS = ("source", "language", "sentences", "with a statement", "with a 
 
 
 def yields(run: RunReport) -> Iterator[tuple[str, str, int, str, str]]:
-    """Yield for every source and language how many sentences gave a statement, or a fact."""
+    """Yield for every source and language the shares of sentences with a statement or a fact."""
     for row in run.yields:
         shares = (f"{row[what] / row['sentences']:.0%}" for what in ("with_statement", "with_fact"))
         yield row["source"], row["language"], row["sentences"], *shares

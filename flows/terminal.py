@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 def quoted(text: str, most: int) -> str:
-    """Return at most so many characters of what a page shows of a text, on one line."""
+    """Return a text's visible words on one line, cut to `most` characters."""
     from tasks.ingest.prose import words_of  # only some commands quote
 
     words = one_line(words_of(text).text)
@@ -39,7 +39,7 @@ def quoted(text: str, most: int) -> str:
 
 
 def json_line(text: str) -> str:
-    """Return JSON text in which the hostile characters that JSON allows are escaped, too."""
+    """Return JSON text in which hostile characters that JSON allows are escaped as well."""
     return _HOSTILE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 

@@ -3,6 +3,10 @@
 import os
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +74,32 @@ def test_altered_weights_are_refused(
     with pytest.raises(AlmanacError, match="not the published"):
         embed.cached_file("x.onnx", lambda: embed.checked_weights(folder).read_bytes())
     assert not list(cache.iterdir())
+
+
+def test_threads_that_build_a_file_at_once_each_find_it_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALMANAC_CACHE", str(tmp_path))
+    all_build, content = threading.Barrier(4, timeout=60), bytes(1000)
+    pauses = iter([0.0, 0.1, 0.2, 0.3])
+
+    def build() -> bytes:
+        all_build.wait()
+        return content
+
+    def write_slowly(path: Path, content: bytes) -> None:
+        with path.open("wb") as file:
+            time.sleep(next(pauses))
+            file.write(content)
+
+    monkeypatch.setattr(Path, "write_bytes", write_slowly)
+
+    def read(_: int) -> bool:
+        found = embed.cached_file("x", build)
+        return (found if isinstance(found, bytes) else Path(found).read_bytes()) == content
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(read, range(4)))
 
 
 def test_an_unknown_model_is_explained() -> None:

@@ -1,1 +1,1 @@
-"""Where the tables live: the journal, the editions built from it, and the way to query them."""
+"""Storage of the tables: the journal, the editions built from it, and queries on them."""

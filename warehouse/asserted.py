@@ -1,4 +1,4 @@
-"""The views of what is asserted: neither denied nor wished, supposed, reported, asked or due."""
+"""Views of asserted facts: neither denied nor wished, supposed, reported, asked or due."""
 
 import duckdb
 

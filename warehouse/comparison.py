@@ -53,7 +53,7 @@ class Difference:
     changed_in_all: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for `--json`; a changed fact also counts as added and as gone."""
+        """Return the difference for `--json`; a changed fact also counts as added and as gone."""
         return {
             "table": self.table,
             "before": self.before,

@@ -60,7 +60,7 @@ WRITTEN: dict[type[Row], tuple[str, str]] = {
     schemas.PathPolicy: ("path_policy_facts", "graph"),
     schemas.Verdict: ("verdict_facts", "fact_kind, fact_id"),
 }
-# Of imported graphs, SQL needs only when they came.
+# SQL needs only the import times of imported graphs.
 DERIVED = tuple(r for r in observations.JOURNAL if r not in IMPORTED or r is GraphImport)
 
 
@@ -110,7 +110,7 @@ class Derivation:
                 # Imported graphs are not compared: each import replaces a graph as a whole.
                 own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
                 own.create_view("parent_rows")
-                # What an older version wrote may lack columns.
+                # Tables written by an older version may lack columns.
                 rows = self.con.sql("from no_rows union all by name from parent_rows")
             rows.create(f"parent_{row.table}")
 
@@ -140,7 +140,7 @@ class Derivation:
                     writers[row].write_table(columns, row_group_size=ROW_GROUP)
 
     def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
-        """Yield the corpus' rows of a table in their order."""
+        """Yield the corpus' rows of a table, sorted by its look-up key."""
         made_of, order = WRITTEN[row]
         columns = ", ".join(f'"{name}"' for name in row.model_fields)
         rows = self.con.table(made_of).order(order).project(columns)
@@ -158,7 +158,7 @@ def _writer(folder: Path, row: type[Row]) -> pq.ParquetWriter:
 
 
 def _plain(row: type[Row]) -> pa.Schema:
-    """Return a table's columns as they are written: without the data dictionary's descriptions."""
+    """Return the schema with which a table is written, without the dictionary's descriptions."""
     return pa.schema([pa.field(field.name, field.type) for field in row.arrow_schema()])
 
 

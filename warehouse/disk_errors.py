@@ -72,7 +72,7 @@ def refusals_in_words(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def warned_of_refusals(folder: Path, loss: str, warn: Callable[[str], None]) -> Iterator[None]:
-    """Call `warn` with what is lost and why, where the file system makes the body raise."""
+    """Call `warn` with the loss and its reason if the body raises a file-system error."""
     try:
         yield
     except OSError as error:

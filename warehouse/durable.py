@@ -78,7 +78,7 @@ def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def read_sealed_json(path: Path, advice: str) -> dict[str, Any]:
-    """Return what `write_sealed_json` wrote; raise DamageError, ending in the advice, if changed.
+    """Read an object by `write_sealed_json`; raise DamageError with the advice if it is damaged.
 
     An object without a checksum was written by an older release and is accepted.
     """

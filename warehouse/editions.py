@@ -30,8 +30,8 @@ from warehouse.manifest import describe, forget_checked, is_untouched, note_chec
 
 SCHEMA_VERSION = 1
 DUCKDB_FILE = "almanac.duckdb"
-# When a smaller file is opened, its SHA-256 is compared, which takes 0.1 s at most; of a larger one
-# the size. DuckDB's blocks have checksums of their own.
+# When a file is opened, its SHA-256 is compared if it is smaller than this, which takes at most
+# 0.1 s, otherwise only its size. DuckDB's blocks have checksums of their own.
 CHECKED_BYTES = 64 << 20
 _LISTED = "`almanac editions list` shows them."
 _NEW_POINTER: dict[str, Any] = {"edition": None, "hold": None, "published": []}
@@ -177,7 +177,7 @@ class Editions:
         return None
 
     def newest_whole(self) -> Edition | None:
-        """Return the current edition if it is undamaged, else the last published one that is."""
+        """Return the current edition if it is undamaged, else the last published undamaged one."""
         pointer = self.pointer()
         for identity in [pointer["edition"], *reversed(pointer["published"])]:
             with contextlib.suppress(DamageError):
@@ -208,7 +208,7 @@ class Editions:
         return self._read(matches[0])
 
     def all(self) -> list[Edition]:
-        """Return all editions whose manifest is whole, oldest first."""
+        """Return all editions whose manifest is intact, oldest first."""
         editions = []
         for name in self._names():
             with contextlib.suppress(DamageError):  # or it was pruned since it was listed

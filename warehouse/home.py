@@ -35,7 +35,7 @@ class Home:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The calls of language models and their replies."""
+        """The calls to language models and their replies."""
         return Ledger(self.path / "ledger", self.journal, self.live)
 
     @property
@@ -71,5 +71,5 @@ class Home:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever written to the home."""
+        """Return whether anything was ever written to the home."""
         return self.journal.folder.exists() or self.editions.folder.exists()

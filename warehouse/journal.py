@@ -26,7 +26,7 @@ from schemas.row import Row
 from warehouse import durable
 
 SCHEMA_VERSION = 1
-FEW_ROWS = 2000  # of a table that is handed to DuckDB at once
+FEW_ROWS = 2000  # of a table that is loaded into DuckDB instead of being viewed
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Journal:
         return [p for p in self._parts if p.table == row.table and after < p.commit <= end]
 
     def path(self, part: Part) -> Path:
-        """Return a part's path, after comparing the file with its commit once."""
+        """Return a part's path; the file is compared with its commit at the first use."""
         path = self.folder / part.file
         if part.file not in self._verified:
             if not path.exists() or durable.sha256_file(path) != part.sha256:
@@ -246,8 +246,9 @@ class Journal:
 def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -> None:
     """Create in DuckDB a view `j_<table>` of each journal table, with the commit of each row.
 
-    `commit` gives the order of rows, never a clock. Columns that older parts lack are null. Tables
-    of few rows are read at once: to bind a view of files takes DuckDB longer than to read them.
+    The order of rows is given by `commit`, never by a clock. Columns that older parts lack are
+    null. Tables of few rows are read at once, as DuckDB takes longer to bind a view of files than
+    to read them.
     """
     for row in rows:
         parts = journal.parts(row, upto=upto)

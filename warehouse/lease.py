@@ -1,4 +1,4 @@
-"""The lease on building and publishing: one refresh works, the other waits or learns who holds it.
+"""The lease on building and publishing: one process holds it; others wait or are told by whom.
 
 The operating system frees the lock when its holder dies, however it dies.
 """
@@ -21,7 +21,7 @@ from warehouse import durable
 def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the lease on a home while the body runs.
 
-    Raises BusyError, with run, process and start of the holder, if it is not free in time.
+    Raises BusyError, with the holder's run, process and start time, if it is not free in time.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock, holder = FileLock(folder / "refresh.lock"), folder / "refresh.holder.json"

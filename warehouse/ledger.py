@@ -45,7 +45,7 @@ class Ledger:
         self._fresh: dict[str, str] = {}
         self._kept: dict[str, Part] = {}
         self._known_parts = 0
-        self._looked_at = -1  # the journal's size then
+        self._looked_at = -1  # the journal's size at the last look-up
         self._page: tuple[Part, Replies] | None = None
         self._earlier_calls: dict[str, set[str]] = {}  # ids by endpoint
         self.required = True  # false where one question's call may go unrecorded
@@ -187,7 +187,7 @@ def _into_parts(path: Path, journal: Journal, live: Journal) -> int:
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a log; a line that a kill tore was never relied on."""
+    """Yield the entries of a log; torn lines are skipped, as nobody relied on them."""
     for line in path.read_bytes().splitlines():
         check, _, data = line.partition(b" ")
         if check.decode(errors="replace") == _check(data):

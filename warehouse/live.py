@@ -10,7 +10,7 @@ import pyarrow as pa
 from schemas.row import Row
 from warehouse.journal import Journal
 
-FIRST_PARTS = 16  # read at once; then twice as many, and so on
+FIRST_PARTS = 16  # read at once; the number is doubled with each further read
 
 
 def record(live: Journal, *rows: Row) -> None:

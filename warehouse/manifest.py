@@ -1,6 +1,6 @@
 """The contents of an edition's manifest, and the comparison of two manifests.
 
-Beside the editions, `checked.json` records the sizes and times of one edition's files when their
+`checked.json`, beside the editions, records the sizes and times of one edition's files when their
 checksums were last verified, so that a refresh with nothing to do need not read them all.
 """
 
@@ -57,7 +57,7 @@ def describe(folder: Path, hashes: Mapping[str, str]) -> dict[str, dict[str, Any
 
 
 def is_untouched(folder: Path) -> bool:
-    """Tell whether an edition's files look as they did when they were last noted as whole."""
+    """Return whether an edition's files look the same as when they were last verified."""
     try:
         return bool(orjson.loads((folder.parent / CHECKED).read_bytes()) == _looks(folder))
     except (OSError, orjson.JSONDecodeError):

@@ -46,9 +46,9 @@ def make_override(
     """Journal a correction and return it.
 
     Entities may be given by id or by a unique name; `name` is the new name of a merged entity.
-    For a relation's wording `object_` is the relation that it means, None if it is one by itself;
-    `inverse` if the wording says it from the tail. Raises UsageError if the edition lacks what the
-    correction is about.
+    For a relation's wording, `object_` is the relation that it expresses, or None if the wording is
+    a relation of its own; `inverse` is true if the wording's subject is the relation's tail. Raises
+    UsageError if the edition lacks the subject of the correction.
     """
     if name is not None and not name.strip():
         raise UsageError("The name that stays must not be empty.")
@@ -101,7 +101,7 @@ def find_entity(edition: Edition, wanted: str) -> str:
 
 
 def portray(edition: Edition, entity_id: str, facts: int = 3) -> dict[str, Any]:
-    """Return an entity's id, name, kind, description, number of facts, and some of them."""
+    """Return an entity's id, name, kind, description, number of facts, and some facts."""
     entities = edition.table(Entity)
     [entity] = entities.filter(pc.equal(entities["entity_id"], entity_id)).to_pylist()
     triples = edition.table(Triple)

@@ -7,5 +7,5 @@ def quoted_text(words: str) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Return the name of a table or column as SQL has it."""
+    """Return the name of a table or column as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -1,6 +1,6 @@
 """The process in which an analyst's query runs, started before the query is ready.
 
-Light to import, so that a command can start the worker first and load the rest meanwhile.
+The module is light to import, so that a command can start the worker before it loads the rest.
 """
 
 import subprocess
@@ -26,8 +26,8 @@ class SqlProcess:
     def run(self, request: bytes, seconds: float) -> tuple[int, bytes]:
         """Return the worker's exit code and what it wrote on standard error.
 
-        When the time is over the worker is killed, as DuckDB's own `interrupt` can take half a
-        minute, and TimeoutError is raised.
+        After `seconds` the worker is killed, as DuckDB's own `interrupt` can take half a minute,
+        and TimeoutError is raised.
         """
         try:
             _, stderr = self._worker.communicate(request, timeout=seconds)
@@ -40,6 +40,6 @@ class SqlProcess:
         return self._worker.returncode, stderr
 
     def end(self) -> None:
-        """Kill the worker, wherever it is."""
+        """Kill the worker, whatever it is doing."""
         self._worker.kill()
         self._worker.communicate()

@@ -137,7 +137,7 @@ def duckdb_type(kind: pa.DataType) -> str:
 
 
 def _report(stderr: bytes) -> dict[str, Any]:
-    """Return the worker's last line as an object; without one the system ended the worker."""
+    """Return the worker's last line as an object; a worker without one was killed by the system."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     try:
         report = json.loads(lines[-1])
@@ -147,7 +147,7 @@ def _report(stderr: bytes) -> dict[str, Any]:
 
 
 def _error(report: Mapping[str, Any], settings: SqlSettings) -> AlmanacError:
-    """Return the worker's failure as a message for the person who wrote the query."""
+    """Return the worker's failure as an error for the person who wrote the query."""
     kind, message = report.get("error", "ended"), report.get("message", "")
     if kind == "memory":
         return AlmanacError(

@@ -1,4 +1,4 @@
-"""The child process that runs one analyst's query on one edition and has no other access.
+"""The child process that runs one analyst's query on one edition, without any other access.
 
 It is started by `warehouse.sql_session` with an empty environment. The request comes as JSON on
 standard input; rows go to standard output, one JSON array per line; standard error ends with one
@@ -196,7 +196,7 @@ def fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Return the column names with repeated ones numbered, so that each can be a JSON key."""
+    """Return the column names, numbering repeated ones, so that each can be a JSON key."""
     taken: list[str] = []
     for name in names:
         candidate, number = name, 1
@@ -228,7 +228,7 @@ def plain(value: Any) -> Any:
 
 
 def plain_decimal(value: Decimal) -> float | str | None:
-    """Return a number where a float keeps every digit, else the digits as text."""
+    """Return a float if it keeps every digit, else the digits as text."""
     if not value.is_finite():
         return None
     return float(value) if len(value.as_tuple().digits) <= FLOAT_DIGITS else str(value)

@@ -183,7 +183,7 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
 
 
 def _words(answer: Answer) -> str:
-    """Return the answer; from a graph all answers, which are a set there, not alternatives."""
+    """Return the answer's text; from a graph, all answers, as they are a set, not alternatives."""
     if not answer.answer:
         unknown = "".join(
             f" No entity is known by “{terminal.one_line(n)}”." for n in answer.unknown
@@ -197,7 +197,7 @@ def _words(answer: Answer) -> str:
 
 
 def expert_words(decision: ExpertDecision) -> str:
-    """Return a decision on the way through the experts, in words."""
+    """Return a description of one decision made while asking the experts."""
     score = "" if decision.score is None else f", score {decision.score:.2f}"
     if decision.kind == "need":
         what = "more is needed" if decision.decision == "yes" else "no more is needed"
@@ -223,7 +223,7 @@ def _kind(evidence: Evidence) -> str:
 
 
 def place_of(evidence: Evidence) -> str:
-    """Return where a piece of evidence stands, who wrote it and when, in one line."""
+    """Return the location, author and date of a piece of evidence, in one line."""
     if evidence.expert is not None:
         return terminal.one_line(f"the expert {evidence.expert.expert}")
     place = terminal.one_line(evidence.uri or evidence.document_id or evidence.graph)

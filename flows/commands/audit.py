@@ -1,4 +1,4 @@
-"""`almanac audit`: shows facts of an edition, asks what people think of them, and keeps it."""
+"""`almanac audit`: shows facts of an edition, asks people for verdicts, and records them."""
 
 import argparse
 import sys

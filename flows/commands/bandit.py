@@ -1,4 +1,4 @@
-"""`almanac bandit`: shows what a bandit has learned of its arms, or has it begin anew."""
+"""`almanac bandit`: shows what a bandit has learned about its arms, or resets it."""
 
 import argparse
 from dataclasses import asdict

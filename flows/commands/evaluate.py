@@ -1,4 +1,4 @@
-"""`almanac evaluate`: measures a route on a benchmark, beside the baselines."""
+"""`almanac evaluate`: measures a route on a benchmark, in comparison with baselines."""
 
 import argparse
 from typing import Any
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _baselines(names: str | None) -> list[str] | None:
-    """Return the baselines that the command line names; None means all."""
+    """Return the baselines that the command line names; None means the default ones."""
     return None if names is None else [n for n in names.split(",") if n not in ("", "none")]
 
 

@@ -1,4 +1,4 @@
-"""`almanac evaluate --arms`: what each way to search and phrase a graph brings a reader."""
+"""`almanac evaluate --arms`: measures how each way to search and phrase a graph helps a reader."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""`almanac evaluate --study`: what experts, their filters and the ways to draw on them bring."""
+"""`almanac evaluate --study`: measures the effect of experts, their filters and their modes."""
 
 import argparse
 from typing import Any

@@ -68,7 +68,7 @@ def _interval(metrics: dict[str, float], name: str) -> str:
 
 
 def _verdict(gates: list[dict[str, Any]], areas: list[str]) -> str:
-    """Return which gates beat chance for every model, and which the system, with certainty.
+    """Return which gates beat chance for every model, and which beat the system, with certainty.
 
     Certainty means that the whole 95 % interval lies above zero.
     """

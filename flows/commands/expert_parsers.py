@@ -1,4 +1,4 @@
-"""The options of the commands that make experts and keep them."""
+"""The options of the commands that create and manage experts."""
 
 import argparse
 

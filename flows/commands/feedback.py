@@ -14,7 +14,7 @@ LEARNED = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Keep the feedback and say who learned from it."""
+    """Record the feedback and print whether a bandit learned from it."""
     home = home_of(arguments)
     correct = {"right": 1.0, "wrong": 0.0}.get(arguments.verdict)
     outcome = note_feedback(

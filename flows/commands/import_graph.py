@@ -1,4 +1,4 @@
-"""`almanac import-graph`: imports a graph that others made."""
+"""`almanac import-graph`: imports a graph from a file."""
 
 import argparse
 from pathlib import Path

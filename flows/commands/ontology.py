@@ -1,4 +1,4 @@
-"""`almanac ontology`: proposes an ontology from an edition, and says what does not fit one."""
+"""`almanac ontology`: proposes an ontology from an edition, and lists facts that do not fit one."""
 
 import argparse
 from pathlib import Path

@@ -127,7 +127,7 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
 
 
 def _expert_options(p: argparse.ArgumentParser) -> None:
-    """Add the options that decide how experts are drawn on."""
+    """Add the options that decide how experts are used."""
     p.add_argument("--expert", metavar="NAME", help="ask this expert alone")
     p.add_argument(
         "--mode",

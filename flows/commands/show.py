@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(page: Any, most: int | None) -> None:
-    """Print what the entity is, then what is stated of it, each row with its source."""
+    """Print the entity's description, then the facts about it, each row with its source."""
     mentions = f"{page.mentions} mentions in {page.documents} documents"
     terminal.show(terminal.one_line(f"{page.name} ({page.kind}), {page.entity_id}"))
     terminal.show(f"graph {page.graph}, {mentions}")

@@ -14,7 +14,7 @@ from tasks.experts.training.plan import TrainingPlan
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, publish an edition with the experts and show how well they read."""
+    """Train experts, publish an edition with them, and show a summary of each."""
     settings = settings_of(home_of(arguments))
     if arguments.workers:
         settings = settings.model_copy(update={"workers": arguments.workers})

@@ -14,9 +14,9 @@ from warehouse.editions import Edition
 class Prediction:
     """The answers to a question, best first.
 
-    `stages` says for each stage of the work (program, linking, answer) whether it succeeded.
-    `retrieved` holds the names in the retrieved document, for baselines that are measured by it.
-    `coverage` is the share of the given texts' words that was extracted.
+    `stages` says for each stage (program, linking, answer) whether it succeeded. `retrieved` has
+    the names in the retrieved document, for baselines whose retrieval is measured. `coverage` is
+    the share of the given texts' words that was extracted.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class BenchmarkAnswerer(Protocol):
 
 
 def without_gold(question: BenchmarkQuestion) -> BenchmarkQuestion:
-    """Return what a system may see of a question.
+    """Return a question with only the fields that a system may see.
 
     Its answers, path, type, label and knowledge, and the outcomes of other models, are removed.
     """

@@ -1,7 +1,8 @@
-"""What each arm of the route `paths` brings a reader, the best one, a bandit, and an oracle.
+"""Compares the arms of the route `paths` with the best fixed arm, a bandit, and an oracle.
 
-Every arm answers every question, so that a bandit can be tried on training questions, each of which
-tells it the outcome of the one arm that it chose, and then measured on others (KnowGPT, table 3).
+Every arm answers every question, so that a bandit can be trained on training questions, for each of
+which it learns the outcome of the arm that it chose only, and then measured on others (KnowGPT,
+table 3).
 """
 
 import time
@@ -47,7 +48,7 @@ TOGETHER = 64  # questions between two reports of progress
 
 @dataclass(frozen=True, slots=True)
 class ArmsStudy:
-    """How arms are compared: on `limit` questions, after a bandit learned from `training`."""
+    """How arms are compared: on `limit` questions, after a bandit learned from `training` ones."""
 
     graph: str
     limit: int | None = None
@@ -57,10 +58,10 @@ class ArmsStudy:
 
 @dataclass(frozen=True, eq=False)
 class _Outcomes:
-    """What came of every arm, the first of which is no paths.
+    """The outcomes of every arm, the first of which uses no paths.
 
-    `right` is bool (questions, arms), `edges` how many were shown (questions, arms), and `contexts`
-    the questions' vectors (questions, d).
+    `right` is bool (questions, arms), `edges` the number of edges shown (questions, arms), and
+    `contexts` the questions' vectors (questions, d).
     """
 
     right: np.ndarray
@@ -80,9 +81,9 @@ def study_arms(
 ) -> dict[str, Any]:
     """Measure the arms on questions with choices; return a table, and record its figures.
 
-    A training part among the questions, or a seeded half without one, is what the bandit and the
-    best fixed arm are chosen by; of these, questions that a policy trained on some has not seen.
-    Raises UsageError if no question has choices.
+    The bandit and the best fixed arm are learned from the training part of the questions, or from
+    a seeded half if there is none; the training questions are sampled apart from those that a
+    policy has learned from. Raises UsageError if too few questions have choices.
     """
     benchmark = read_benchmark(questions, format)
     with_choices = [q for q in benchmark.questions if q.choices and q.answers]
@@ -112,7 +113,7 @@ def study_arms(
 
 @dataclass(frozen=True, eq=False)
 class _Prompt:
-    """A question with what an arm took out of the graph, and its words; no arm, no words."""
+    """A question with the paths that an arm retrieved and their wording, empty without an arm."""
 
     question: BenchmarkQuestion
     grounded: GroundedQuestion
@@ -122,7 +123,7 @@ class _Prompt:
 
 
 class _Asking:
-    """Has a reader answer several questions at once; a context manager, which closes the model."""
+    """Lets a reader answer several questions at once; as a context manager, closes the model."""
 
     def __init__(
         self, home: Home, settings: Settings, reader: PathReader, tools: ExpertTools
@@ -178,7 +179,7 @@ def _outcomes(
     questions: Sequence[BenchmarkQuestion],
     report: Callable[[int, int], None],
 ) -> _Outcomes:
-    """Have every arm answer every question."""
+    """Let every arm answer every question and return the outcomes."""
     right, lengths, contexts = [], [], []
     for start in range(0, len(questions), TOGETHER):
         some = questions[start : start + TOGETHER]
@@ -237,9 +238,9 @@ def _rows(
 
 
 def _by_bandit(training: _Outcomes, test: _Outcomes, seed: int) -> np.ndarray:
-    """Return the arm that a bandit takes for each test question, having learned from training.
+    """Return the arm that a bandit trained on the training questions takes for each test question.
 
-    Of each training question it is told the outcome of the one arm that it chose.
+    For each training question it learns only the outcome of the arm that it chose.
     """
     encoding = ContextEncoding.fit("study", training.contexts)
     contexts, others = (

@@ -63,9 +63,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure a system on the questions of a file or folder; return what `--json` prints.
 
-    The figures become live records of the home; `warn` says so if the disk refuses them. Graphs
-    beside the questions are imported into an empty home. Raises UsageError if the call is wrong,
-    AlmanacError if there is nothing to ask.
+    The figures become live records of the home; `warn` is called if the disk refuses them. Graphs
+    beside the questions are imported into an empty home. Raises UsageError for invalid arguments,
+    AlmanacError if there are no questions to ask.
     """
     how = how or Measurement()
     _check(how, settings)
@@ -101,7 +101,7 @@ def _check(how: Measurement, settings: Settings) -> None:
 
 
 def _check_without_prompts(how: Measurement) -> None:
-    """Raise UsageError for baselines that the questions' own texts leave no place for."""
+    """Raise UsageError for baselines that do not apply to questions with their own texts."""
     prompted = [name for name in how.baselines if name in PROMPTED]
     if prompted:
         raise UsageError(

@@ -1,9 +1,9 @@
-"""Questions with their own texts: each question is asked of an almanac made from its texts.
+"""Questions with their own texts: each is answered from an almanac built from its texts.
 
 KnowledGPT measured its personal knowledge base on HotpotQA in this way (section 4.4), and by the
 coverage of a document: the share of its content words, as a set of lemmas, that its extracted facts
 contain. The paper does not define content words; here they are all tokens with a letter or digit
-that are no stop words, lower-cased and lemmatised by the English pipeline.
+that are not stop words, lower-cased and lemmatised by the English pipeline.
 """
 
 import re
@@ -36,7 +36,7 @@ select d.uri, f.text from mentions m join documents d using (document_id) join (
 
 
 class Memories:
-    """One small almanac per question, made when it is first needed."""
+    """One small almanac per question, built when it is first needed."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         """Keep the almanacs in this folder."""
@@ -45,7 +45,7 @@ class Memories:
         self._editions: dict[str, Edition] = {}
 
     def edition(self, question: BenchmarkQuestion) -> Edition:
-        """Return the edition made from a question's texts."""
+        """Return the edition built from a question's texts."""
         if question.id not in self._editions:
             place = self._folder / f"{len(self._editions):05d}"
             self._editions[question.id] = self._make(place, question.context)
@@ -89,10 +89,10 @@ def _extracted(edition: Edition) -> dict[str, list[str]]:
 
 
 class MemoryAnswerer(BenchmarkAnswerer):
-    """Lets a system answer every question from the edition made from its own texts."""
+    """Lets a system answer every question from the edition built from its own texts."""
 
     def __init__(self, system: Callable[[Edition], BenchmarkAnswerer], memories: Memories) -> None:
-        """Take what opens a system on an edition."""
+        """Take the function that opens a system on an edition."""
         self.name = "memory"  # the system's own name as soon as there is one
         self._system, self._memories = system, memories
 

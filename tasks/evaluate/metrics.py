@@ -1,4 +1,4 @@
-"""Metrics of answers: per question, then means with bootstrap intervals."""
+"""Metrics of answers, per question and as means with bootstrap intervals."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,8 +22,8 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     """Return the metrics of one answer, each from 0 to 1.
 
     `f1` is the data set's own: over answers if they are a set, over words if they are text. A text
-    is `right` if it holds a gold answer or matches an answer pattern. If a question has no gold
-    answer, giving none is right.
+    is `right` if it contains a gold answer or matches an answer pattern. If a question has no gold
+    answer, giving no answer is right.
     """
     answers, gold = prediction.answers, question.answers
     if not gold:
@@ -44,9 +44,9 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
 
 
 def summarise(scores: Sequence[Scores], clusters: Sequence[str]) -> Scores:
-    """Return the mean of each figure, with `_low` and `_high` of its 95 % interval.
+    """Return the mean of each metric, with `_low` and `_high` for the ends of its 95 % interval.
 
-    Questions of one cluster are resampled together, because they share their topic. A figure that
+    Questions of one cluster are resampled together, because they share their topic. A metric that
     only some questions have is averaged over those.
     """
     names = list(dict.fromkeys(name for row in scores for name in row))
@@ -73,10 +73,10 @@ def summarise(scores: Sequence[Scores], clusters: Sequence[str]) -> Scores:
 def summarise_classes(
     gold: Sequence[str], chosen: Sequence[str], clusters: Sequence[str]
 ) -> Scores:
-    """Return balanced accuracy and macro-F1 of classes, with `_low` and `_high` as `summarise`.
+    """Return balanced accuracy and macro-F1 of classes, with intervals as in `summarise`.
 
-    Balanced accuracy is the mean share of each class's items that are recognised, macro-F1 the mean
-    F1 of the classes; the classes are those of `gold`. A choice that is no class is wrong.
+    Balanced accuracy is the mean recall of the classes, macro-F1 their mean F1; the classes are
+    those in `gold`. A choice that is not a class is wrong.
     """
     classes = {name: place for place, name in enumerate(sorted(set(gold)))}
     _, cluster = np.unique(np.array(clusters, dtype=object).astype(str), return_inverse=True)
@@ -118,7 +118,7 @@ def _resampled(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _around(gold: Sequence[str], prediction: Prediction) -> Scores:
-    """Return what is measured besides the answer: whether there was one, and how it was found."""
+    """Return the metrics other than correctness: whether there was an answer, and how it arose."""
     scores: Scores = {"answered": float(bool(prediction.answers))}
     if prediction.retrieved is not None:
         names = {same_name(name) for name in prediction.retrieved}
@@ -129,7 +129,7 @@ def _around(gold: Sequence[str], prediction: Prediction) -> Scores:
 
 
 def _choice(question: BenchmarkQuestion, answers: Sequence[str]) -> Scores:
-    """Compare the chosen answer by its words, so that a choice offered twice is right twice."""
+    """Score the chosen answer by its words, so that each copy of a repeated choice counts."""
     choice = chosen_text(question, answers)
     right = bool(choice) and any(bare_words(choice) == bare_words(g) for g in question.answers)
     return {"accuracy": float(right)}

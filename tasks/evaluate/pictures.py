@@ -1,4 +1,4 @@
-"""Pictures of measurements: gates by accuracy over retrieval rate, models by gain.
+"""Draws measurements: accuracy over retrieval rate for gates, and gains for models.
 
 Equal data give equal SVG files: they have no date, and their ids depend only on the drawing.
 """
@@ -36,10 +36,10 @@ def check_picture(path: Path) -> None:
 def draw_curves(
     path: Path, dataset: str, models: Sequence[str], curves: Mapping[str, Measured], best: Measured
 ) -> None:
-    """Draw accuracy over retrieval rate, and below it how far it lies above the random line.
+    """Draw accuracy over retrieval rate and, below it, the difference from the random line.
 
-    There is one column per model; curves are means over data sets. The perfect gate and the random
-    line frame them; in the lower row, the first gate has its 95 % interval.
+    There is one column per model; curves are means over data sets. The upper row also shows the
+    perfect gate and the random line; in the lower row, the first gate has its 95 % interval.
     """
     figure, panels = make_panels(2, len(models), "retrieval rate, %")
     panels[0][0].set_ylabel("accuracy, %")
@@ -62,7 +62,7 @@ def draw_curves(
 
 
 def _draw_gain(panel: Any, accuracies: np.ndarray, place: int) -> None:
-    """Draw how far accuracies (resamples, rates) lie above the line between their ends."""
+    """Draw the differences of accuracies (resamples, rates) from the line between their ends."""
     first, last = accuracies[:, :1], accuracies[:, -1:]
     gains = accuracies - first - (last - first) * RATES
     if not place and len(gains) > 1:
@@ -115,7 +115,7 @@ def shown(name: str) -> str:
 
 
 def style(place: int) -> dict[str, Any]:
-    """Return the colour and the dashes of a line; they repeat only after all combinations."""
+    """Return the colour and dash pattern of a line; combinations repeat only when all are used."""
     styles = [(colour, dashes) for dashes, colour in product(DASHES, COLOURS)]
     colour, dashes = styles[place % len(styles)]
     return {"color": colour, "linestyle": dashes}

@@ -1,4 +1,4 @@
-"""The programs route under measurement: plan, run in the sandbox, answer from values."""
+"""Measures the route `programs`: plans, runs in the sandbox, and answers from values."""
 
 from collections.abc import Sequence
 
@@ -85,7 +85,7 @@ class ProgramAnswerer:
 
 
 def _read(reader: KnowledgeReader, question: BenchmarkQuestion) -> Prediction:
-    """Return what the knowledge reader answers from the corpus, which has no learned paths."""
+    """Return the knowledge reader's answer from the corpus, which has no learned paths."""
     result = reader.answer(analyse(question.question))
     calls = [call for run in result.runs for call in run.calls]
     return Prediction(

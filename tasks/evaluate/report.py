@@ -28,7 +28,7 @@ _GROUPS: dict[str, Callable[[BenchmarkQuestion], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one system answered, question by question."""
+    """One system's predictions and scores, question by question."""
 
     system: str
     questions: Sequence[BenchmarkQuestion]
@@ -54,7 +54,7 @@ def figures(measured: Measured) -> dict[str, Any]:
 
 
 def record_figures(home: Home, figures: dict[str, Any], warn: Warn) -> None:
-    """Record the figures of all systems as live records; `warn` if the disk refuses them."""
+    """Write the figures of all systems as live records; call `warn` if the disk refuses them."""
     dataset, edition = figures["dataset"], figures.get("edition")
     systems = [figures, *figures["baselines"]]
     with warned_of_refusals(home.path, "the figures were not recorded.", warn):
@@ -62,7 +62,7 @@ def record_figures(home: Home, figures: dict[str, Any], warn: Warn) -> None:
 
 
 def _evaluation_rows(dataset: str, report: dict[str, Any], edition: str | None) -> list[Evaluation]:
-    """Return a system's figures as rows; a group's name follows the data set's name."""
+    """Return a system's figures as rows; the data set's name is followed by the group's."""
     stages = {f"success:{stage}": share for stage, share in report.get("stages", {}).items()}
     parts = [*_part_rows(dataset, report), (dataset, report["items"], stages)]
     for name, group in report["by"].items():

@@ -26,7 +26,7 @@ class AutoAnswerer:
     def __init__(
         self, edition: Edition, settings: Settings, home: Home, *, learned: bool = False
     ) -> None:
-        """Open the edition's graphs, with `learned` using what the home has learned about them."""
+        """Open the edition's graphs; with `learned`, use what the home has learned about them."""
         self._programs = ProgramAnswerer(edition, home if learned else None)
         self._edition, self._settings, self._home = edition, settings, home
 
@@ -53,7 +53,7 @@ class AutoAnswerer:
 
 
 class ExpertsAnswerer(BenchmarkAnswerer):
-    """Answers by experts alone, as `ask --route experts` does."""
+    """Answers with experts only, as `ask --route experts` does."""
 
     def __init__(
         self, edition: Edition, settings: Settings, home: Home, expert: str | None = None
@@ -82,7 +82,7 @@ def _asked(
 
 
 class PathsAnswerer(BenchmarkAnswerer):
-    """Answers by paths of the graph that a question names, as `ask --route paths` does."""
+    """Answers from paths in the graph that a question names, as `ask --route paths` does."""
 
     name = "paths"
 
@@ -128,10 +128,10 @@ def system_for(
     learned: bool = False,
     expert: str | None = None,
 ) -> System:
-    """Return what opens the system of a route on an edition.
+    """Return the function that opens the system of a route on an edition.
 
-    With `learned` the system uses what `almanac learn` left in the home; `expert` is the one that
-    the route `experts` asks. Raises UsageError for an unknown route.
+    With `learned` the system uses the results of `almanac learn` in the home; `expert` is the one
+    that the route `experts` asks. Raises UsageError for an unknown route.
     """
     route = "experts" if expert is not None and route == "auto" else route
     if route not in ROUTES:

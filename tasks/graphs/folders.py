@@ -1,4 +1,4 @@
-"""Where an edition keeps the arrays of its graphs."""
+"""The folders in which an edition keeps the arrays of its graphs."""
 
 from pathlib import Path
 

@@ -145,7 +145,7 @@ class Graph:
     def named(self, name: str) -> Nodes:
         """Return the nodes that bear a name, compared in its normal form; the likeliest first.
 
-        If none bears "the X of Y", those called "Y's X" do, and the other way round.
+        If no node is called "the X of Y", return those called "Y's X", and vice versa.
         """
         nodes = self._with_key(name)
         if len(nodes) == 0 and (other := other_genitive(name)):

@@ -1,4 +1,4 @@
-"""The blocks of a text: what is prose, and what is list, table, code or furniture of the page.
+"""Split a text into blocks: prose, list items, table rows, code, navigation and other kinds.
 
 Every reader yields Markdown, so one parser finds the blocks of all formats. Only prose is read
 sentence by sentence; code, navigation and markup never become knowledge.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BlockKind(StrEnum):
-    """What a block is."""
+    """The kind of a block."""
 
     PROSE = "prose"
     ITEM = "item"  # of a list
@@ -38,10 +38,10 @@ class BlockKind(StrEnum):
 
 
 class Block(NamedTuple):
-    """A stretch of a text; `lead` is what introduces it, if anything does.
+    """A span of a text; `lead` is the text that introduces it, if there is one.
 
-    That is the sentence before a list, the label of a pair, the term that is defined, or the row
-    of a table's headers. A heading has its words there, and a `level` from 1 to 6.
+    The lead is the sentence before a list, the label of a pair, the term that is defined, or the
+    row of a table's headers. The lead of a heading is its words, and its `level` is 1 to 6.
     """
 
     kind: BlockKind
@@ -114,13 +114,13 @@ def _parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark").enable("table")
     for plugin in (admon_plugin, deflist_plugin, footnote_plugin):
         parser.use(plugin)
-    # Offsets are wanted, which only blocks have; words inside them are read elsewhere.
+    # Only block tokens have offsets; the markup inside them is handled by `prose`.
     parser.core.ruler.enableOnly(["block"])
     return parser
 
 
 class _Reader:
-    """Turns the parser's tokens, which know lines, into blocks, which know characters."""
+    """Turns the parser's tokens, located by lines, into blocks, located by characters."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -135,7 +135,7 @@ class _Reader:
         front = front_matter_end(self._text)
         if front:
             yield Block(BlockKind.METADATA, 0, front)
-        # Empty lines stand for the front matter, so that the parser counts the same lines.
+        # Empty lines replace the front matter, so that the line numbers stay the same.
         tokens = _parser().parse("\n" * self._text.count("\n", 0, front) + self._text[front:])
         header = ""
         for place, token in enumerate(tokens):
@@ -175,7 +175,7 @@ class _Reader:
                     yield from self._words(token)
 
     def _whole(self, kind: BlockKind, token: "Token") -> Block:
-        """Return the block of all lines of a token, without white space around them."""
+        """Return a block of all lines of a token, without surrounding white space."""
         assert token.map is not None
         start, end = self._starts[token.map[0]], min(self._starts[token.map[1]], len(self._text))
         words = self._text[start:end]
@@ -189,7 +189,7 @@ class _Reader:
         yield block
 
     def _html(self, token: "Token") -> Block:
-        """Return a block of HTML; one that only sets sentences apart is prose."""
+        """Return a block of HTML; markup that only formats whole sentences is prose."""
         block = self._whole(BlockKind.MARKUP, token)
         tags = {tag.lower() for tag in _TAG_NAME.findall(token.content)}
         words = _TAGS.sub(" ", token.content)
@@ -198,7 +198,7 @@ class _Reader:
         return block
 
     def _heading(self, inline: "Token") -> Block:
-        """Return a heading with its marks."""
+        """Return the block of a heading, marks included; a page number is no heading."""
         line = self._whole(BlockKind.HEADING, inline)
         marks = _MARKS.match(self._text, line.start)
         level = len(marks[1]) if marks else 2
@@ -255,7 +255,11 @@ class _Reader:
         return BlockKind.ITEM if "list_item" in self._open else BlockKind.PROSE
 
     def _pairs(self, token: "Token", kind: BlockKind) -> Iterator[Block]:
-        """Yield labelled values: those of an item or of a bold label, or if every line has one."""
+        """Yield the labelled values of a paragraph or item: one per line if all lines have labels.
+
+        If only the first line has one, the rest of the text is its value. A single value must be in
+        an item or have a bold label: "Note: this is a sentence." is prose.
+        """
         assert token.map is not None
         lines = [line.strip() for line in token.content.split("\n")]
         labelled = [_labelled(line) for line in lines]
@@ -276,7 +280,7 @@ class _Reader:
             yield Block(BlockKind.PAIR, start, stop, found.label)
 
     def _span(self, token: "Token") -> tuple[int, int]:
-        """Return where the words of a token begin and end."""
+        """Return the span of a token's words."""
         assert token.map is not None
         lines = token.content.split("\n")
         first, last = token.map[0], token.map[0] + len(lines) - 1
@@ -293,7 +297,7 @@ class _Labelled(NamedTuple):
 
 
 def _labelled(line: str) -> _Labelled | None:
-    """Return the label and value of a line that has both."""
+    """Return the label and value of a line, None if it does not have both."""
     match = _LABELLED.fullmatch(line)
     if match is None:
         return None
@@ -305,7 +309,7 @@ def _labelled(line: str) -> _Labelled | None:
 
 
 def _is_tabular(line: str, of: int) -> bool:
-    """Whether a line is one of a table, of so many lines, that no parser of Markdown knows."""
+    """Tell whether one of `of` lines is a table row that Markdown parsers do not recognise."""
     if _RULED.fullmatch(line) or line[:1] == line[-1:] == "|":
         return True
     if of > 1 and _BAR.search(line):
@@ -324,9 +328,10 @@ def stored_blocks(passage: dict[str, Any]) -> list[Block]:
 
 
 def _lead(paragraph: str) -> str:
-    """Return the last sentence of a paragraph if it leads to a list, as a question does.
+    """Return the last sentence of a paragraph if it introduces a list, else an empty string.
 
-    A single word, "You:", comes with the sentence before it.
+    It does so if it is a question, or does not end like a sentence. A single word, "You:", comes
+    with the sentence before it.
     """
     sentences = _SENTENCE_MARK.split(paragraph.strip())
     last = " ".join(sentences[-1 if " " in sentences[-1] else -2 :]).strip()
@@ -335,14 +340,14 @@ def _lead(paragraph: str) -> str:
 
 
 def _reads_like_prose(text: str) -> bool:
-    """Whether indented lines are words and sentences rather than code."""
+    """Tell whether indented lines are words and sentences rather than code."""
     words = text.split()
     plain = sum(word.strip(",.;:!?()\"'“”’").isalpha() for word in words)
     return bool(_ENDS_SENTENCE.search(text)) and len(words) >= 8 and plain > 0.85 * len(words)
 
 
 class Blocks:
-    """The blocks of a text, to be looked up by their place."""
+    """The blocks of a text, for look-ups by position."""
 
     def __init__(self, text: str) -> None:
         """Find the blocks."""
@@ -350,7 +355,7 @@ class Blocks:
         self._starts = [block.start for block in self.all]
 
     def between(self, start: int, end: int) -> list[Block]:
-        """Return the parts of blocks between two characters, counted from the first of them."""
+        """Return the blocks within a span, clipped to it, with positions relative to its start."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         parts = []
         for block in self.all[first : bisect_left(self._starts, end)]:

@@ -1,4 +1,4 @@
-"""What stands above a text and describes it: front matter in YAML or TOML, headers as of a mail."""
+"""Read the metadata above a text: front matter in YAML or TOML, or headers as in an e-mail."""
 
 import re
 from typing import Any
@@ -26,7 +26,7 @@ def front_matter_end(text: str) -> int:
 
 
 def read_front_matter(text: str) -> dict[str, Any]:
-    """Return the fields above a text: strings, lists and mappings; broken lines are left out."""
+    """Return the fields above a text, by names in lower case; broken lines are left out."""
     match = _front_matter(text)
     if match is None:
         return {}
@@ -50,7 +50,7 @@ def _front_matter(text: str) -> re.Match[str] | None:
 
 
 def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
-    """Return the fields as their language reads them; None if it cannot."""
+    """Return the fields parsed as TOML or YAML, None if they cannot be parsed."""
     import tomllib
 
     from tasks.text.plain_yaml import parse_yaml
@@ -63,6 +63,6 @@ def _parsed(fence: str, fields: str) -> dict[str, Any] | None:
 
 
 def _plain(value: str) -> str:
-    """Return a value as it stands in a line, without marks and quotes around it."""
+    """Return a value as one line, without a block mark and surrounding quotes."""
     words = _BLOCK_MARK.sub("", " ".join(value.split()) + " ", count=1)
     return words.strip().strip("\"'")

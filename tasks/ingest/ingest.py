@@ -1,4 +1,4 @@
-"""Bring the journal up to date with the sources: read what is new, note what is gone."""
+"""Bring the journal up to date with the sources: read changed files, note removed inputs."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ TRANSIENT = {Reason.UNREADABLE, Reason.TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRA
 
 @dataclass
 class Known:
-    """What the journal knows about one source: the state of its files and of their inputs."""
+    """The journal's state of one source: its files and their inputs."""
 
     fingerprints: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Known:
     def ingested_from(self, container: str) -> list[str]:
         """Return the inputs that one file holds, sorted.
 
-        Inputs from a change feed are left out: a feed lists changes, not what exists.
+        Inputs from a change feed are left out: a feed lists changes, not the existing documents.
         """
         uris = self.by_container.get(container, set())
         own = (uri for uri in uris if uri == container or uri.startswith(f"{container}#"))
@@ -43,7 +43,7 @@ class Ingestion:
     def __init__(
         self, home: Home, source: str, run_id: str, settings: Settings, *, sensitive: bool
     ) -> None:
-        """List the source and compare it with what the journal knows."""
+        """List the source and compare it with the journal."""
         self.settings = settings
         notes = source == NOTES_SOURCE
         self.listing = scan_notes(home.path / NOTES) if notes else scan(source)
@@ -198,7 +198,7 @@ def _owners(home: Home) -> dict[str, tuple[str, str]]:
 
 
 def _identities(uri: str, state: dict[str, Any]) -> list[str]:
-    """Return what makes an input a duplicate of another: its text, or its bytes (`inputs.sql`)."""
+    """Return the keys of an input's text and bytes, which duplicates share (`inputs.sql`)."""
     keys = [state["content_id"]]
     if state["sha256"] and uri.startswith(state["container"]):
         keys.append(f"{state['sha256']} {uri.removeprefix(state['container'])}")

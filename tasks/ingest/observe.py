@@ -20,7 +20,7 @@ BATCH_ROWS = 256
 
 
 def metadata_json(text: ReadText) -> str | None:
-    """Return what a text says of itself as it is journalled; None if nothing."""
+    """Return a text's metadata as JSON for the journal, None if it has none."""
     return orjson.dumps(text.metadata).decode() if text.metadata else None
 
 
@@ -28,7 +28,7 @@ class Observations:
     """The rows of one scan of one source, until they are journalled."""
 
     def __init__(self, home: Home, run_id: str, listing: Listing, sensitivity: str) -> None:
-        """Begin the rows of a scan."""
+        """Start collecting the rows of a scan."""
         self.home, self.run_id, self.listing, self.sensitivity = home, run_id, listing, sensitivity
         self.scan_id = uuid4().hex
         self._rows: dict[type[Row], list[dict[str, Any]]] = {}

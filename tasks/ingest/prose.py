@@ -1,4 +1,4 @@
-"""The words of a block as a reader of the page sees them: without Markdown's marks and targets."""
+"""Extract the words of a block that readers see, without Markdown's marks and link targets."""
 
 import re
 from collections.abc import Iterator
@@ -14,17 +14,17 @@ _LINKS = re.compile(
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"
-    # Where something is, is a value.
+    # An address after "at", "为", "是" or ":" is the value that the sentence states.
     r"|(?<!\bat )(?<![为是：] )\bhttps?://[^\s<>()\[\]]{1,1000}(?<![.,;:!?])"
     r"|(?P<tick>`{1,3})(?P<code>[^`\n]{1,300})(?P=tick)"
-    r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # how a word is pronounced
+    r"|<r[tp]>[^<>]{0,100}</r[tp]>"  # the pronunciation of a word
     r"|</?[A-Za-z][^<>]{0,500}>|<!--[^<]{0,2000}-->|\{%[^{}\n]{0,500}%\}|\{\{[^{}\n]{0,500}\}\}"
     r"|\{:?[.#][^{}\n]{0,100}\}|\{:[ \t][^{}\n]{0,200}\}"  # classes and attributes of a block
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<![*\w])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![*\w])|\*\*(?=\S)|(?<=\S)\*\*"
     r"|(?<![_\w])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![_\w])|~~"
-    r"|(?<=\n)[ \t]*>[ \t]?"  # of a quotation's further lines
-    r"|(?<=\w)(?:[®™℠]|&(?:reg|trade);|\((?:R|TM)\))"  # who owns a name is no part of it
+    r"|(?<=\n)[ \t]*>[ \t]?"  # the mark of a quotation's further lines
+    r"|(?<=\w)(?:[®™℠]|&(?:reg|trade);|\((?:R|TM)\))"  # trademark signs are no part of a name
     r"|(?<![\w:]):[a-z]+(?:[-_][a-z0-9]+)+:(?!\w)"  # an icon by its name
     r"|^(?::{3,}|[!?]{3}\+? |\.\. [\w-]{1,30}::)[^\n]{0,100}$\n?",  # where a box begins or ends
     re.DOTALL | re.MULTILINE,
@@ -34,9 +34,9 @@ _DEEPEST = 3  # links in the labels of links, such as pictures
 
 
 def words_of(block: str) -> Excerpt:
-    """Return a block's words; what a link says stays, where it leads does not.
+    """Return a block's words; the text of a link is kept, its target is dropped.
 
-    Code inside a sentence stays, as it names what the sentence is about.
+    Code inside a sentence is kept, as it names what the sentence is about.
     """
     excerpt = Excerpt.whole(block)
     for _ in range(_DEEPEST):

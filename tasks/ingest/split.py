@@ -65,7 +65,7 @@ def split(
 
     A passage is a run of whole sentences and blocks of code under one heading with at most `budget`
     tokens. A longer sentence is cut at clauses, else between words, longer code between lines.
-    Passages cover every sentence; headings are not part of the text of a passage but stand in its
+    Passages cover every sentence; headings are not part of the text of a passage but are in its
     column `headings`.
     """
     version = splitter_version(budget)
@@ -99,7 +99,7 @@ def split(
 
 
 def _passage_id(title: str, headings: str, passage: str, blocks: list[Block]) -> str:
-    """Return the passage's id; what leads to its first item, maybe elsewhere, is part of it."""
+    """Return the passage's id; leads that lie outside of the passage are part of it."""
     leads = [block.lead for block in blocks if block.lead and block.lead not in passage]
     words = "\x1f".join((title, headings, passage, *leads))
     return hashlib.sha256(words.encode()).hexdigest()[:32]
@@ -147,7 +147,7 @@ def _passages(
 def _units(
     text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield start, end and tokens of each sentence, block of code or part of one.
+    """Yield start, end and tokens of each sentence or block of code, or of each part if too long.
 
     The last value is whether it opens a paragraph.
     """
@@ -167,7 +167,7 @@ def _units(
 def _sentences_and_code(
     text: str, section: _Section, blocks: Blocks, language: str, budget: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans of sentences, and of blocks of code, whose lines are cut apart if need be."""
+    """Yield the spans of sentences and of blocks of code; longer code is cut into lines."""
     place = section.start
     for block in blocks.between(section.start, section.end):
         if block.kind is not BlockKind.CODE:

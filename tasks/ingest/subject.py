@@ -1,4 +1,4 @@
-"""Whether a document's title names what it is about."""
+"""Decide whether a document's title is the name of its subject."""
 
 import re
 
@@ -12,14 +12,14 @@ _READ = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.ROW, BlockKi
 def subject_of(title: str, text: str, blocks: list[Block]) -> str:
     """Return the title, without a note in parentheses, if the text uses it as a name; else "".
 
-    "Getting started" may stand in a text about a product, and "storage" does in one called Storage:
-    a name is written as in the title more often than otherwise.
+    "Getting started" may occur in a text about a product, and "storage" does in one called Storage.
+    So a title is a name only if the text writes it as in the title more often than otherwise.
     """
     name = _NOTE.sub("", title).strip()
     if not name or len(name.split()) > _LONGEST:
         return ""
     words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-    if not name.isascii():  # words of Chinese have no borders
+    if not name.isascii():  # Chinese words have no boundaries
         words = re.compile(re.escape(name), re.IGNORECASE)
     written = [
         match.group()

@@ -1,7 +1,7 @@
-"""What the endpoint answers: the words of the embedded engine.
+"""The endpoint's answers, which the embedded engine computes.
 
-The rules answer extraction prompts, and the words that texts share answer Almanac's other prompts.
-Other people's prompts all get the same reply.
+Extraction prompts are answered by the rules, Almanac's other prompts by the words that texts share.
+All prompts that are not Almanac's get the same reply.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ Facts = dict[str, list[Row]]
 
 
 class Extractor:
-    """Reads each passage by itself, so that a fact does not depend on what else a call holds."""
+    """Reads each passage separately, so that facts do not depend on a call's other passages."""
 
     def __init__(self) -> None:
         """Load nothing before the first passage."""
@@ -63,7 +63,7 @@ class Extractor:
 
 
 def facts_of(extracted: Extracted, text: str) -> Facts:
-    """Return what the rules extracted from a text as a reply; each fact quotes the text."""
+    """Return the rules' extractions from a text as a reply; each fact quotes the text."""
     spans = sentences(text, language_of(text))
 
     def quote(mention: Mention) -> str:
@@ -89,7 +89,7 @@ def facts_of(extracted: Extracted, text: str) -> Facts:
 
 
 def _rows(form: type[Any], facts: list[dict[str, Any]]) -> list[Row]:
-    """Return facts as rows of a reply; leave out those that no reply may hold."""
+    """Return facts as rows of a reply; leave out those that would be invalid in a reply."""
     rows: list[Row] = []
     shape: TypeAdapter[Any] = TypeAdapter(form)
     for fact in facts:
@@ -140,7 +140,7 @@ def answer(user: str) -> dict[str, Any]:
 
 
 def yes_no(user: str) -> dict[str, Any]:
-    """Support what a sentence of the evidence says too; refute what only one of both negates."""
+    """Support a statement that an evidence sentence repeats; refute if only one is negated."""
     statement, evidence = _halves(user, "Statement: ", "\nEvidence:\n")
     share, sentence = _best_match(_words(_NEGATION.sub("", statement)), evidence)
     if share < SUPPORTED:
@@ -150,7 +150,7 @@ def yes_no(user: str) -> dict[str, Any]:
 
 
 def link(user: str) -> dict[str, Any]:
-    """Choose the candidate with the name most like the target's; its text decides ties."""
+    """Choose the candidate with the name most similar to the target's; its text breaks ties."""
     from rapidfuzz import fuzz  # not needed by an endpoint that only extracts
 
     head, _, rest = user.partition("[TARGET ENTITY] ")
@@ -205,7 +205,7 @@ def needs_more(user: str) -> dict[str, Any]:
 
 
 def wanted_information(user: str) -> dict[str, Any]:
-    """Want what the question's words are about."""
+    """Request information about the words of the question."""
     question, _ = _halves(user, "Query: ", "\nKnowledge: ")
     return {"information": content_words(question) or question}
 
@@ -226,7 +226,7 @@ def rewrite(user: str) -> dict[str, Any]:
 
 
 def recall(user: str) -> dict[str, Any]:
-    """Remember nothing but the question."""
+    """Recall nothing but the question."""
     question, wanted = _halves(user, "Query: ", "\nWanted: ")
     return {"text": f"{wanted}: {question}"}
 
@@ -241,7 +241,7 @@ def _best_match(
 ) -> tuple[float, str]:
     """Return the largest share of the wanted words in one sentence, and that sentence.
 
-    Of equally good sentences the one with most words of `also` is returned, else the first.
+    Ties are broken by the number of words in `also`, then by order.
     """
     best = (0.0, 0)
     chosen = ""
@@ -284,7 +284,7 @@ class Answers:
     def __init__(self) -> None:
         """Load nothing before the first request."""
         self._extractor = Extractor()
-        # One thread: the engine works in order, and the server goes on meanwhile.
+        # One thread: the engine answers in order, without blocking the server.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="endpoint-engine")
 
     async def answer(self, chat: ChatRequest, key: str | None) -> Answer:

@@ -1,4 +1,4 @@
-"""Files and batches: many requests in one order, answered after a while."""
+"""Files and batches: many requests in one order, answered after a delay."""
 
 import asyncio
 import random
@@ -98,7 +98,7 @@ class BatchLine(BaseModel):
 
 
 def lines_of(content: bytes) -> tuple[list[BatchLine], list[dict[str, Any]]]:
-    """Return a file's requests, or what is wrong with it."""
+    """Return a file's requests and the errors found in it."""
     if len(content) > MOST_BYTES:
         return [], [_error("file_too_large", f"the file has more than {MOST_BYTES} bytes")]
     texts = [line for line in content.splitlines() if line.strip()]
@@ -176,12 +176,12 @@ class Batch(BatchOrder):
     request_counts: dict[str, int] = {"total": 0, "completed": 0, "failed": 0}
 
     def now(self, status: str) -> None:
-        """Note a new status and when it began."""
+        """Set a new status and the time at which it began."""
         self.status = status
         setattr(self, f"{status}_at", _now())
 
     def fail(self, errors: list[dict[str, Any]]) -> None:
-        """End without results."""
+        """End the batch with errors and without results."""
         self.errors = {"object": "list", "data": errors}
         self.now("failed")
 
@@ -197,7 +197,7 @@ class Batches:
         self._random = random.Random(options.seed)
 
     def close(self) -> None:
-        """Cancel what is under way."""
+        """Cancel the batches in progress."""
         for task in self._running:
             task.cancel()
 
@@ -244,7 +244,7 @@ class Batches:
         return batch
 
     async def _run(self, batch: Batch) -> None:
-        """Work on a batch until it ends; an error of the endpoint's own fails the batch."""
+        """Process a batch until it ends; an internal error of the endpoint fails the batch."""
         try:
             await self._work(batch)
         except Exception as error:

@@ -1,8 +1,8 @@
-"""Answers broken on purpose: the true answer, with the fault that a fault's `content` shows.
+"""Answers broken on purpose: the true answer with the kind of fault that `content` shows.
 
-The contents show their faults on replies of a shape of their own. The same is done here to the true
-answer, so that a client's rule for the fault is tested and not its rule for the shape; contents
-whose fault is not known here are served unchanged.
+The contents show faults in replies of some other schema. Here the same fault is applied to the true
+answer, so that the client's handling of the fault is tested and not that of the schema. Contents
+with an unknown fault are served unchanged.
 """
 
 import json
@@ -29,7 +29,7 @@ Reply = dict[str, Any]
 
 
 def broken(fault: str, content: str, answer: str, prompt: str, key: str | None) -> str:
-    """Return what is served instead of an answer; `content` is that of the fault's line."""
+    """Return the text served instead of an answer; `content` is that of the fault's line."""
     if fault == "body_echo_prompt":
         return prompt
     if fault == "body_echo_key":

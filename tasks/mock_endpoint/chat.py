@@ -1,4 +1,4 @@
-"""Chat completions: an answer cut to the tokens allowed, and what it costs."""
+"""Chat completions: answers cut to the permitted number of tokens, and their cost."""
 
 import hashlib
 import math
@@ -29,7 +29,7 @@ class Chat:
     async def complete(
         self, chat: ChatRequest, key: str | None = None
     ) -> tuple[dict[str, Any], Billed]:
-        """Return a completion's body and what it costs; `key` is the one that the client sent."""
+        """Return a completion's body and its cost; `key` is the key that the client sent."""
         text, tokens, obeyed = await self._answers.answer(chat, key)
         finish = "stop"
         if chat.most_tokens is not None and tokens > chat.most_tokens:
@@ -96,7 +96,7 @@ def streamed(body: dict[str, Any], *, with_usage: bool) -> HttpReply:
     return HttpReply(body=lines + b"data: [DONE]\n\n", content_type="text/event-stream")
 
 
-MOST_TOKENS = 4_096  # of an answer, that get probabilities
+MOST_TOKENS = 4_096  # of an answer that get probabilities
 _TOKEN = re.compile(r"\s*\S{1,8}|\s+")
 _RIVALS = 0.9  # share of the remaining probability that the listed rivals get
 
@@ -126,5 +126,5 @@ def _entry(token: str, probability: float) -> dict[str, Any]:
 
 
 def fraction(name: str) -> float:
-    """Return a number from 0 to 1, below 1, that looks random and is always the same for a name."""
+    """Return a pseudo-random number in [0, 1) that depends only on the name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6]) / 2**48

@@ -13,7 +13,7 @@ from tasks.mock_endpoint.replies import RefusedError, RequestSummary, read_body
 from tasks.models.prompts import purpose_of
 from tasks.models.tokens import estimate_tokens
 
-MESSAGE_TOKENS = 4  # what a message costs besides its text
+MESSAGE_TOKENS = 4  # tokens billed per message in addition to its text
 MOST_RIVALS = 20
 FIRST = 2  # messages that a second attempt repeats: system and user
 Room = Annotated[int, Field(ge=1, strict=True)]
@@ -39,7 +39,7 @@ class ResponseFormat(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """The body of a request as OpenAI's API describes it, without fields that nothing reads."""
+    """The body of a request as in OpenAI's API, without the fields that are not used here."""
 
     model: str
     messages: list[dict[str, Any]] = Field(min_length=1)
@@ -102,7 +102,7 @@ class ChatRequest(BaseModel):
 
     @property
     def rivals(self) -> int | None:
-        """How many probable tokens to list per token; None: no probabilities at all."""
+        """How many alternatives to list per token; None: no probabilities at all."""
         return (self.top_logprobs or 0) if self.logprobs else None
 
     @property
@@ -117,7 +117,7 @@ class ChatRequest(BaseModel):
         return next((text for role, text in self.texts if role == "user"), "")
 
     def prompt_tokens(self) -> int:
-        """Return how many tokens the messages and the schema have."""
+        """Return the number of tokens in the messages and the schema."""
         system, schema = self.system, self.reply_schema
         fixed = [system, orjson.dumps(schema).decode(errors="replace") if schema else ""]
         texts = [text for _, text in self.texts if text is not system]
@@ -125,12 +125,12 @@ class ChatRequest(BaseModel):
         return tokens + MESSAGE_TOKENS * len(self.texts)
 
     def summary(self) -> RequestSummary:
-        """Return what the ledger keeps."""
+        """Return the summary that the ledger keeps."""
         return RequestSummary(self.purpose, self.sha, self.first_sha, None, self.model)
 
 
 def read_chat(body: bytes | dict[str, Any], options: Options) -> ChatRequest:
-    """Return what a body requests; raise RefusedError for what a real endpoint refuses too."""
+    """Parse a body; raise RefusedError for a request that a real endpoint would refuse too."""
     chat = read_body(ChatRequest, body)
     form = chat.form
     if (options.plain and form != "text") or (options.json_only and form == "json_schema"):

@@ -1,6 +1,6 @@
-"""Embeddings: unit vectors made from the hashes of a text's words, always the same.
+"""Deterministic embeddings: unit vectors made from the hashes of a text's words.
 
-Texts that share words are close to each other; the vectors mean nothing else.
+Texts that share words are close to each other; the vectors have no other meaning.
 """
 
 import base64
@@ -23,7 +23,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class EmbeddingBody(BaseModel):
-    """The body of a request; a list of token numbers counts as a text of their digits."""
+    """The body of a request; a list of token ids is treated as a text of their digits."""
 
     model: str
     input: Text | Tokens | Annotated[list[Text | Tokens], Field(min_length=1, max_length=2048)]

@@ -1,4 +1,4 @@
-"""Which request meets which fault, and what is served then.
+"""Decides which requests get a fault, and serves it.
 
 Faults are drawn by hashes, so that a run can be repeated. A file of faults has one JSON object per
 line: `id`, `group` and `serve`, which says what to serve: a status with headers and a body, other
@@ -47,12 +47,12 @@ class Fault:
 
     @property
     def always(self) -> bool:
-        """Return whether every attempt meets it, not only the first."""
+        """Whether every attempt gets the fault, not only the first."""
         return self.serve.get("repeat") == "always"
 
 
 def read_faults(path: Path) -> list[Fault]:
-    """Return a file's faults; name those that cannot be served on standard error."""
+    """Return a file's faults; report on standard error those that cannot be served."""
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path} is too large for a file of faults.")
     faults = []
@@ -78,13 +78,13 @@ class Schedule:
     """Draws faults: for a share of the requests, at their first attempt; later ones are clean."""
 
     def __init__(self, faults: list[Fault], share: float, first: int | None, seed: int) -> None:
-        """Begin without having seen any request; `first` limits how many may meet a fault."""
+        """Begin without having seen any request; `first` limits how many may get a fault."""
         self._faults, self._share, self._first, self._seed = faults, share, first, seed
         self._seen: dict[str, tuple[int, int]] = {}  # each request's number, and its attempts
         self._numbers = itertools.count()
 
     def draw(self, sha: str) -> tuple[int, Fault | None]:
-        """Return which attempt of the request this is, from 1, and the fault that it meets."""
+        """Return the number of this attempt at the request, from 1, and the fault that it gets."""
         known = self._seen.pop(sha) if sha in self._seen else None
         number, attempt = known or (next(self._numbers), 0)
         attempt += 1
@@ -122,7 +122,7 @@ def faulty_reply(
     key: str | None,
     late_seconds: float,
 ) -> HttpReply:
-    """Return what is served instead of the answer; a fault without a reply costs nothing."""
+    """Return the reply served instead of the answer; a fault without a reply costs nothing."""
     serve, (body, billed) = fault.serve, answered
     if OF_CONNECTION & serve.keys():
         reply = HttpReply(body=orjson.dumps(body), connection_fault=serve)
@@ -198,7 +198,7 @@ def _with_parts(
 
 
 def _endless(chat: ChatRequest, answer: str, billed: Billed) -> HttpReply:
-    """Return a completion with a million facts, which is never held whole."""
+    """Return a completion with a million facts, which is never held in memory as a whole."""
     start, more, end = loop_of_facts(answer)
     tokens = FACTS_OF_LOOP * _tokens(more.decode())
     billed = Billed(billed.tokens_in, tokens, billed.tokens_cached)
@@ -219,13 +219,13 @@ def _tokens(text: str) -> int:
 
 MEGABYTE = 1 << 20
 GZIP = 31  # zlib's window for a gzip file
-PAUSE_SECONDS = 0.05  # so that what was sent arrives before what happens next
+PAUSE_SECONDS = 0.05  # so that the data sent arrive before the fault
 LONGEST_DRIP_SECONDS = 3600.0
 HEADER_BYTES_PER_SECOND = 1.0
 
 
 async def misbehave(connection: asyncio.Transport, reply: HttpReply) -> None:
-    """Send a reply as its fault demands; the connection is of no use afterwards."""
+    """Send a reply with its connection fault; the connection is unusable afterwards."""
     assert reply.connection_fault is not None and isinstance(reply.body, bytes)
     fault, body = reply.connection_fault, reply.body
     whole = head(reply, {"Content-Length": str(len(body))})
@@ -260,7 +260,7 @@ async def misbehave(connection: asyncio.Transport, reply: HttpReply) -> None:
 
 
 def head(reply: HttpReply, more: dict[str, str]) -> bytes:
-    """Return a reply's status line and headers, whether or not they are true."""
+    """Return a reply's status line and headers, even if they do not match its body."""
     phrase = HTTPStatus(reply.status).phrase
     headers = {"Content-Type": reply.content_type, MOCK_HEADER: MOCK, **more}
     lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{n}: {v}" for n, v in headers.items())]
@@ -268,7 +268,7 @@ def head(reply: HttpReply, more: dict[str, str]) -> bytes:
 
 
 def reset(connection: asyncio.Transport) -> None:
-    """Break the connection so that the client sees a reset, not an end."""
+    """Break the connection so that the client sees a reset, not a regular close."""
     raw: Any = connection.get_extra_info("socket")
     if raw is not None:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -276,7 +276,7 @@ def reset(connection: asyncio.Transport) -> None:
 
 
 def broken_gzip(body: bytes) -> bytes:
-    """Return a body compressed, its middle spoiled and its end missing."""
+    """Return a compressed body whose middle is corrupted and whose end is missing."""
     packed = bytearray(gzip.compress(body, mtime=0))
     middle = len(packed) // 2
     packed[middle : middle + 8] = b"\xff" * 8
@@ -289,7 +289,7 @@ async def _write(connection: asyncio.Transport, data: bytes) -> None:
 
 
 async def _drip(connection: asyncio.Transport, data: bytes, bytes_per_second: float) -> None:
-    """Send byte by byte while the client is there."""
+    """Send byte by byte while the client is connected."""
     end = time.monotonic() + LONGEST_DRIP_SECONDS
     for place in range(len(data)):
         if connection.is_closing() or time.monotonic() > end:
@@ -299,7 +299,7 @@ async def _drip(connection: asyncio.Transport, data: bytes, bytes_per_second: fl
 
 
 async def _bomb(connection: asyncio.Transport, reply: HttpReply, megabytes: int) -> None:
-    """Send a small body, ended by the connection's end, that unpacks to megabytes of zeros."""
+    """Send a small body, ended by closing the connection, that unpacks to megabytes of zeros."""
     await _write(connection, head(reply, {"Content-Encoding": "gzip", "Connection": "close"}))
     packer, zeros = zlib.compressobj(9, wbits=GZIP), bytes(MEGABYTE)
     for _ in range(megabytes):

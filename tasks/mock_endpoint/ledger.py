@@ -1,7 +1,8 @@
 """The endpoint's own record of requests and replies, on disk before a reply is sent.
 
-One JSON line when a request arrives and one when its answer or fault is sent; a third if the client
-had gone by then. It never holds prompts, answers or keys, only hashes and counts.
+A JSON line is written when a request arrives, another when its answer or fault is sent, and a third
+if the client had disconnected by then. It never holds prompts, answers or keys, only hashes and
+counts.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ class EndpointLedger:
         await self.settled()
 
     def lost(self, number: int) -> None:
-        """Record that the client had gone before the reply was sent."""
+        """Record that the client had disconnected before the reply was sent."""
         self._append("lost", number, time.time())
 
     def in_batch(self, chat: ChatRequest, billed: Billed, batch: str) -> None:

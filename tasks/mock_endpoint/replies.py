@@ -23,7 +23,7 @@ class RequestSummary:
 
 @dataclass(slots=True)
 class Billed:
-    """What a reply costs in tokens, and which kinds of instructions in the text it obeyed."""
+    """The cost of a reply in tokens, and the kinds of instructions in the text that it obeyed."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -69,7 +69,7 @@ class RefusedError(Exception):
     def __init__(
         self, status: int, message: str, code: str | None = None, param: str | None = None
     ) -> None:
-        """Say which error."""
+        """Store the error reply."""
         super().__init__(message)
         self.reply = error_reply(status, message, code, param)
 

@@ -1,4 +1,4 @@
-"""The server: routes, the time that an answer takes, faults, and the ledger."""
+"""The server of the mock endpoint: routes, latency, faults, and the ledger."""
 
 import asyncio
 import math
@@ -34,7 +34,7 @@ class RequestRate:
     """A bucket that holds a second's worth of requests, at least one."""
 
     def __init__(self, per_minute: float | None) -> None:
-        """Begin with a full bucket; None never refuses."""
+        """Begin with a full bucket; with None, no request is refused."""
         self._per_second = (per_minute or 0.0) / 60
         self._capacity = max(1.0, self._per_second)
         self._level, self._at = self._capacity, time.monotonic()
@@ -90,7 +90,7 @@ class Routes:
         self._answers.close()
 
     async def take(self, request: web.Request) -> Job:
-        """Return what to do about a request; raise RefusedError for a bad or unknown one."""
+        """Return the job for a request; raise RefusedError for a bad or unknown request."""
         match request.method, request.path.strip("/").split("/"):
             case "POST", ["v1", "chat", "completions"]:
                 return self._chat_job(await request.read(), key_of(request))
@@ -129,7 +129,7 @@ class Routes:
         return Job(reply, RequestSummary(model=model), slow=True)
 
     def read_chat(self, body: bytes) -> ChatRequest:
-        """Return what a body requests; raise RefusedError for what is not served."""
+        """Parse the body of a chat request; raise RefusedError for one that is not served."""
         return read_chat(body, self._options)
 
     def _chat_job(self, body: bytes, key: str | None) -> Job:
@@ -171,7 +171,7 @@ def _list(objects: list[dict[str, object]]) -> dict[str, object]:
 
 
 def key_of(request: web.Request) -> str | None:
-    """Return the key that a client showed; it is never recorded."""
+    """Return the key that a client sent; it is never recorded."""
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     return key.strip() or None if scheme.lower() == "bearer" else None
 
@@ -262,7 +262,7 @@ class MockEndpoint:
             return web.Response()
 
     async def _deliver(self, request: web.Request, reply: HttpReply) -> web.StreamResponse:
-        """Send a reply, or what its fault makes of it; raise OSError if the client has gone."""
+        """Send a reply, with its fault if it has one; raise OSError if the client has gone."""
         response = web.Response(
             status=reply.status,
             body=reply.body,
@@ -300,7 +300,7 @@ async def _sleep_until(moment: float) -> None:
 
 
 async def _waits_until(moment: float, request: web.Request) -> bool:
-    """Return at the moment whether the client is still there, or as soon as it has gone."""
+    """Wait until the moment or the client's disconnection; return whether it is connected."""
     while (seconds := moment - time.monotonic()) > 0 and not _gone(request):
         await asyncio.sleep(min(seconds, WATCH_SECONDS))
     return not _gone(request)

@@ -1,1 +1,1 @@
-"""Calling language models: one client for every purpose, every engine and every account."""
+"""Calling language models: one client for every purpose, every engine and every endpoint."""

@@ -26,14 +26,14 @@ from warehouse.live import latest, record
 
 MOST_REQUESTS = 50_000  # per batch, by OpenAI's rules
 MOST_BYTES = 190_000_000  # their limit is 200 MB
-QUIET_SECONDS = 0.5  # without a new call; then all calls of the moment are there
+QUIET_SECONDS = 0.5  # without a new call, after which the calls that gathered are sent
 TAG = "almanac_tag"
 ENDED = {"completed", "failed", "expired", "cancelled"}
 OVER = {"done", "never sent"}
 
 
 class BatchTransport:
-    """Carries calls through the Batch API of an endpoint."""
+    """Sends calls through the Batch API of an endpoint."""
 
     engine = "openai"
 
@@ -68,14 +68,14 @@ class BatchTransport:
             self._bodies.pop(call, None)
 
     async def close(self) -> None:
-        """Stop polling; batches under way go on at the endpoint and are found again."""
+        """Stop polling; batches in progress continue at the endpoint; the next run finds them."""
         if self._driver is not None:
             self._driver.cancel()
             await asyncio.gather(self._driver, return_exceptions=True)
         await self._through.close()
 
     def finish(self) -> None:
-        """Mark the collected batches as done: all their replies are in the ledger."""
+        """Mark the collected batches as done, once all their replies are in the ledger."""
         for job in self._collected:
             record(self._live, job.model_copy(update={"status": "done"}))
         self._collected = []
@@ -94,7 +94,7 @@ class BatchTransport:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            # All waiting calls fail; the next call starts the loop anew.
+            # All waiting calls fail; the next call restarts the loop.
             self._driver = None
             for future in list(self._waiting.values()):
                 if not future.done():
@@ -208,7 +208,7 @@ class BatchTransport:
         return results
 
     def _deliver_results(self) -> None:
-        """Give waiting calls their results, good ones first: they show that the endpoint works."""
+        """Give waiting calls their results, good ones first to show that the endpoint works."""
         ready = [call for call in self._waiting if call in self._results]
         outcomes = [(call, _outcome_of(self._results.pop(call))) for call in ready]
         for call, outcome in sorted(outcomes, key=lambda pair: isinstance(pair[1], CallError)):

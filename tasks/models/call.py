@@ -1,4 +1,4 @@
-"""What passes through a model client: a request, what came back, what went wrong."""
+"""The data that pass through a model client: requests, replies, outcomes and errors."""
 
 import hashlib
 from collections import Counter
@@ -23,13 +23,13 @@ class Request:
 
     `system` is the fixed part of the prompt and comes first, so that endpoints can cache it;
     `user` holds the text. `most_tokens` limits the reply. A `plain` request is answered in words,
-    even if they are cut short, and its `reply` is a MeasuredAnswer; one that is
-    `continued`, which only a local model can do, is read without a template for conversations, and
-    with `choices` the likeliest of them is the reply; where the text `unasked` is given, the one
-    that the text makes likelier than `unasked` does, by the largest factor (Holtzman et al. 2021,
-    equation 3), so that none wins by its common words. The ledger does not store a
-    reply that is not `kept`, but the call is recorded. `doubt` returns why a valid reply is
-    probably wrong; the model is then asked once more, and the second reply counts.
+    even if they are cut short, and its `reply` is a MeasuredAnswer. A `continued` request, which
+    only a local model supports, is read without a chat template. With `choices` the reply is the
+    likeliest of them; if the text `unasked` is given as well, it is the choice whose probability
+    after the prompt exceeds that after `unasked` by the largest factor (Holtzman et al. 2021,
+    equation 3), so that none wins by its common words. The ledger does not store a reply that is
+    not `kept`, but the call is recorded. `doubt` returns why a valid reply is probably wrong; the
+    model is then asked once more, and the second reply counts.
     """
 
     purpose: str
@@ -51,8 +51,8 @@ class Request:
     def sha(self, model: str, endpoint: str | None) -> str:
         """Return the identity of a request to a model, the same for every caller; 32 hex digits.
 
-        A model in this process has no endpoint. Behind two endpoints may stand two models of one
-        name, so what one of them replied does not answer for the other.
+        A model in this process has no endpoint. Two endpoints may serve different models under one
+        name, so a reply from one of them is not reused for the other.
         """
         where = () if endpoint is None else (endpoint,)
         parts = (
@@ -78,10 +78,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What goes over the transport: a conversation, the reply's JSON schema and its longest size.
+    """A request as the transport gets it: conversation, JSON schema and size limit of the reply.
 
-    A plain reply has no schema; the probabilities of its tokens are requested instead. What is
-    `continued`, the `choices` and what is `unasked` are as in a Request.
+    A plain reply has no schema; the probabilities of its tokens are requested instead. `continued`,
+    `choices` and `unasked` are as in a Request.
     """
 
     messages: list[Message]
@@ -96,7 +96,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """A model's reply, not yet validated; counts are None if it did not report them."""
+    """A model's reply, not yet validated; counts are None if they were not reported."""
 
     text: str | None
     finish: str | None = "stop"  # stop, length, content_filter …
@@ -144,24 +144,24 @@ class Answer:
 
 
 class CallError(Exception):
-    """A call without a reply; `after` is the pause in seconds that the endpoint asked for."""
+    """A call without a reply; `after` is the pause in seconds that the endpoint requested."""
 
     def __init__(self, outcome: Outcome, detail: str, after: float | None = None) -> None:
-        """Say how the call ended and why, without secrets and without text of documents."""
+        """Store how the call ended and why, without secrets and without text of documents."""
         super().__init__(detail)
         self.outcome, self.detail, self.after = outcome, detail, after
 
 
 class Transport(Protocol):
-    """Whatever carries a call to a model: an endpoint, or a model in this process."""
+    """The connection to a model: to an endpoint, or to a model in this process."""
 
     engine: str  # openai or transformers
     endpoint: str | None  # host and port, None for a local model
 
     async def send(self, sent: Sent) -> RawReply:
-        """Return the model's reply; raise CallError if none came.
+        """Return the model's reply; raise CallError if none arrived.
 
-        Tries once. Limits, retries and records are the client's.
+        Tries once: limits, retries and records are the client's responsibility.
         """
         ...
 

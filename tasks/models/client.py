@@ -4,7 +4,8 @@
         -> the reply validated -> a row on disk -> the answer
 
 A request that has an answer is never sent again. A reply that fails a check is never kept: the
-model is shown the error once, then the request is given up with the reason.
+model is shown the error once; if its second reply fails too, the request is given up with the
+reason.
 """
 
 import asyncio
@@ -44,14 +45,14 @@ from tasks.models.validation import Validated, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
-SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # the model is shown why, so that it does better
+SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # shown to the model before its second try
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
-SMALL = 2_000_000_000  # bytes: a milliard weights of two bytes
+SMALL = 2_000_000_000  # bytes: a billion weights of two bytes
 
 
 @dataclass(slots=True)
 class _Pending:
-    """One request on its way: the conversation so far, the tokens allowed, the attempts."""
+    """A request in progress: the conversation so far, the tokens allowed and the attempts made."""
 
     request: Request
     sha: str
@@ -73,7 +74,7 @@ class ModelClient:
         *,
         batch: bool = False,
     ) -> None:
-        """Send nothing yet; raise UsageError for a budget if the model's price is not known."""
+        """Send nothing yet; raise UsageError for a budget if the model's price is unknown."""
         self.transport, self.settings, self.batch = transport, settings, batch
         self.ledger, self.run_id = ledger, run_id
         self.limiter = Limiter(settings)
@@ -93,13 +94,13 @@ class ModelClient:
 
     @cached_property
     def brief(self) -> bool:
-        """Whether the model is a small local one, which is better at a few words than at JSON."""
+        """Whether the model is a small local one, which writes short texts better than JSON."""
         return self.transport.endpoint is None and weights_size(self.settings.name) < SMALL
 
     async def ask(self, request: Request) -> Answer:
         """Return the reply to a request, from the ledger if it was answered before.
 
-        Raises AlmanacError if no further call of this run can succeed or may be made.
+        Raises AlmanacError if no further call of this run can succeed or is allowed.
         """
         endpoint = self.transport.endpoint
         sha = request.sha(self.settings.name, endpoint)
@@ -129,7 +130,7 @@ class ModelClient:
             del self._flying[sha]
 
     async def _ask(self, pending: _Pending) -> Answer:
-        """Send until a reply passes, or its second try has failed too."""
+        """Send until a reply passes its checks or the second try has failed too."""
         tried: set[Outcome] = set()
         while True:
             try:
@@ -151,7 +152,7 @@ class ModelClient:
             self.health.retry()
 
     async def _reach(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
-        """Send until a reply comes; raise CallError when the call is given up."""
+        """Send until a reply arrives; raise CallError when the call is given up."""
         began, tries = time.monotonic(), 0
         while True:
             self.health.check()
@@ -168,12 +169,12 @@ class ModelClient:
                 if tries >= self.settings.attempts and self.health.answered_since(began):
                     raise
                 self.health.retry()
-                # What was throttled waits in the limiter, with all other calls.
+                # Throttled calls wait in the limiter, with all other calls.
                 if error.outcome is not Outcome.THROTTLED:
                     await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
 
     def _gave_up_here(self, error: CallError) -> bool:
-        """Return whether a model in this process had no time for a text: it works on the next."""
+        """Return whether a local model timed out on a text; it can still process other texts."""
         return self.transport.endpoint is None and error.outcome is Outcome.TIMED_OUT
 
     async def _send(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
@@ -203,7 +204,7 @@ class ModelClient:
             try:
                 raw = await self.transport.send(sent)
                 doubtful = None
-                if not local:  # a local model's own counts are right
+                if not local:  # a local model's own counts are reliable
                     raw, doubtful = capped(raw, sent)
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
@@ -351,7 +352,7 @@ class BlockingClient:
         self._loop.close()
 
     def ask(self, request: Request) -> Answer:
-        """Return what came of a request; AlmanacError if no reply can come."""
+        """Return the answer to a request; raise AlmanacError as `ModelClient.ask` does."""
         answer: Answer = self._wait(self.client.ask(request))
         return answer
 

@@ -1,7 +1,7 @@
 """Connections to one endpoint in many small pools.
 
-For each request a pool checks all of its connections, the idle ones with a system call: with 64
-connections in one pool that is a quarter of a call's processor time.
+For each request a pool checks all of its connections, the idle ones with a system call. With 64
+connections in one pool, these checks take a quarter of a call's processor time.
 """
 
 import ssl
@@ -17,7 +17,7 @@ class Spread(httpx2.AsyncBaseTransport):
     """Sends each request through the pool with the fewest requests under way."""
 
     def __init__(self, connections: int, verify: ssl.SSLContext) -> None:
-        """Open nothing yet; `connections` is the most to open, rounded up to whole pools."""
+        """Open nothing yet; `connections` is the maximum, rounded up to whole pools."""
         limits = httpx2.Limits(
             max_connections=CONNECTIONS_A_POOL, max_keepalive_connections=CONNECTIONS_A_POOL
         )

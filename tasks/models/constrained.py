@@ -1,4 +1,4 @@
-"""Decoding that can only yield JSON of a schema: one llguidance matcher per row of a batch."""
+"""Decoding that can only yield JSON valid for a schema: one llguidance matcher per batch row."""
 
 import json
 import re
@@ -49,7 +49,7 @@ class Grammars:
 
 
 def bounded(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema in which every string and every list has a longest length."""
+    """Return a schema in which every string and every list has a maximum length."""
     schema = deepcopy(schema)
     waiting: list[Any] = [schema]
     while waiting:
@@ -64,7 +64,7 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class Row:
-    """One reply while it is generated: its grammar, its longest length, how it ended."""
+    """One reply being generated: its grammar, its maximum length and how it ended."""
 
     def __init__(self, matcher: Any, room: int) -> None:
         """Begin a reply of at most `room` tokens, without its end token."""
@@ -73,7 +73,7 @@ class Row:
         self.finish: str | None = None  # stop, length, or broken
 
     def take(self, token: int, ends: frozenset[int]) -> None:
-        """Note the next token of the reply."""
+        """Record the next token of the reply."""
         if self.finish is not None:
             return
         if token in ends:
@@ -113,7 +113,7 @@ class Constraint:
         return scores.masked_fill(~self._spread(scores), float("-inf"))
 
     def _fill(self) -> None:
-        """Write the rows' next tokens into the bit mask."""
+        """Write the tokens that each row allows next into the bit mask."""
         from llguidance.numpy import fill_next_token_bitmask_par
 
         going = [(row.matcher, n) for n, row in enumerate(self.rows) if row.finish is None]
@@ -158,10 +158,10 @@ def _tokens_of(tokenizer: Any, vocabulary: int, ends: list[int]) -> Any:
 
 
 class _Pieces:
-    """The tokens of a SentencePiece model without byte tokens, as T5 has them.
+    """The tokens of a SentencePiece model without byte tokens, such as T5's.
 
     T5's vocabulary lacks braces and the backslash. JSON characters without a token get one of the
-    spare tokens (<extra_id_0> ...), which mean nothing in a reply.
+    spare tokens (<extra_id_0> ...), which are not used in replies.
     """
 
     def __init__(self, tokenizer: Any, vocabulary: int, end: int) -> None:
@@ -185,10 +185,10 @@ class _Pieces:
         self._longest = max(map(len, self._numbers))
 
     def __call__(self, text: str | bytes) -> list[int]:
-        """Return the tokens of a text, the longest first.
+        """Return the tokens of a text, taking the longest matching token at each position.
 
-        llguidance asks how the model would write a text that the grammar forces; the tokenizer
-        itself would put a space before it.
+        llguidance calls this to tokenise text that the grammar forces; the tokenizer itself would
+        put a space before it.
         """
         rest = text.encode() if isinstance(text, str) else text
         tokens: list[int] = []
@@ -196,7 +196,7 @@ class _Pieces:
             sizes = range(min(self._longest, len(rest)), 0, -1)
             size = next((n for n in sizes if rest[:n] in self._numbers), None)
             if size is None:
-                break  # no token for this byte, so the model cannot write on
+                break  # no token for this byte, so the model cannot continue
             tokens.append(self._numbers[rest[:size]])
             rest = rest[size:]
         return tokens

@@ -1,7 +1,7 @@
-"""The parameters that an endpoint accepts: found out once, for all calls of the run.
+"""The parameters that an endpoint accepts, determined once for all calls of the run.
 
 The fullest dialect is tried first. An endpoint that refuses a parameter replies with status 400,
-and then all calls do without it. A refused call costs nothing.
+and from then on all calls omit it. A refused call costs nothing.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ RIVALS = (20, 5, 0, None)  # likeliest tokens listed per token; None: no probabi
 
 @dataclass(slots=True)
 class Dialect:
-    """The parameters that this endpoint is sent."""
+    """The optional parameters that are sent to this endpoint."""
 
     form: str = FORMS[0]
     room: str = ROOM[0]
@@ -24,12 +24,12 @@ class Dialect:
     rivals: int | None = RIVALS[0]
 
     def start_with(self, form: str | None) -> None:
-        """Begin with the form that worked last time, if it is known."""
+        """Begin with the form of JSON request that worked last time, if it is known."""
         if form in FORMS:
             self.form = str(form)
 
     def parameters(self, sent: Sent) -> dict[str, Any]:
-        """Return the parameters of one call besides model and messages."""
+        """Return the parameters of one call other than model and messages."""
         parameters: dict[str, Any] = {self.room: sent.most_tokens}
         if self.temperature:
             parameters["temperature"] = 0
@@ -50,8 +50,8 @@ class Dialect:
     def step_down(self, refused: str, refused_parameters: dict[str, Any]) -> bool:
         """Drop the parameter that a refusal names; return False if it names no known one.
 
-        `refused_parameters` are those of the refused call: if another call has stepped down since,
-        this one need only be sent again.
+        `refused_parameters` are the parameters of the refused call: if another call has stepped
+        down since it was sent, this call need only be sent again.
         """
         words = refused.lower()
         if "response_format" in words or "json_schema" in words or "json_object" in words:

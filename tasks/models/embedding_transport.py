@@ -1,4 +1,4 @@
-"""The transport to an endpoint's embeddings, with the same checks as for its chat completions."""
+"""The transport to an endpoint's embeddings, with the same checks as for chat completions."""
 
 import base64
 from typing import Any
@@ -27,7 +27,7 @@ class Vectors(BaseModel):
 
 
 def embedding_request(texts: list[str], *, sensitive: bool) -> Request:
-    """Return a request for the vectors of texts; the ledger does not keep them."""
+    """Return a request for the vectors of texts; the ledger does not keep the reply."""
     return Request(
         purpose=PURPOSE,
         prompt_sha="",
@@ -41,7 +41,7 @@ def embedding_request(texts: list[str], *, sensitive: bool) -> Request:
 
 
 class EmbeddingTransport:
-    """Carries texts to one endpoint's embeddings and brings back `Vectors`."""
+    """Sends texts to the embeddings of one endpoint and returns `Vectors`."""
 
     engine = "openai"
 
@@ -51,7 +51,7 @@ class EmbeddingTransport:
         self.endpoint: str | None = endpoint.endpoint
 
     async def send(self, sent: Sent) -> RawReply:
-        """Return the vectors of the texts in the last message; raise CallError if none came."""
+        """Return the vectors of the texts in the last message; raise CallError if none arrived."""
         texts = orjson.loads(sent.messages[-1]["content"])
         create = self._chat.client.embeddings.with_streaming_response.create
         status, headers, body = await self._chat.post(create, input=texts, encoding_format="float")

@@ -1,4 +1,4 @@
-"""The transport to an endpoint that speaks OpenAI's chat completions, by the `openai` client."""
+"""The transport to an endpoint with OpenAI's chat completions API, by the `openai` client."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ SHOWN = 300  # characters of an endpoint's error
 
 
 class Endpoint:
-    """Carries calls to one endpoint; every call has a total deadline and a bounded reply."""
+    """Sends calls to one endpoint; every call has a total deadline and a bounded reply."""
 
     engine = "openai"
 
@@ -61,7 +61,7 @@ class Endpoint:
         )
 
     async def send(self, sent: Sent) -> RawReply:
-        """Return the model's reply; raise CallError if none came. Tries once."""
+        """Return the model's reply; raise CallError if none arrived. Tries once."""
         for _ in range(MOST_STEPS):
             form = None if sent.plain else self.dialect.form
             parameters = self.dialect.parameters(sent)
@@ -75,7 +75,7 @@ class Endpoint:
         raise CallError(Outcome.INVALID, "the endpoint refuses every form of the call")
 
     def body_of(self, sent: Sent) -> dict[str, Any]:
-        """Return the body of a call, as in the input file of a batch."""
+        """Return the body of a call as it is written to the input file of a batch."""
         fixed = {"model": self._settings.name, "messages": sent.messages}
         return {**fixed, **self.dialect.parameters(sent)}
 
@@ -84,9 +84,9 @@ class Endpoint:
         await self.client.close()
 
     async def post(self, create: Any, **parameters: Any) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and whole body of one request, within deadline and size.
+        """Send one request; return status, headers and whole body, within deadline and size limit.
 
-        `create` is a streaming method of the client; raises CallError if no response came.
+        `create` is a streaming method of the client. Raises CallError if no response arrived.
         """
         from openai import APIStatusError
 
@@ -124,7 +124,7 @@ def _body_of(error: Any) -> bytes:
 
 
 def error_of(error: Exception) -> CallError:
-    """Return the CallError that a connection's error amounts to."""
+    """Return the CallError that corresponds to an error of the client or the connection."""
     import httpx2
     import openai
 
@@ -160,7 +160,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-# -- what a status and a body mean -------------------------------------------------------------
+# -- the meaning of status and body ------------------------------------------------------------
 
 
 def reply_of(
@@ -172,7 +172,7 @@ def reply_of(
 
 
 def check_status(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-    """Raise CallError with the reason for a response without a reply."""
+    """Raise CallError with the reason if the status means that there is no reply."""
     if status == 200:
         return
     after = retry_after(headers or {})
@@ -203,7 +203,7 @@ def _advice(status: int, error: str) -> str:
 
 
 def _error_words(body: bytes) -> str:
-    """Return an error's code and message, scrubbed and cut short; "" for other bodies."""
+    """Return an error's code and message, without keys and cut short; "" for other bodies."""
     try:
         error = orjson.loads(body[:MOST_BYTES])["error"]
         parts = [error] if isinstance(error, str) else [error.get("code"), error.get("message")]
@@ -245,7 +245,7 @@ def _text_of(content: Any) -> str | None:
 
 
 def object_in(body: bytes) -> dict[str, Any]:
-    """Return a body's JSON object; raise CallError if it is not one, or reports an error."""
+    """Return the JSON object in a body; raise CallError if there is none or it reports an error."""
     try:
         value = orjson.loads(body)
         refuse_repeated_keys(body)
@@ -259,7 +259,7 @@ def object_in(body: bytes) -> dict[str, Any]:
 
 
 def model_in(value: dict[str, Any]) -> str | None:
-    """Return the model that a reply says it is from."""
+    """Return the name of the model that a reply reports."""
     model = value.get("model")
     return model if isinstance(model, str) else None
 
@@ -276,7 +276,7 @@ def count_of(value: Any) -> int | None:
     return value if good else None
 
 
-# -- where the endpoint is ---------------------------------------------------------------------
+# -- the endpoint's address --------------------------------------------------------------------
 
 
 def _address_in(settings: ModelSettings) -> str:
@@ -284,7 +284,7 @@ def _address_in(settings: ModelSettings) -> str:
 
 
 def host_of(settings: ModelSettings) -> str:
-    """Return the endpoint's host and port; UsageError for one that must not receive the key."""
+    """Return the endpoint's host and port; UsageError if it must not be sent the key."""
     parts = urlsplit(_address_in(settings))
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError("The endpoint's address must begin with https:// and name a host.")
@@ -315,10 +315,10 @@ def _is_here(host: str) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the pause in seconds that a reply's headers ask for, None if they ask for none.
+    """Return the pause in seconds that a reply's headers request; None if they request none.
 
-    A pause that is over or negative counts as none, so that the usual back-off applies. Known are
-    `retry-after-ms`, and `Retry-After` as seconds or as an HTTP date (RFC 9110, 10.2.3).
+    A pause that is over or negative counts as none, so that the usual back-off applies. Supported
+    are `retry-after-ms`, and `Retry-After` as seconds or as an HTTP date (RFC 9110, 10.2.3).
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "")

@@ -1,4 +1,4 @@
-"""Keeps the keys of endpoints out of everything that is written, shown or stored."""
+"""Keeps API keys of endpoints out of everything that is written, shown or stored."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ _LOGGERS = ("openai", "httpx2", "httpcore2", "httpx", "httpcore")
 
 
 def scrub(text: str) -> str:
-    """Return a text in which every key, in any common encoding, is replaced by a mark."""
+    """Return a text in which every key, in any common encoding, is masked."""
     for form in _forms(_keys()):
         text = text.replace(form, HIDDEN)
     return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
@@ -55,7 +55,7 @@ def _forms(keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _base64(data: bytes) -> set[str]:
-    """Return how the bytes look in base64 at each of the three alignments."""
+    """Return the base64 encodings of the bytes at each of the three alignments."""
     forms = set()
     for lead in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):

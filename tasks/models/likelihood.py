@@ -1,7 +1,7 @@
 """Log-likelihoods of given continuations under a loaded model, in nats.
 
-Prompts of one length share a pass, and each prompt is read once for all its continuations, however
-many there are; nothing is padded where a model could see it.
+Prompts of equal length share a forward pass. A prompt is read once for as many of its continuations
+as fit into memory. Padding is placed only where the model cannot attend to it.
 """
 
 import inspect
@@ -16,13 +16,13 @@ from schemas.errors import UsageError
 from tasks.models.loaded_model import LoadedModel
 from tasks.models.plain_answers import prompt_ids, token_ids
 
-ROOM = 1_024  # tokens of a prompt in a batch, on average, that memory is reckoned for
-LOGITS_WEIGHT = 8  # what a token with logits counts, beside one that is only read
+ROOM = 1_024  # average number of tokens per prompt of a batch that must fit into memory
+LOGITS_WEIGHT = 8  # memory of a token with logits, relative to one that is only read
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A prompt and the texts that may follow it; a space between them belongs to these texts."""
+    """A prompt and its possible continuations, which include any space after the prompt."""
 
     prompt: str
     continuations: Sequence[str]
@@ -34,10 +34,9 @@ def log_likelihoods(
 ) -> list[np.ndarray]:
     """Return float64 (continuations,) for each question: log p(continuation | prompt).
 
-    It is the sum over the continuation's tokens. For a model with an encoder the end token belongs
-    to them, as that is what it was trained on. `batch` prompts of up to 1,024 tokens, or fewer that
-    are longer, are worked on at once. Raises UsageError if a continuation does not fit the model's
-    context.
+    It is the sum over the continuation's tokens; for a model with an encoder these include the end
+    token, as in training. `batch` prompts of up to 1,024 tokens, or fewer that are longer, are
+    processed at once. Raises UsageError if a continuation does not fit into the model's context.
     """
     if loaded.sequence_to_sequence:
         return [_by_decoder(loaded, question, batch) for question in questions]
@@ -58,7 +57,7 @@ def log_likelihoods(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A continuation's tokens; those before `start` are the end of the prompt, as it was joined."""
+    """A continuation's tokens; those before `start` belong to the end of the prompt."""
 
     place: int
     tokens: list[int]
@@ -67,7 +66,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A prompt's tokens, and those of as many of its continuations as memory has room for."""
+    """The tokens of a prompt and of as many of its continuations as fit into memory."""
 
     place: int
     prefix: list[int]
@@ -92,7 +91,7 @@ def _pieces(loaded: LoadedModel, question: Choices, place: int, batch: int) -> I
         return
     # A continuation may have merged with the prompt's last token, which is then scored too.
     starts = [_shared(prompt, whole) for whole in wholes]
-    if min(starts) == 0:  # nothing stands before a continuation
+    if min(starts) == 0:  # a continuation has no token before it
         begin = loaded.tokenizer.bos_token_id
         wholes = [[loaded.ends[0] if begin is None else begin, *whole] for whole in wholes]
         starts = [1] * len(wholes)
@@ -111,7 +110,7 @@ def _pieces(loaded: LoadedModel, question: Choices, place: int, batch: int) -> I
 
 
 def _batches(pieces: Sequence[_Piece], batch: int) -> Iterator[list[_Piece]]:
-    """Yield pieces that go together: prompts of equal length, as far as memory has room."""
+    """Yield batches of pieces whose prompts have equal length and that fit into memory."""
     for _, alike in groupby(pieces, key=lambda piece: len(piece.prefix)):
         together: list[_Piece] = []
         for piece in alike:
@@ -126,7 +125,7 @@ def _batches(pieces: Sequence[_Piece], batch: int) -> Iterator[list[_Piece]]:
 
 
 def _by_continuation(loaded: LoadedModel, pieces: Sequence[_Piece]) -> list[float]:
-    """Score the rows of pieces, in order; padding is at the end, where it is unseen."""
+    """Score the rows of pieces, in order; padding is at the end, where it has no effect."""
     import torch
 
     model = loaded.model

@@ -1,4 +1,4 @@
-"""Limits on all calls of a run: its budget, its rate, and its patience with the endpoint."""
+"""Limits on all calls of a run: its budget, its rate limits, and its retries."""
 
 import asyncio
 import random
@@ -19,7 +19,7 @@ class Budget:
     """The budget of one run, in the currency of the price table."""
 
     def __init__(self, most: float | None) -> None:
-        """Allow `most` in all; None allows any amount."""
+        """Allow a total of `most`; None allows any amount."""
         self.most = most
         self.spent = 0.0
         self._reserved = 0.0
@@ -27,7 +27,7 @@ class Budget:
         self._freed = asyncio.Condition()
 
     async def reserve(self, amount: float) -> None:
-        """Reserve what a call may cost at most; wait for calls in flight if they could free it.
+        """Reserve the maximum cost of a call; wait for calls in flight that could free the amount.
 
         Raises BudgetSpentError if the amount does not fit and no call is in flight.
         """
@@ -46,7 +46,7 @@ class Budget:
             self._flying += 1
 
     async def settle(self, reserved: float, cost: float | None) -> None:
-        """Replace a reservation by what the call cost; if that is unknown, it counts in full."""
+        """Replace a reservation by the call's cost; if that is unknown, it counts in full."""
         self.spent += reserved if cost is None and self.most is not None else cost or 0.0
         if self.most is None:
             return
@@ -57,11 +57,11 @@ class Budget:
 
 
 MINUTE = 60.0
-BURST_SECONDS = 1.0  # the amount of one second may be used at once
+BURST_SECONDS = 1.0  # seconds; the amount of one second may be used at once
 
 
 class _Rate:
-    """An amount per minute, spread evenly: each use books the time that it takes."""
+    """A rate limit per minute, spread evenly: each use books its share of the time."""
 
     def __init__(self, a_minute: float | None) -> None:
         self._seconds_each = MINUTE / a_minute if a_minute else 0.0
@@ -77,15 +77,15 @@ class _Rate:
         return begin
 
     def give_back(self, amount: float) -> None:
-        """Give back an amount that was not used; a negative amount books more."""
+        """Return an unused amount to the limit; a negative amount books more."""
         self._free_at -= amount * self._seconds_each
 
 
 class Place:
-    """One call's place in the limiter; its expected tokens are corrected once they are known."""
+    """One call's place in the limiter; its expected tokens are replaced by the actual ones."""
 
     def __init__(self, tokens: _Rate, expected: float) -> None:
-        """Remember what was booked."""
+        """Remember the number of tokens that was booked."""
         self._tokens, self._expected = tokens, expected
 
     def settle(self, used: float) -> None:
@@ -95,7 +95,7 @@ class Place:
 
 
 class Limiter:
-    """Lets calls through, first come, first served, within all limits at once."""
+    """Admits calls in order of arrival, within all limits at once."""
 
     def __init__(self, settings: ModelSettings) -> None:
         """Set the limits."""
@@ -105,12 +105,12 @@ class Limiter:
         self._paused_until = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Let no call through for this many seconds."""
+        """Admit no call for this many seconds."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
 
     @asynccontextmanager
     async def place(self, tokens: float) -> AsyncIterator[Place]:
-        """Hold one of the places while the body runs; `tokens` is what the call may use."""
+        """Hold one of the places while the body runs; `tokens` is the expected number."""
         async with self._slots:
             ready = max(self._requests.book(1), self._tokens.book(tokens))
             # A pause may grow while calls wait for its end.
@@ -130,7 +130,7 @@ class EndpointError(AlmanacError):
 
 
 class Health:
-    """How well the endpoint serves a run, shared by all calls in flight."""
+    """The state of the endpoint as seen by a run, shared by all calls in flight."""
 
     def __init__(self, settings: ModelSettings, seed: int | None = None) -> None:
         """Assume that the endpoint works."""
@@ -149,16 +149,16 @@ class Health:
             raise self.stopped
 
     def answered(self) -> None:
-        """Note that a reply came, whatever it contains."""
+        """Record that a reply arrived, whatever it contains."""
         self._answered_at = time.monotonic()
         self._level = 0
 
     def answered_since(self, moment: float) -> bool:
-        """Return whether any call was answered since, so that a failure is the call's own."""
+        """Return whether any call was answered since, so that a failure concerns only that call."""
         return self._answered_at > moment
 
     def failed(self, error: CallError) -> None:
-        """Note a call without a reply; raise EndpointError if the run must stop."""
+        """Record a call without a reply; raise EndpointError if the run must stop."""
         longest = self._settings.longest_wait_seconds
         if error.outcome is Outcome.STOPPED:
             self._stop(error.detail)
@@ -183,9 +183,9 @@ class Health:
         return self._random.uniform(longest / 4, longest)
 
     def pause(self, sent_at: float) -> float:
-        """Return the seconds that all calls wait after a 429 without `Retry-After`; 0 if they do.
+        """Return the seconds all calls must wait after a 429 without `Retry-After`; 0 if they do.
 
-        Only the refusal of a call that was sent after the last pause makes the next pause longer.
+        The pause grows only if the refused call was sent after the last pause had ended.
         """
         if sent_at < self._level_since:
             return 0.0

@@ -1,6 +1,6 @@
 """Loads a language model into this process, and formats conversations for it.
 
-It reads only safetensors, and runs no code that comes with a model.
+Only safetensors files are read, and no code that comes with a model is run.
 """
 
 import json
@@ -22,7 +22,7 @@ PULLED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")  # from a re
 def weights_folder(name: str) -> Path:
     """Return the folder of a model by path, hub name or packaged name, such as `smollm2`.
 
-    Raises UsageError if there is none or it must not be read.
+    Raises UsageError if there is none or reading it is not allowed.
     """
     if not name:
         raise UsageError("Name a model: --model with a folder or the name of a model of the hub.")
@@ -32,13 +32,13 @@ def weights_folder(name: str) -> Path:
 
 
 def weights_size(name: str) -> int:
-    """Return the bytes of a model's weights, by its folder's files; UsageError if it has none."""
+    """Return the size of a model's weight files in bytes; raise UsageError if it has none."""
     return sum(path.stat().st_size for path in weights_folder(name).glob("*.safetensors"))
 
 
 @contextmanager
 def loading_errors(name: str, kind: str) -> Iterator[None]:
-    """Turn every error while a model is loaded into a UsageError."""
+    """Turn every error in the body, which loads a model, into a UsageError."""
     try:
         yield
     except UsageError:
@@ -70,16 +70,16 @@ def chosen_device(name: str | None) -> Any:
 
 
 def has_bfloat16() -> bool:
-    """Return whether this processor computes in bfloat16 by itself."""
+    """Return whether this processor supports bfloat16 in hardware."""
     import torch
 
-    # Older releases of torch do not tell.
+    # Older releases of torch cannot report this.
     able = getattr(torch.cpu, "get_capabilities", dict[str, Any])()
     return any(able.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
 
 
 def _folder_of(name: str) -> Path:
-    """Return the folder of a model, fetched from the hub unless it is one on this machine."""
+    """Return the folder of a model, which is fetched from the hub unless it is a local folder."""
     if name in PACKAGED:
         return packaged_folder(name)
     folder = Path(name).expanduser()
@@ -131,7 +131,7 @@ class LoadedModel:
     ends: list[int]  # tokens that end a reply
     padding: int
     device: Any
-    control: re.Pattern[str] | None  # texts that would be read as control tokens
+    control: re.Pattern[str] | None  # texts that would be tokenised as control tokens
 
     def prompt(self, messages: list[Message]) -> list[int]:
         """Return the tokens of a conversation, up to the beginning of the reply."""
@@ -156,7 +156,7 @@ class LoadedModel:
         return "\n\n".join([*parts, "Reply:\n"]), True
 
     def harmless(self, text: str) -> str:
-        """Insert a space into texts that the tokenizer would read as control tokens."""
+        """Return a text with a space inserted wherever the tokenizer would read a control token."""
         if self.control is None:
             return text
         return self.control.sub(lambda match: f"{match.group()[0]} {match.group()[1:]}", text)
@@ -247,7 +247,7 @@ def _set_greedy(model: Any, ends: list[int], padding: int) -> None:
 
 
 def _control_words(tokenizer: Any) -> re.Pattern[str] | None:
-    """Return a pattern for control tokens: a document must not speak as the system."""
+    """Return a pattern for control tokens, with which a document could pose as the system."""
     words = {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
     words = {word for word in words | set(tokenizer.all_special_tokens) if len(word) > 1}
     if not words:

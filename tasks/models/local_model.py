@@ -31,7 +31,7 @@ GATHER_SECONDS = 0.02  # how long an incomplete batch waits for more requests
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    """A waiting request; its prompt is in tokens, once it is tokenised."""
+    """A waiting request, with the tokens of its prompt once it is tokenised."""
 
     sent: Sent
     reply: Future[RawReply]
@@ -39,10 +39,10 @@ class _Waiting:
 
 
 class LocalModel:
-    """Carries calls to one model in this process, which is loaded at the first call.
+    """Passes calls to one model in this process, which is loaded at the first call.
 
-    One thread works, so that the event loop stays free. Requests that arrive meanwhile form the
-    next batches, by length. Decoding is greedy, so equal requests get equal replies.
+    The model runs in one thread, so that the event loop stays free. Requests that arrive while it
+    runs form the next batches, by length. Decoding is greedy, so equal requests get equal replies.
     """
 
     engine = "transformers"
@@ -155,7 +155,7 @@ class LocalModel:
                     request.reply.set_result(_measured(answer, len(prompt)))
 
     def _choose(self, batch: list[_Waiting]) -> None:
-        """Answer with the best choice; its entropy is that over the choices."""
+        """Answer each request with its best choice; the entropy is taken over the choices."""
         loaded, _ = self._ready()
         prompts = [
             _with_choices(loaded, request.sent.messages[-1]["content"], request.sent.choices)
@@ -202,7 +202,7 @@ class LocalModel:
         return self._loaded, self._grammars
 
     def _generate(self, batch: list[_Waiting], rows: list[Row]) -> None:
-        """Generate; if memory runs out, with batches of half the size from then on."""
+        """Generate the replies; if memory runs out, halve the batch size from then on."""
         try:
             self._generate_once(batch, rows)
             return
@@ -307,7 +307,7 @@ def _with_choices(loaded: LoadedModel, text: str, choices: Sequence[str]) -> Cho
 
 
 def _plain_prompt(loaded: LoadedModel, sent: Sent, room: int) -> list[int]:
-    """Return the tokens of a plain request; too long a text that is continued loses its start."""
+    """Return the tokens of a plain request; a continued text that is too long loses its start."""
     text = sent.messages[-1]["content"]
     if not sent.continued:
         return question_tokens(loaded, text, room=room)
@@ -331,7 +331,7 @@ def _length(request: _Waiting) -> int:
 
 
 def _fail(request: _Waiting, error: Exception) -> None:
-    """Fail a request, unless it has its reply or was cancelled."""
+    """Fail a request, unless it already has a reply or was cancelled."""
     if not request.reply.done() and (
         request.reply.running() or request.reply.set_running_or_notify_cancel()
     ):
@@ -339,7 +339,7 @@ def _fail(request: _Waiting, error: Exception) -> None:
 
 
 def _room(loaded: LoadedModel, prompt: int, requested: int) -> int:
-    """Return the most tokens of a reply; raise CallError if the prompt leaves none."""
+    """Return the maximum number of reply tokens; raise CallError if the prompt leaves none."""
     if loaded.sequence_to_sequence:
         remaining, free = loaded.context - prompt + 1, loaded.context - 2
     else:

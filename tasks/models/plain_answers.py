@@ -1,7 +1,7 @@
-"""Short answers in plain words from a loaded model, with its certainty of each token.
+"""Short answers in plain words from a loaded model, with its uncertainty about each token.
 
 A model with a chat template gets a conversation; other causal models continue after `Answer:`; a
-model with an encoder reads `question: … context: …`, as T5 was trained.
+model with an encoder reads `question: … context: …`, as T5 did in training.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def question_text(
 def question_tokens(
     loaded: LoadedModel, question: str, knowledge: str | None = None, room: int = 0
 ) -> list[int]:
-    """Return a prompt's tokens, with `room` for an answer; UsageError if there is not enough.
+    """Return a prompt's tokens, leaving `room` for an answer; UsageError if that is not possible.
 
     If the prompt is too long, a causal model loses its beginning, since the end of the question
     matters most; an encoder loses the end of the knowledge, but not its end token.
@@ -51,12 +51,12 @@ def question_tokens(
 
 
 def token_ids(loaded: LoadedModel, text: str, special: bool) -> list[int]:
-    """Return a text's tokens, with or without the special ones around them."""
+    """Return a text's tokens, with or without the tokenizer's special tokens."""
     return list(loaded.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
 
 
 def prompt_ids(loaded: LoadedModel, text: str, special: bool) -> list[int]:
-    """Return the tokens of a text to be continued, without an end token."""
+    """Return the tokens of a prompt to be continued, without an end token."""
     ids = token_ids(loaded, text, special)
     while special and len(ids) > 1 and ids[-1] in loaded.ends:
         ids.pop()
@@ -64,7 +64,7 @@ def prompt_ids(loaded: LoadedModel, text: str, special: bool) -> list[int]:
 
 
 def _beginning(loaded: LoadedModel, text: str, tokens: int) -> str:
-    """Return the beginning of a text, at most this number of tokens."""
+    """Return the beginning of a text, with at most this number of tokens."""
     options: dict[str, Any] = {"add_special_tokens": False, "return_offsets_mapping": True}
     offsets = loaded.tokenizer(text, verbose=False, **options)["offset_mapping"]
     return text if len(offsets) <= tokens else text[: offsets[tokens][0]].rstrip()
@@ -75,20 +75,20 @@ ROOM = 30  # tokens of an answer (Thrust, section 4)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer; its end token counts, so that it always has a token.
+    """An answer; its end token counts, so that it has at least one token.
 
-    `entropies` are those of the distributions that the tokens were chosen from,
-    `log_probabilities` those of the chosen tokens, both float64 in nats.
+    `entropies` has the entropy of each distribution that a token was chosen from,
+    `log_probabilities` has that of each chosen token; both are float64, in nats.
     """
 
     text: str
-    finish: str  # stop, length, or over: `is_over` ended it
+    finish: str  # stop, length, or over (ended by `is_over`)
     log_probabilities: np.ndarray
     entropies: np.ndarray
 
     @property
     def tokens(self) -> int:
-        """Return the number of tokens, with the end token."""
+        """The number of tokens, including the end token."""
         return len(self.entropies)
 
 
@@ -156,7 +156,7 @@ class _Watch:
         return str(self._loaded.tokenizer.decode(tokens, skip_special_tokens=True))
 
     def answers(self, written: Any, room: int) -> list[Written]:
-        """Return the answers in what the model wrote."""
+        """Return the answers contained in the model's output."""
         entropies, highest = np.array(self._entropies), np.array(self._highest)
         answers = []
         for row, tokens in enumerate(written[:, self._begin :].tolist()):

@@ -1,4 +1,4 @@
-"""What calls cost: a table of prices by model, the user's own first."""
+"""The costs of calls, by a table of prices per model in which the user's own come first."""
 
 import tomllib
 from dataclasses import replace
@@ -26,7 +26,7 @@ def price_of(model: str, settings: ModelSettings) -> Price | None:
 
 
 def cost(price: Price | None, raw: RawReply, *, batch: bool = False) -> float | None:
-    """Return what a call cost; None, not 0, if its price or its tokens are not known."""
+    """Return the cost of a call; None, not 0, if its price or its tokens are not known."""
     if price is None or raw.tokens_in is None or raw.tokens_out is None:
         return None
     cached = min(raw.tokens_cached or 0, raw.tokens_in)
@@ -43,9 +43,9 @@ def most_cost(price: Price | None, sent: Sent) -> float:
 
 
 def capped(raw: RawReply, sent: Sent) -> tuple[RawReply, str | None]:
-    """Return a reply with its usage capped at what the call can have used, and a note if it was.
+    """Return a reply with its usage capped at the possible maximum, and a note if it was capped.
 
-    An endpoint that reports too much would use up the budget and stall the limiter.
+    An endpoint that reports too many tokens would use up the budget and stall the limiter.
     """
     bounds = {"tokens_in": _most_in(sent), "tokens_out": sent.most_tokens}
     bounds["tokens_cached"] = min(raw.tokens_in or 0, bounds["tokens_in"])

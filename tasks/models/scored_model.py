@@ -1,4 +1,4 @@
-"""A language model in this process that scores given answers and writes short ones.
+"""A language model in this process that scores given answers and generates short ones.
 
 It may be a causal or a sequence-to-sequence model.
 """
@@ -26,7 +26,7 @@ NOTHING_ASKED = "?"
 
 @dataclass(frozen=True, slots=True)
 class ChoiceQuestion:
-    """A question, its possible answers, and what is known about it."""
+    """A question, its possible answers, and knowledge about it."""
 
     question: str
     choices: Sequence[str]
@@ -34,7 +34,7 @@ class ChoiceQuestion:
 
 
 class ScoredModel:
-    """One model, loaded at once; equal questions get equal figures."""
+    """A model that is loaded on creation; equal questions get equal figures."""
 
     def __init__(self, settings: ModelSettings) -> None:
         """Load the model that the settings name (`name`, `device`, `local_batch`).
@@ -71,7 +71,7 @@ class ScoredModel:
     def gains(self, questions: Sequence[ChoiceQuestion]) -> list[np.ndarray]:
         """Return by how much each question makes its choices likelier, in nats.
 
-        That is log p(choice | question) - log p(choice | nothing asked), pointwise mutual
+        That is log p(choice | question) - log p(choice | no question), the pointwise mutual
         information (Holtzman et al. 2021, equation 3): a choice does not win by its common words,
         nor lose by its length. A choice without words has minus infinity.
         """

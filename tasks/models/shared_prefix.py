@@ -1,7 +1,7 @@
-"""The beginning that prompts of one purpose share, read by a local model once.
+"""Reuse of a local model's keys and values for the prefix that prompts of one purpose share.
 
-Instructions and examples come first in every prompt and are most of it; what a model computed for
-them is kept, so that for each further prompt it reads the rest alone.
+Instructions and examples come first in every prompt and are most of it. Their keys and values are
+kept, so that the model reads only the rest of each further prompt.
 """
 
 from collections import OrderedDict
@@ -12,13 +12,13 @@ from typing import Any
 
 from tasks.models.loaded_model import LoadedModel
 
-LEAST = 64  # tokens; what is shorter is read again
-MOST_KEPT = 4  # beginnings
+LEAST = 64  # tokens; a shorter prefix is read again
+MOST_KEPT = 4  # prefixes
 
 
 @dataclass(slots=True)
 class _Beginning:
-    """Tokens that prompts began with, and for some of the first of them the model's states."""
+    """A prefix of earlier prompts, and the model's states for some of its first tokens."""
 
     tokens: list[int]
     states: list[tuple[Any, Any]] = field(default_factory=list)  # keys and values by layer
@@ -30,7 +30,7 @@ class _Beginning:
 
 
 class SharedPrefixes:
-    """Keeps what a causal model computed for the last few beginnings of prompts."""
+    """Keeps the states that a causal model computed for the last few prompt prefixes."""
 
     def __init__(self, loaded: LoadedModel) -> None:
         """Read nothing yet."""
@@ -39,15 +39,15 @@ class SharedPrefixes:
         self._kept: OrderedDict[tuple[int, ...], _Beginning] = OrderedDict()
 
     def clear(self) -> None:
-        """Let go of all states."""
+        """Release all states."""
         self._kept.clear()
 
     def begin(self, prompts: Sequence[list[int]]) -> tuple[int, Any]:
-        """Return how many tokens all prompts begin with that need not be read, and their cache.
+        """Return the length of the shared prefix that need not be read, and a cache of its states.
 
-        The cache has a row per prompt. It is None, and the number 0, where prompts share too little
-        with each other and earlier ones, or where the model keeps something else than keys and
-        values of all tokens.
+        The cache has a row per prompt. The result is (0, None) if the prompts share too little with
+        each other and with earlier ones, or if the model's cache is not one of keys and values of
+        all tokens.
         """
         first = prompts[0]
         common = min((_shared(first, prompt) for prompt in prompts[1:]), default=len(first))
@@ -58,7 +58,7 @@ class SharedPrefixes:
         known = self._kept.get(key)
         if known is None:
             self._keep(key, _Beginning(first[:common]))
-            if len(prompts) == 1:  # nothing tells yet where the shared part ends
+            if len(prompts) == 1:  # where the shared part ends is not known yet
                 return 0, None
         beginning = self._kept[key]
         self._kept.move_to_end(key)
@@ -90,7 +90,7 @@ class SharedPrefixes:
 
 
 def _rows(states: Sequence[tuple[Any, Any]], size: int, rows: int) -> Any:
-    """Return a cache with the first `size` tokens of the states in each row."""
+    """Return a cache that holds the states of the first `size` tokens in each row."""
     from transformers.cache_utils import DynamicCache
 
     cache = DynamicCache()

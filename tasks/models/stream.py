@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
-GRACE_SECONDS = 5.0  # calls in flight when the run must stop are paid for, and may still finish
+GRACE_SECONDS = 5.0  # calls in flight when the run stops are already paid for, so they may finish
 AHEAD = 4  # results per concurrent call that may wait for their consumer
 
 
@@ -19,11 +19,11 @@ def stream(
     width: int,
     close: Callable[[], Awaitable[None]],
 ) -> Iterator[Result]:
-    """Yield `work(unit)` for every unit, in any order, `width` of them at once.
+    """Yield `work(unit)` for every unit in order of completion, with `width` of them concurrent.
 
     After a failure no further unit begins; calls in flight have GRACE_SECONDS to finish and their
     results are yielded, then the first error is raised. `close` is always awaited at the end. The
-    number of results that wait for the consumer is bounded.
+    number of results that wait for their consumer is bounded.
     """
     results: SimpleQueue[tuple[str, Any]] = SimpleQueue()
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""The JSON schema of a reply in the form that strict endpoints and constrained decoding take."""
+"""The JSON schema of a reply in the form that strict endpoints and constrained decoding need."""
 
 from functools import cache
 from typing import Any
@@ -13,8 +13,9 @@ _LENGTHS = {"minItems", "maxItems", "maxLength"}
 def strict_schema(reply: type[BaseModel], *, lengths: bool = False) -> dict[str, Any]:
     """Return a reply's JSON schema: references inlined, every key required, no other allowed.
 
-    It has no titles and descriptions, and lengths only for constrained decoding: not all
-    endpoints accept them, and they cost tokens in every call. Replies are validated against them.
+    It has no titles or descriptions, and `lengths` only for constrained decoding: not all endpoints
+    accept limits on lengths, and they cost tokens in every call. Replies are validated against
+    these limits in any case.
     """
     schema = reply.model_json_schema(mode="serialization")
     kept = _KEPT | _LENGTHS if lengths else _KEPT

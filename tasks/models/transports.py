@@ -41,10 +41,10 @@ def require_model(settings: EngineSettings) -> None:
 
 
 def width(settings: EngineSettings) -> int:
-    """Return how many requests to work on at once.
+    """Return the number of requests to process concurrently.
 
-    Twice as many as calls in flight: when a reply comes, the next call goes out at once, and the
-    reply is processed meanwhile.
+    It is twice the number of calls in flight: when a reply arrives, the next call is sent at once,
+    while the reply is processed.
     """
     if settings.engine == "transformers":
         return 2 * settings.model.local_batch
@@ -75,7 +75,7 @@ def open_transport(home: Home, settings: EngineSettings, run_id: str) -> Transpo
 
 
 def _form_that_worked(home: Home, endpoint: str | None, model: str) -> str | None:
-    """Return how JSON was requested in the last good reply of this endpoint, if there is one."""
+    """Return how JSON was requested for the last good reply of this endpoint, if there is one."""
     import pyarrow.parquet as pq
 
     for part in reversed(home.live.parts(ModelCall)[-3:]):

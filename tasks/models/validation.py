@@ -1,9 +1,10 @@
-"""Validates replies before anything in them is used.
+"""Validates models' replies before anything in them is used.
 
-A reply is exactly one JSON object of the requested shape. Accepted around it are white space, a
-byte-order mark, one Markdown fence, a model's thoughts in `<think>` tags, and a little prose
-without braces or brackets; more prose may be the prompt and its example, repeated. The object is
-never repaired: NaN, a repeated key, a lone surrogate, a trailing comma or single quotes are errors.
+A valid reply contains exactly one JSON object of the requested schema. White space, a byte-order
+mark, one Markdown fence, a model's reasoning in `<think>` tags, and a little prose without braces
+or brackets may surround it; longer prose may be a repetition of the prompt and its example. The
+object is never repaired: NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
+are errors.
 """
 
 import json
@@ -34,16 +35,16 @@ _REFUSAL = re.compile(
 
 
 class BadReply(Exception):  # noqa: N818 - it describes a reply, not a failure of this program
-    """A reply that is not as requested; `words` may be shown to the model."""
+    """An invalid reply; `words`, the reason, may be shown to the model."""
 
     def __init__(self, outcome: Outcome, words: str) -> None:
-        """Say what is wrong, without words from the reply or from any document."""
+        """Store the reason, without words from the reply or from any document."""
         super().__init__(words)
         self.outcome, self.words = outcome, words
 
 
 def parse_reply(text: str, reply: type[Reply]) -> Reply:
-    """Return the reply in a text; raise BadReply if it is invalid."""
+    """Parse the reply in a text; raise BadReply if it is invalid."""
     value = parse_object(text)
     try:
         return reply.model_validate(value)
@@ -54,7 +55,7 @@ def parse_reply(text: str, reply: type[Reply]) -> Reply:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Return the one JSON object in a text; raise BadReply if it has none or several."""
+    """Return the only JSON object in a text; raise BadReply if it has none or several."""
     stripped = _THOUGHTS.sub("", text.strip(_BLANK)).strip(_BLANK)
     if not stripped:
         raise BadReply(Outcome.EMPTY, "it is empty")
@@ -103,7 +104,7 @@ def refuse_repeated_keys(text: str | bytes) -> None:
 
 
 class _RuleError(ValueError):
-    """A rule that JSON itself does not have; its message may be shown to the model."""
+    """A violation of a rule that JSON itself lacks; the message may be shown to the model."""
 
 
 def _each_key_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _bounded(digits: str) -> int:
 
 
 def _where(error: orjson.JSONDecodeError) -> str:
-    """Return what is wrong and where, without the text itself."""
+    """Return the kind and the position of a JSON error, without the text itself."""
     return f"{error.msg.split(':')[0]} at character {error.pos}"
 
 
@@ -135,7 +136,7 @@ def _in_words(error: ValidationError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The result of validating a reply; `reply` is of the requested shape, or None."""
+    """The result of validating a reply; `reply` has the requested schema, or is None."""
 
     outcome: Outcome
     reply: BaseModel | None = None
@@ -178,7 +179,7 @@ def _plain(raw: RawReply) -> Validated:
     if holds_secret(text):
         return Validated(Outcome.SECRET, detail="the reply held a secret")
     measures = raw.measures or Measures()
-    # A reply can contain halves of characters, but they cannot be stored.
+    # A reply can contain lone surrogates, which cannot be stored.
     text = text.encode(errors="replace").decode()
     answer = MeasuredAnswer(answer=text, surprise=measures.surprise, entropy=measures.entropy)
     return Validated(Outcome.OK, answer)

@@ -1,6 +1,6 @@
-"""Folders of weights that somebody may have contributed: names, sizes, kinds, tensors.
+"""Checks of folders of weights from untrusted sources: file names, sizes, types and tensors.
 
-Nothing here reads more than the header of a file, and nothing is run.
+Nothing here reads more than the header of a file or runs code.
 """
 
 import json
@@ -23,7 +23,7 @@ BYTES["BOOL"] = 1
 
 
 class ManifestFile(BaseModel):
-    """What one file of a folder must be."""
+    """The properties that one file of a folder must have."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -39,9 +39,9 @@ def file_sizes(
 ) -> dict[str, int]:
     """Return the sizes in bytes of a folder's files.
 
-    `largest` has the names that may be there, each with the size that is allowed; those that are
-    `needed` must be. Raises what `refusal` makes of the folder and a reason if there is anything
-    else, a link, or what is no ordinary file.
+    `largest` maps each permitted file name to its maximum size; the files in `needed` must exist.
+    Raises the error that `refusal` makes of the folder and a reason if a file is missing or too
+    large, has another name, or is a link or not a regular file.
     """
     try:
         mode = os.lstat(folder).st_mode
@@ -70,12 +70,12 @@ def file_sizes(
 
 
 def is_pickle(name: str) -> bool:
-    """Tell whether a file of that name may hold pickled objects or code."""
+    """Return whether a file of that name may hold pickled objects or code."""
     return name.lower().endswith((*PICKLES, ".py", ".so", ".pyc"))
 
 
 def read_header(path: Path) -> Tensors:
-    """Return type and shape of a safetensors file's tensors; raise ValueError if it is none."""
+    """Return types and shapes of a safetensors file's tensors; raise ValueError for other files."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")

@@ -1,4 +1,4 @@
-"""Calls of programs: their untrusted arguments, and their results."""
+"""The calls that programs make: their untrusted arguments, and their results."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ from tasks.programs.knowledge_bases.protocol import EntityRef, Fact
 from tasks.programs.limits import SandboxError
 
 MOST_ALIASES = 20  # per entity or relation
-MOST_TEXTS = 20_000  # that a call returned and one argument passes on
+MOST_TEXTS = 20_000  # in one argument, if calls returned them
 LONGEST_ALIAS = 2_000  # characters
 
 

@@ -1,4 +1,4 @@
-"""Which of a question's choices its answers mean."""
+"""Find which of a question's choices the answers refer to."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -8,7 +8,7 @@ from tasks.text.name_likeness import likest
 from tasks.text.names import normalise_name
 
 LEAST_LINKED = 0.5  # linking score below which a choice is not taken to name an entity
-LEAST_LIKE = 60.0  # likeness, of 100, below which a choice has another name than any answer
+LEAST_LIKE = 60.0  # likeness, of 100, below which a choice and an answer have different names
 MOST_ANSWERS = 100  # answers that choices are compared with
 
 
@@ -18,10 +18,10 @@ def meant_choice(
     answers: Sequence[str],
     knowledge_bases: Iterable[KnowledgeBase],
 ) -> str:
-    """Return the choice that the answers mean, empty if none.
+    """Return the choice that the answers refer to, empty if there is none.
 
     It is the choice with an answer's name; else the choice that a knowledge base links to an
-    answer's entity; else the choice whose name is most like an answer's.
+    answer's entity; else the choice whose name is most similar to an answer's.
     """
     answers = answers[:MOST_ANSWERS]
     named = {normalise_name(choice): choice for choice in choices}

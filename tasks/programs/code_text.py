@@ -64,7 +64,10 @@ def _corrected(code: str) -> str:
 
 
 def _end_of_text(code: str, start: int) -> int:
-    """Return the end of a text that begins with a straight quote, at most the end of its line."""
+    """Return the end of a string literal that begins with a straight quote.
+
+    A literal without triple quotes ends at the end of its line at the latest.
+    """
     quote = code[start]
     if code.startswith(quote * 3, start):
         end = code.find(quote * 3, start + 3)
@@ -80,7 +83,7 @@ def _end_of_text(code: str, start: int) -> int:
 
 
 def _end_of_curly(code: str, start: int) -> int:
-    """Return the end of a text in curly quotes: a quote after which no text can continue."""
+    """Return the end of a string in curly quotes: the first closing quote that code may follow."""
     closers = _CLOSERS[code[start]]
     last = _end_of_line(code, start)
     for at in range(start + 1, last):

@@ -1,8 +1,8 @@
 """The functions that programs call, over one knowledge base (KnowledGPT, section 3.2).
 
-Results are plain texts. The proxy keeps every message, so that a failing program loses none, and
-remembers which entities a returned text stood for: a later call with exactly that text means them
-and nothing else of that name.
+Results are plain texts. `Functions` keeps every message, so that none is lost when a program fails,
+and remembers which entities a returned text stood for: a later call with exactly that text refers
+to those entities and to no others of the same name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ class Functions:
         self.calls: list[Call] = []
         self._kb = kb
         self._matcher = matcher
-        # What an edition's wordings mean, people's corrections included.
+        # The relation that each wording of an edition expresses, including people's corrections.
         self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
         self._entities = Entities(kb, question, chooser)
 
@@ -75,8 +75,8 @@ class Functions:
     ) -> tuple[list[str] | None, str]:
         """Return the entities or values to which the relation leads, and the message.
 
-        Without such a relation it is the sentence of a description that mentions the relation, else
-        the whole description.
+        If no relation matches, return the sentence of a description that mentions the relation, or
+        else the whole description.
         """
         call = "find_entity_or_value"
         aliases = self._read(entity_aliases, "entity_aliases")
@@ -127,7 +127,7 @@ class Functions:
         return None, self._record(call, arguments, "no relation is known", tried)
 
     def _read(self, given: Any, name: str) -> list[str]:
-        """Return an argument; texts that a call returned may be many, new ones only few."""
+        """Return an argument as texts, of which only a few may be new, not returned by a call."""
         aliases = read_aliases(given, name)
         new = [alias for alias in aliases if not self._entities.remembered(alias)]
         if len(new) > MOST_ALIASES:
@@ -141,8 +141,9 @@ class Functions:
     ) -> tuple[list[EntityRef], list[Fact], float]:
         """Return the entities with matching facts, the facts, and their best similarity.
 
-        Entities that a call returned, and all in a personal knowledge base, count together. If a
-        name means several entities of a public one, those with the best matching relation count.
+        Entities that a call returned, and all entities of a personal knowledge base, are used
+        together. If a name may mean several entities of a public knowledge base, only those with
+        the best matching relation are used.
         """
         if self._kb.personal or self._entities.are_remembered(entities):
             return entities, *self._facts_of(entities, wanted)
@@ -171,7 +172,8 @@ class Functions:
             if alias in self._wordings:
                 name, turned_round = self._wordings[alias]
                 (heads if turned_round else either).append(name)
-        # "son" means "child of" from its tail; what is said from neither end may do so, too.
+        # "son" is "child of" from the other end, so that an alias is also compared with inverse
+        # facts: first as the inverse of a relation of the vocabulary, then in either direction.
         ways: tuple[tuple[list[str], bool, bool | None], ...] = (
             (either, False, False),
             (heads, True, False),
@@ -219,7 +221,7 @@ class Functions:
     ) -> str:
         """Keep a call with the sources of its results; return its message.
 
-        `words` say what was found; the text about an entity is a message already.
+        `words` describes the result; the text about an entity is already a whole message.
         """
         relations = (name for entity in entities for name in self._entities.relations(entity))
         self.calls.append(
@@ -242,7 +244,7 @@ class Functions:
 
 
 def _names(fact: Fact) -> tuple[str, ...]:
-    """Return the names to compare with a relation alias; an aspect's question is one, too."""
+    """Return the names to compare with a relation alias, including an aspect's question."""
     return (fact.relation, fact.question) if fact.question else (fact.relation,)
 
 

@@ -1,8 +1,9 @@
 """Rewrites Python that models write and the sandbox's interpreter does not support.
 
-Its built-ins cannot wait for item of our functions inside `key=`, `map` or `filter`; methods are no
-values (`key=heights.get`); a generator is a list, which `next` does not accept; there is no `del`.
-Programs are rewritten line by line, so that the line numbers of errors stay correct.
+The interpreter's built-ins cannot wait for a call of our functions inside `key=`, `map` or
+`filter`; methods cannot be passed as values (`key=heights.get`); a generator is a list, which
+`next` does not accept; there is no `del`. Programs are rewritten line by line, so that the line
+numbers of errors stay correct.
 """
 
 import re

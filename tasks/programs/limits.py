@@ -1,7 +1,7 @@
 """The limits of a program, and their enforcement.
 
-The interpreter counts its own time and memory. Its clock stands still while arguments are passed
-and while called functions compute, so that time is counted here.
+The interpreter counts its own time and memory. Its clock stops while arguments are passed and while
+called functions compute, so that this time is counted here.
 """
 
 import os

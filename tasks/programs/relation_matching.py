@@ -77,10 +77,11 @@ class RelationMatcher:
     ) -> list[Match]:
         """Return the relations that the aliases mean, the most similar first.
 
-        Of relations of the vocabulary only those are meant that the aliases say from the same end,
-        if `turned` is False, or from the other ("son" and "child of"), if it is True.
-        With `every` they are all above a threshold (for personal knowledge bases, whose relations
-        were not aligned), not only the best and those as good.
+        For relations of the vocabulary, `turned` restricts the direction: False allows only
+        relations that the aliases express from the same end, True only those that they express from
+        the other end ("son" and "child of"). With `every`, return all relations above a threshold
+        (for personal knowledge bases, whose relations were not aligned), not only the best and
+        those about as similar.
         """
         names = list(dict.fromkeys(relations))
         if not names or not aliases:
@@ -145,8 +146,8 @@ def _spelt_out(relation: str) -> str:
 def lexical_similarity(left: str, right: str, turned: bool | None = None) -> float:
     """Return the similarity of two relation names by their words and characters, 0 to 1.
 
-    Wordings of one relation of the vocabulary are synonyms if they say it from the same end, or,
-    where `turned`, from different ends; None allows either.
+    Wordings of one relation of the vocabulary are synonyms if they express it from the same end or,
+    with `turned`, from different ends; None allows either.
     """
     if max(len(left), len(right)) <= LONGEST_CACHED:
         return _similarity_once(left, right, turned)
@@ -170,9 +171,10 @@ def _similarity(left: str, right: str, turned: bool | None = None) -> float:
 
 
 def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
-    """Whether two names say one relation from these ends; None if not one relation.
+    """Tell whether two names express one relation in the direction that `turned` requires.
 
-    They do by the vocabulary, or if they have one form.
+    They express one relation according to the vocabulary, or if they have the same form; return
+    None if they do not.
     """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()

@@ -41,7 +41,7 @@ class Sandbox:
     """A pool of workers; one program at a time in each."""
 
     def __init__(self, workers: int = WORKERS) -> None:
-        """Start nothing before the first program."""
+        """Store the number of workers; none starts before the first program."""
         self._workers = workers
         self._pool: Any = None
         self._lock = Lock()
@@ -53,7 +53,8 @@ class Sandbox:
         """Run a program; the result is that of its `search()` if it has one, else its last line.
 
         It may call `functions`, which have a time limit of their own, and `helpers`, which use the
-        program's. Never raises for what a program does; an AlmanacError of a function passes.
+        program's. Errors of the program are returned, not raised; an AlmanacError of a function is
+        raised.
         """
         if len(code) > LONGEST_PROGRAM:
             return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
@@ -152,7 +153,7 @@ def shared_sandbox() -> Sandbox:
 
 
 def confine(worker: int | None, limits: Limits) -> None:
-    """Let a worker open, write and start nothing more (on Linux only)."""
+    """Forbid a worker to open or write files and to start processes (on Linux only)."""
     if worker is None or not sys.platform.startswith("linux"):
         return
     import resource

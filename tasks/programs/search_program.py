@@ -33,13 +33,13 @@ LONGEST_EVIDENCE = 2_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a writer gets besides the question: empty the first time."""
+    """The information that a writer gets besides the question; empty the first time."""
 
     relations: tuple[str, ...] = ()
     error: str = ""
     code: str = ""
     messages: tuple[str, ...] = ()
-    final: bool = False  # whether the results may suffice, so that no program is a valid reply
+    final: bool = False  # whether results may suffice, so that a reply may lack a program
 
 
 class Writer(Protocol):
@@ -62,7 +62,7 @@ class Searched:
 
     @property
     def found(self) -> bool:
-        """Whether anything came back from any knowledge base."""
+        """Whether any knowledge base returned anything."""
         return any(run.found for run in self.runs)
 
     @property
@@ -86,7 +86,7 @@ class Searched:
 
     @property
     def evidence(self) -> list[Evidence]:
-        """The facts and texts behind calls: those that led to an answer first, then the surest."""
+        """The facts and texts behind calls: those that led to an answer first, then by score."""
         answers = set(self.answers)
         once: dict[tuple[str, str], tuple[bool, Evidence]] = {}
         for run, call in self.calls:
@@ -229,7 +229,7 @@ def _shown(messages: list[str]) -> tuple[str, ...]:
 
 
 def _evidence(call: Call, graph: str, answers: set[str]) -> Iterator[tuple[bool, Evidence]]:
-    """Yield the evidence of a call, and whether it led to an answer."""
+    """Yield the evidence of a call, each with whether it led to an answer."""
     for fact in call.facts[: 4 * MOST_EVIDENCE]:
         head, tail = fact.entity.name, fact.text
         if fact.inverse:

@@ -29,14 +29,14 @@ class Conversation:
     """Requests to the model about one question; `spent` counts its calls and tokens."""
 
     def __init__(self, client: BlockingClient) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         self._client = client
         self._lock = Lock()  # programs run over several knowledge bases at once
         self.spent: Counter[str] = Counter()
 
     @property
     def brief(self) -> bool:
-        """Whether the model is a small one, which is better at a few words than at JSON."""
+        """Whether the model is a small one, which handles a few words better than JSON."""
         return self._client.client.brief
 
     def ask(self, request: Request, kind: type[_Kind]) -> _Kind | None:

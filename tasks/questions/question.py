@@ -19,8 +19,8 @@ class BenchmarkQuestion:
     set has no parts. `context` holds titles and texts from which to answer the question.
 
     Answers are scored as a set whose first element is the best guess (`set`), as a text for which
-    any gold answer counts (`text`), or as one of the choices (`choice`). Without gold answers, the
-    right answer is none.
+    any gold answer counts (`text`), or as one of the choices (`choice`). Without gold answers, it
+    is right to give none.
 
     `label` is a class shared by all questions of the task, such as a topic or yes and no; it is
     None if the choices are the question's own, since a letter means nothing across questions.
@@ -71,7 +71,7 @@ class GraphSource:
 class Benchmark:
     """The questions in a file or folder, and the graphs beside them.
 
-    `halves` says that a data set without a training part is split in half for training.
+    `halves` tells whether the data set, if it has no training part, is split in half for training.
     """
 
     name: str

@@ -35,10 +35,10 @@ def split(
 def split_by_relation(
     benchmark: Benchmark, fold: int, folds: int = 4, seed: int = SEED
 ) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
-    """Return as test questions those on whose gold path is a relation of a fold, and the others.
+    """Return training and test questions such that only the latter mean a relation of a fold.
 
-    So training has no question that means a relation of the fold. The relations are dealt out in a
-    seeded order; a relation and its inverse are in one fold. Questions without gold relations are
+    Test questions are those with such a relation on their gold path. The relations are dealt out in
+    a seeded order; a relation and its inverse are in one fold. Questions without gold relations are
     in neither part.
     """
     questions = [question for question in benchmark.questions if question.gold]
@@ -72,9 +72,9 @@ def sample(
 def sample_apart(
     questions: Sequence[BenchmarkQuestion], limit: int, seed: int = SEED
 ) -> list[BenchmarkQuestion]:
-    """Return the last `limit` of the shuffle that `sample` takes the first ones of.
+    """Return the last `limit` questions of the shuffle of which `sample` returns the first.
 
-    So two samples of the same questions share one only if there are too few for both.
+    So the two samples have a question in common only if there are too few for both.
     """
     return sample(questions, len(questions), seed)[::-1][:limit]
 

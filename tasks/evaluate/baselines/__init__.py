@@ -1,1 +1,1 @@
-"""The systems that KnowledGPT compares itself with, over any graph."""
+"""The systems with which the papers compare themselves, such as KnowledGPT's baselines."""

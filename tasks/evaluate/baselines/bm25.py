@@ -1,7 +1,8 @@
 """BM25 over entity documents: all triples of an entity as one document (KnowledGPT, section 4).
 
-The answer is read from the best document for the question: its relation that shares the most words
-with the question (Jaccard) leads to the answers, or to the document of the next hop.
+The answer is read from the document that ranks first for the question: the relation in it that
+shares the most words with the question (Jaccard) leads to the answers, or to the next hop's
+document.
 """
 
 from collections.abc import Sequence
@@ -77,7 +78,7 @@ class BM25Answerer(BenchmarkAnswerer):
 def best_hop(
     graph: Graph, start: Nodes, nodes: Nodes, wanted: frozenset[str], walked: Sequence[Hop]
 ) -> tuple[Hop, Nodes] | None:
-    """Return the relation that shares the most words with `wanted`, and where it leads.
+    """Return the relation that shares the most words with `wanted`, and the nodes it leads to.
 
     It leads neither straight back nor to the start.
     """

@@ -1,4 +1,4 @@
-"""The baselines by name: over the graphs of a benchmark's questions, or asking a model."""
+"""Opens baselines by name: those over the graphs of questions, and those that ask a model."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,12 +17,12 @@ from tasks.questions.question import BenchmarkQuestion
 from tasks.text.languages import is_chinese
 from warehouse.editions import Edition
 
-LOOKED_AT = 200  # names from which the language is decided
+LOOKED_AT = 200  # names from which the language is determined
 BASELINES = ("bm25", "embedding", "spe")  # the default; no model is called unless it is named
 
 
 class OverGraphs:
-    """Passes each question to the system over its graph."""
+    """Passes each question to the system that answers from its graph."""
 
     def __init__(self, name: str, systems: dict[str, BenchmarkAnswerer]) -> None:
         """Take one system per graph."""
@@ -46,7 +46,7 @@ class OverGraphs:
 
 
 def check_baselines(names: Sequence[str], engine: EngineSettings) -> None:
-    """Raise UsageError for an unknown baseline, or for one that needs a model and has none."""
+    """Raise UsageError for an unknown baseline, or for one that needs a model if there is none."""
     for name in names:
         if name not in (*BASELINES, *PROMPTED):
             known = ", ".join((*BASELINES, *PROMPTED))
@@ -61,7 +61,7 @@ def check_baselines(names: Sequence[str], engine: EngineSettings) -> None:
 def baseline(
     name: str, edition: Edition, graphs: Sequence[str], settings: Settings, report: Report
 ) -> BenchmarkAnswerer:
-    """Return a baseline over the graphs of an edition.
+    """Return a baseline that answers from the graphs of an edition.
 
     Triples are encoded by the encoder of the settings, the packaged MiniLM if there is none.
     """
@@ -79,7 +79,7 @@ def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], B
 
 
 def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
-    """Return an encoder for a graph's language; the packaged MiniLM does not know Chinese."""
+    """Return an encoder for a graph's language; the packaged MiniLM does not support Chinese."""
     chinese = is_chinese(" ".join(map(graph.label, range(min(graph.nodes, LOOKED_AT)))))
     named = settings.chinese_encoder if chinese else settings.encoder
     encoder = load_encoder(named or "none") or load_encoder("minilm")

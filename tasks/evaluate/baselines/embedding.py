@@ -31,8 +31,8 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
     def __init__(self, graph: Graph, encoder: Encoder, report: Report = silent) -> None:
         """Encode all triples: 100,000 short ones take about 45 seconds on two idle cores.
 
-        None is left out: encoding only those around the names in a question would tell the baseline
-        where to look, which is what it is measured on.
+        No triple is left out: encoding only those around the names in a question would do part of
+        the retrieval that the baseline is measured on.
         """
         self._graph = graph
         self._encode = getattr(encoder, "encode_together", encoder.encode)
@@ -69,7 +69,7 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
         ]
 
     def _nearest(self, queries: list[str]) -> np.ndarray:
-        """Return the numbers of the triples nearest to each query, (queries, NEAREST)."""
+        """Return the indexes of the triples nearest to each query, (queries, NEAREST)."""
         return highest(self._encode(queries) @ self._vectors.T, NEAREST)
 
     def _end_not_named(self, edge: int, question: str) -> str:
@@ -89,7 +89,7 @@ class EmbeddingAnswerer(BenchmarkAnswerer):
 
 
 def highest(scores: np.ndarray, count: int) -> np.ndarray:
-    """Return the places of the highest scores of each row, highest first, (rows, count).
+    """Return the indexes of the highest scores of each row, highest first, (rows, count).
 
     The highest `count` of a row lie in the `count` groups with the highest maxima, so only those
     groups are sorted: this is exact, and several times as fast as a partition of the row.

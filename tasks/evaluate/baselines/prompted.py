@@ -1,8 +1,8 @@
 """Baselines that prompt a language model for knowledge, as CooK compares with (arXiv 2305.09955).
 
-Each yields the texts that answers are read from; the model answers from each of them by the prompt
-of `ask --route experts`, and the most frequent answer counts. What a model writes from memory is
-decoded as usual, so several texts are not samples: each request tells what was written before.
+Each baseline yields texts; the model answers from each of them with the prompt of `ask --route
+experts`, and the most frequent answer counts. Texts from memory are decoded as usual rather than
+sampled; to make several texts differ, each request lists those written before.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 WRITTEN = 3  # statements and passages per question; the papers sample 20
-ROOM = 320  # tokens of a text from memory, so that one of 300 characters ends
+ROOM = 320  # tokens of a text from memory, enough for one of 300 characters to end
 _WANTED = {
     "en": {
         "fact": "a fact",
@@ -58,19 +58,19 @@ _WANTED = {
 _HIDDEN_TRIPLES = "select triple_id from triples where sensitivity = 'sensitive'"
 _HIDDEN_PASSAGES = "select passage_id from passages where sensitivity = 'sensitive'"
 
-Paths = list[list[str]]  # the texts that each answer is read from
+Paths = list[list[str]]  # for each answer, the texts that it is read from
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where a question's knowledge may come from: the model's memory, and an edition's search."""
+    """The sources of a question's knowledge: the model's memory, and an edition's search."""
 
     question: Question
     conversation: Conversation
     search: Callable[[str], list[str]]
 
     def recalled(self, form: str, *named: str) -> list[str]:
-        """Return what the model writes from memory in a form, as a list of one; empty if nothing.
+        """Return a list of the text that the model writes from memory in a form, empty if none.
 
         The forms are fact, title, passage and document.
         """
@@ -78,7 +78,7 @@ class Sources:
         return self._written(_WANTED[language][form].format(*map(one_line, named)))
 
     def several(self, form: str) -> list[str]:
-        """Return what the model writes in a form, each time other than before, no text twice."""
+        """Return several distinct texts that the model writes from memory in a form."""
         words = _WANTED["zh" if self.question.is_chinese else "en"]
         texts: list[str] = []
         for _ in range(WRITTEN):
@@ -98,23 +98,23 @@ class Sources:
 
 
 def alone(sources: Sources) -> Paths:
-    """The model answers from what it knows."""
+    """Let the model answer from its own knowledge."""
     return [[]]
 
 
 def generated_knowledge(sources: Sources) -> Paths:
-    """The model writes statements and answers with each, and without (Liu et al. 2022, section 2).
+    """Let the model write statements; answer with each and without (Liu et al. 2022, section 2).
 
-    There the likeliest of all answers counts. Endpoints do not tell how likely an answer is, so the
-    most frequent one counts.
+    In the paper the likeliest of all answers counts. Endpoints do not report the probabilities of
+    answers, so here the most frequent one counts.
     """
     return [*([fact] for fact in sources.several("fact")), []]
 
 
 def recitation(sources: Sources) -> Paths:
-    """The model recites passages, answers from each, and the answers vote (Sun et al. 2022).
+    """Let the model recite passages and answer from each; the answers vote (Sun et al. 2022).
 
-    As in the paper's section 3.3 passages differ because the model first names where each stands.
+    As in the paper's section 3.3, passages differ because the model first names the source of each.
     """
     titles = sources.several("title")
     recited = [sources.recalled("passage", title) for title in titles]
@@ -122,12 +122,12 @@ def recitation(sources: Sources) -> Paths:
 
 
 def generate_then_read(sources: Sources) -> Paths:
-    """The model writes one background document and reads it (Yu et al. 2022, section 3.1)."""
+    """Let the model write one background document and read it (Yu et al. 2022, section 3.1)."""
     return [sources.recalled("document")]
 
 
 def retrieve_then_read(sources: Sources) -> Paths:
-    """The model reads the triples and passages that the edition's search finds."""
+    """Let the model read the triples and passages that the edition's search finds."""
     return [sources.search(sources.question.text)]
 
 
@@ -147,7 +147,7 @@ def most_frequent(answers: Sequence[str]) -> str:
 
 
 class PromptedAnswerer(BenchmarkAnswerer):
-    """Answers by the model of the settings, from texts that a baseline's algorithm yields."""
+    """Answers with the model of the settings, from the texts that a baseline yields."""
 
     def __init__(self, name: str, home: Home, edition: Edition, settings: Settings) -> None:
         """Take the baseline's name (`PROMPTED`); nothing is opened or asked yet."""
@@ -190,7 +190,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
 
     @cached_property
     def _evidence(self) -> EditionEvidence:
-        """What the edition knows, without what the model's endpoint may not see."""
+        """The edition's evidence, without what must not be sent to the model's endpoint."""
         edition, engine = self._edition, self._settings.engine
         leaves = engine.engine == "openai" and not engine.model.sensitive
         con = edition.connect()

@@ -1,9 +1,9 @@
-"""Pairs of entity and relation scored by strings and learned n-grams, in the manner of SPE.
+"""Pairs of entity and relation, scored by strings and learned n-grams as in SPE.
 
 Lai et al. (2016) won NLPCC-2016 with it. Among the entities that a question names and the relations
-around them, it prefers the pair with the longest entity name and the relation worded like the rest
-of the question, directly or as learned from questions with answers. Here every hop is such a
-choice.
+around them, it prefers the pair with the longest entity name and with the relation whose wording
+matches the rest of the question, directly or as learned from questions with answers. Here every hop
+is such a choice.
 """
 
 import math
@@ -23,7 +23,7 @@ from tasks.questions.normalise import same_name, set_f1, tokens
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import analyse
 
-BEARERS = 10  # entities of one name that are tried
+BEARERS = 10  # entities with the same name that are tried
 LEARNED_QUESTIONS = 1500  # per number of hops, because searching for paths takes time
 LARGEST_FRONTIER = 5000  # nodes on the way of such a path
 RIGHT = 0.99  # F1 of a path's end with the gold answers
@@ -52,7 +52,7 @@ class SPEAnswerer:
         self._questions = 0
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
-        """Count which n-grams go with which relations, if a path from the topic has the answers."""
+        """Count n-grams together with the relations on paths from the topic to the answers."""
         by_hops: dict[int, list[BenchmarkQuestion]] = defaultdict(list)
         for question in questions:
             if question.answers:
@@ -101,13 +101,13 @@ class SPEAnswerer:
         return _Chosen(total / hops, nodes)
 
     def _score(self, place: tuple[int, int], hop: Hop, grams: Grams, *, back: bool) -> float:
-        """Return how well a relation fits; a step straight back counts only if it was learned."""
+        """Return a relation's score; for a step straight back, only the learned score counts."""
         relation = self._graph.relations[hop[0]]
         learned = self._learned((*place, relation, hop[1]), grams)
         return learned + (0.0 if back else _shared(grams_of(relation_phrase(relation)), grams))
 
     def _learned(self, key: Key, grams: Grams) -> float:
-        """Return how often a relation was right beside these n-grams, weighted by their rarity."""
+        """Return how often a relation was right with these n-grams, weighted by their rarity."""
         weights = {
             gram: math.log(1 + self._questions / self._background[gram])
             for gram in grams
@@ -145,7 +145,7 @@ class SPEAnswerer:
 
 
 def grams_of(text: str, without: str = "") -> Grams:
-    """Return the words (or Chinese characters) of a text and pairs of them, without a name."""
+    """Return a text's unigrams and bigrams of words or Chinese characters, without a name."""
     rest = text.replace(without, " # ", 1) if without else text
     units = tokens(rest)
     return frozenset(units) | {f"{a} {b}" for a, b in zip(units, units[1:], strict=False)}

@@ -22,12 +22,12 @@ def words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def relation_words(relation: str) -> frozenset[str]:
-    """Return the words of a relation's name however they are joined, stop words included."""
+    """Return the words of a relation's name, stop words included, however they are joined."""
     return frozenset(stem for _, _, stem in stems_of(relation_phrase(relation)))
 
 
 def relation_phrase(relation: str) -> str:
-    """Return a relation's name as words with spaces between them."""
+    """Return a relation's name as words separated by spaces."""
     return _PARTS.sub(" ", relation).strip() or relation
 
 

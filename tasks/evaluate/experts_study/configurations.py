@@ -1,4 +1,4 @@
-"""The rows of the study: which system answers, with which settings of [experts]."""
+"""The rows of the study: the system that answers, and its settings of [experts]."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from tasks.evaluate.baselines.prompted import PROMPTED
 
 Group = Literal["baselines", "systems", "filters", "sweep"]
 GROUPS: tuple[Group, ...] = ("baselines", "systems", "filters", "sweep")
-ALONE, ALL = "model", "bottom-up"  # what others are compared with
+ALONE, ALL = "model", "bottom-up"  # the reference rows
 TEXT = "text"  # the embedded engine without experts: it reads the passages
 
 # What is changed under [experts]; everything else is as in the home's settings.
@@ -37,7 +37,7 @@ CHANGES: dict[Group, dict[str, dict[str, Any]]] = {"filters": FILTERS, "sweep": 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One row: a baseline, or experts with changed settings; `expert` answers alone if named."""
+    """One row: a baseline, experts with changed settings, or a single `expert` if named."""
 
     name: str
     group: Group
@@ -49,9 +49,9 @@ class Configuration:
 def configurations(
     experts: Sequence[str], groups: Sequence[str], *, with_model: bool
 ) -> list[Configuration]:
-    """Return the rows of some groups, first what the others are compared with.
+    """Return the rows of some groups, the reference row first.
 
-    Without a language model there are no prompts, and both top-down modes are one. Raises
+    Without a language model there are no prompts, and the two top-down modes are identical. Raises
     UsageError for an unknown group.
     """
     if unknown := set(groups) - set(GROUPS):

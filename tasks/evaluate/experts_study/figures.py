@@ -1,4 +1,4 @@
-"""The study's tables: rows beside each other, and what decisions tell (CooK, figures 2 to 9)."""
+"""The study's tables, which compare rows and summarise decisions (CooK, figures 2 to 9)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,10 +18,10 @@ Table = list[dict[str, Any]]
 
 
 def right(measured: Measured) -> np.ndarray:
-    """Return 1 for each question that is answered rightly, else 0.
+    """Return 1 for each question that is answered correctly, else 0.
 
-    A choice is right or not; an open answer is right if it holds a gold answer; where there is no
-    gold answer, giving none is right.
+    An open answer is right if it contains a gold answer; where there is no gold answer, giving no
+    answer is right.
     """
     return np.array([figure["right"] for figure in _scores(measured)])
 
@@ -29,13 +29,13 @@ def right(measured: Measured) -> np.ndarray:
 def system_table(rows: Sequence[StudyRow]) -> Table:
     """Return each row's share of right answers, exact match and F1, and its gain.
 
-    `gain` is the paired difference of right answers from the model alone.
+    `gain` is the paired difference in right answers from the model alone.
     """
     return [_compared(row, _first(rows, row.model, (ALONE, TEXT)), "gain") for row in rows]
 
 
 def change_table(rows: Sequence[StudyRow], group: str) -> Table:
-    """Return the rows of a group beside the unchanged one; `change` is the paired difference."""
+    """Return a group's rows and the unchanged one, with the paired difference as `change`."""
     table = []
     for model in dict.fromkeys(row.model for row in rows):
         whole = _first(rows, model, (ALL,))
@@ -46,10 +46,11 @@ def change_table(rows: Sequence[StudyRow], group: str) -> Table:
 
 
 def need_table(rows: Sequence[StudyRow]) -> Table:
-    """Return whether models that need more are wrong alone: counts of each combination.
+    """Return how often models that need more knowledge are wrong without it, as counts.
 
-    The first decision of each question counts. `right_if_no` and `right_if_yes` are shares of
-    answers without knowledge that are right where the model needs nothing, and where it needs more.
+    The first decision of each question counts. `right_if_no` and `right_if_yes` are the shares of
+    answers without knowledge that are right where the model says that it needs nothing more, and
+    where it says that it does.
     """
     table = []
     for row in _with_votes(rows):
@@ -68,7 +69,7 @@ def need_table(rows: Sequence[StudyRow]) -> Table:
 
 
 def agreement_table(rows: Sequence[StudyRow]) -> Table:
-    """Return for each model how often all wordings of “do you need more?” get one reply."""
+    """Return for each model how often all wordings of “do you need more?” get the same reply."""
     table = []
     for row in _with_votes(rows):
         votes = [
@@ -94,7 +95,7 @@ def agreement_table(rows: Sequence[StudyRow]) -> Table:
 
 
 def selection_table(rows: Sequence[StudyRow]) -> Table:
-    """Return which experts were chosen, or whose texts were kept, by kind of question."""
+    """Return the shares of experts chosen, or whose texts were kept, by kind of question."""
     table = []
     for row in rows:
         if row.configuration.group != "systems" or row.configuration.expert or not row.answers:

@@ -31,7 +31,7 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True)
 class StudyRow:
-    """What one configuration answered with one model, and its decisions question by question."""
+    """The answers and decisions of one configuration with one model, question by question."""
 
     model: str
     configuration: Configuration
@@ -102,8 +102,8 @@ def run_study(
 ) -> list[StudyRow]:
     """Return the rows of all models; each of `settings` names one.
 
-    What experts write is shared by all rows, so that a row costs what its model's answers cost.
-    Evidence is the edition's alone. Raises UsageError if the edition has no experts.
+    Texts that experts write are shared by all rows, so that a further row costs only its model's
+    answers. Evidence comes from the edition only. Raises UsageError if the edition has no experts.
     """
     experts = [expert.name for expert in active_experts(home, edition)]
     if not experts:

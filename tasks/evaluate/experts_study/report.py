@@ -1,4 +1,4 @@
-"""The study as Markdown with pictures, and as rows of the home's table `evaluations`."""
+"""Reports the study as Markdown with pictures and as rows of the home's table `evaluations`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from warehouse.home import Home
 
 
 class Section(NamedTuple):
-    """A table of the report: its heading, what it says, its columns, and the one that is drawn."""
+    """A table of the report: its heading, explanation, columns, and the column that is drawn."""
 
     heading: str
     words: str
@@ -148,9 +148,9 @@ def _picture(tables: Mapping[str, Any], dataset: str, section: str) -> str:
 
 
 def shown_table(section: str, table: Table) -> tuple[list[str], list[list[str]]]:
-    """Return a section's columns that some row has, and its rows in words.
+    """Return a section's columns that occur in some row, and its rows as texts.
 
-    There are no rows if they hold no more than what others would be compared with.
+    Without rows other than the reference row, the table has no rows.
     """
     rows = _rows(section, table)
     columns = [c for c in SECTIONS[section].columns if any(c in row for row in rows)]
@@ -162,7 +162,7 @@ def _rows(section: str, table: Table) -> Table:
 
 
 def _says_more(section: str, row: Mapping[str, Any]) -> bool:
-    """Return whether a row is more than what others are compared with."""
+    """Return whether a row is more than the reference row of its section."""
     return section not in ("filters", "sweep") or "change" in row
 
 

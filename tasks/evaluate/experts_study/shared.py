@@ -1,4 +1,4 @@
-"""Tools that many rows share: what experts wrote and what evidence says is worked out once."""
+"""Tools that many rows share, so that each text is written and each claim verified only once."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,7 +14,7 @@ from tasks.experts.pool import NEW_TOKENS, TEMPERATURE
 
 
 class RememberingWriter:
-    """Writes each text once: the k-th of a prompt is the same, however many are asked for."""
+    """Writes each text once: a prompt's k-th text is the same, however many are requested."""
 
     def __init__(self, writer: Writer) -> None:
         """Write nothing yet."""
@@ -60,7 +60,7 @@ class RememberingVerifier:
         return np.array([self._verdicts[pair] for pair in pairs]).reshape(-1, 3)
 
     def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return (pairs) from 0 to 1: how faithful a sentence is to its original."""
+        """Return (pairs) from 0 to 1: the faithfulness of each sentence to its original."""
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._faithful]
         if new:
             self._faithful.update(zip(new, self._verifier.faithful(new).tolist(), strict=True))
@@ -68,7 +68,7 @@ class RememberingVerifier:
 
 
 class SharedTools(ExpertTools):
-    """The tools of an edition, which remember what they worked out."""
+    """The tools of an edition, which cache their results."""
 
     def __init__(self, resources: Resources) -> None:
         """Open nothing yet."""
@@ -77,16 +77,16 @@ class SharedTools(ExpertTools):
 
     @cached_property
     def writer(self) -> Writer:
-        """What writes as an expert."""
+        """The writer of texts as an expert."""
         return RememberingWriter(super().writer)
 
     @cached_property
     def verifier(self) -> Verifier:
-        """What checks claims against evidence."""
+        """The verifier of claims against evidence."""
         return RememberingVerifier(super().verifier)
 
     def evidence_for(self, expert: str) -> EvidenceOf:
-        """Return what finds evidence for an expert's claims, each once."""
+        """Return the function that finds evidence for an expert's claims, caching its results."""
         search = super().evidence_for(expert)
 
         def find(claim: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The whole study of a home's experts: questions are read and asked, figures recorded, drawn."""
+"""The study of a home's experts: asks the questions, and records and draws the figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +24,12 @@ from warehouse.home import Home
 
 @dataclass(frozen=True)
 class Study:
-    """What is studied.
+    """The scope of a study.
 
-    `models` answer the same questions: embedded, endpoint:NAME, or a local one; without any it is
-    the settings' model. `groups` are of rows, `datasets` of questions, all by default; `limit` is
-    of questions of each data set. The report and its pictures are written into `folder`.
+    `models` answer the same questions: embedded, endpoint:NAME, or a local one; by default it is
+    the settings' model. `groups` selects groups of rows and `datasets` data sets, all by default;
+    `limit` is the maximum number of questions per data set. The report and its pictures are written
+    into `folder`.
     """
 
     models: Sequence[str] = ()
@@ -48,7 +49,7 @@ def study_experts(
     report: Report,
     warn: Warn,
 ) -> dict[str, Any]:
-    """Return the tables of CooK's figures 2 to 9 by data set; figures become live records, too.
+    """Return the tables of CooK's figures 2 to 9 by data set, and record them as live records.
 
     Raises UsageError if the edition has no experts, or for an unknown group or data set.
     """

@@ -1,4 +1,4 @@
-"""The candidates of a comparison: gates, or Thrust's ablations."""
+"""The candidates of a comparison: gates, or ablations of Thrust."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CLUSTERS = (1, 10)  # per class, in the paper's table 5
 
 @dataclass(frozen=True)
 class Candidate:
-    """A gate: its name in reports, how it is made, and the questions on which it is measured."""
+    """A gate: its name in reports, its factory, and the questions on which it is measured."""
 
     name: str
     make: Make
@@ -48,7 +48,7 @@ def need_vectors(names: Sequence[str]) -> bool:
 def of_gates(
     names: Sequence[str], options: dict[str, Any], outcomes: Outcomes
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Return the gates whose columns the questions have, and why the others are left out.
+    """Return the gates whose input columns are present, and why the others are left out.
 
     Raises UsageError if the first gate is left out.
     """
@@ -84,5 +84,5 @@ def _options(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make(name: str, options: dict[str, Any], draw: int) -> Gate:
-    """Return a gate; the random gate gets another seed in each draw."""
+    """Return a gate; the random gate gets a different seed in each draw."""
     return make_gate(name, **({"seed": draw} if name == "random" else options))

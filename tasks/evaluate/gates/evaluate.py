@@ -1,4 +1,4 @@
-"""Measures gates on questions with outcomes, side by side, in one run over one home."""
+"""Compares gates on questions with outcomes, in one run over one home."""
 
 import time
 import warnings
@@ -79,9 +79,9 @@ def evaluate_gates(
 ) -> GateResults:
     """Measure gates on the questions of a file or folder; the figures become live records.
 
-    `warn` says so if the disk refuses them. Vectors are kept in the home, so that each is computed
-    once. Raises UsageError if the questions have no outcomes or the first gate cannot be measured
-    on them.
+    `warn` is called if the disk refuses them. Vectors are kept in the home, so that each is
+    computed once. Raises UsageError if the questions have no outcomes or the first gate cannot be
+    measured on them.
     """
     measurement = measurement or GateMeasurement()
     names = check_gates(
@@ -120,7 +120,7 @@ def compare_gates(
     measurement: GateMeasurement,
     report: Report = silent,
 ) -> GateResults:
-    """Measure gates on the same questions, draws and resamples; the first is the system."""
+    """Measure gates on the same questions, draws and resamples; the first gate is the system."""
     outcomes = candidates[0].outcomes
     draws = Draws(
         measurement.draws.seeds,

@@ -26,7 +26,7 @@ def gate_figures(
     curves: Measured,
     perfect: Measured,
 ) -> dict[str, Any]:
-    """Return a gate's metrics over data sets of equal weight, and per data set."""
+    """Return a gate's metrics as means over equally weighted data sets, and per data set."""
     parts = (outcomes, scored, curves, perfect)
     every = range(len(curves.datasets))
     return {
@@ -55,9 +55,10 @@ def accuracies_together(
 ) -> np.ndarray:
     """Return accuracies (resamples, models, rates) with one threshold for all data sets.
 
-    Within a data set, a gate can only choose between its questions. If a gate's scores mean the
-    same in all data sets, as an expected gain does, it also retrieves more where knowledge helps
-    more. These are means over the draws; row 0 of the resamples is the measurement itself.
+    With a threshold per data set, a gate can only choose between the questions of that data set. If
+    its scores are comparable across data sets, as expected gains are, one threshold also retrieves
+    more in data sets where knowledge helps more. The accuracies are means over the draws; row 0 of
+    the resamples is the measurement itself.
     """
     places = dict(outcomes.each_dataset())
     models = len(outcomes.models)
@@ -82,10 +83,10 @@ def accuracies_together(
 
 
 def figures_together(outcomes: Outcomes, accuracies: np.ndarray) -> Metrics:
-    """Return how well one threshold over all data sets keeps the accuracy of always retrieving.
+    """Return how well a single threshold for all data sets keeps the accuracy of always retrieving.
 
-    `accuracies` is (resamples, models, rates). The metrics are the lowest rate that keeps 99 % of
-    that accuracy, and the share of it at a rate of one half.
+    `accuracies` is (resamples, models, rates). The metrics are the lowest retrieval rate that keeps
+    99 % of that accuracy, and the share of it that is kept at a rate of one half.
     """
     always = accuracies[:, :, -1]
     keeps = (accuracies >= KEPT * always[:, :, None]).argmax(2)
@@ -181,7 +182,7 @@ def _rates(scored: Sequence[Scored]) -> Metrics:
 
 
 def _auroc(outcomes: Outcomes, scored: Sequence[Scored]) -> dict[str, float]:
-    """Return each model's mean AUROC over draws and data sets, without those that have none."""
+    """Return each model's mean AUROC over the draws and data sets for which it is defined."""
     means = {}
     for number, model in enumerate(outcomes.models):
         figures = [outcomes.without[number], outcomes.with_knowledge[number]]
@@ -192,9 +193,9 @@ def _auroc(outcomes: Outcomes, scored: Sequence[Scored]) -> dict[str, float]:
 
 
 def auroc_of_help(scores: np.ndarray, without: np.ndarray, with_knowledge: np.ndarray) -> float:
-    """Return the probability that a helped question comes before one that is not helped.
+    """Return the probability that a helped question is ranked before one that is not helped.
 
-    Ties count half; NaN if knowledge helps all questions or none.
+    Ties count half. The result is NaN if knowledge helps all questions or none.
     """
     from scipy.stats import rankdata
 
@@ -208,7 +209,7 @@ def auroc_of_help(scores: np.ndarray, without: np.ndarray, with_knowledge: np.nd
 
 
 def _curves(outcomes: Outcomes, curves: Measured) -> dict[str, list[float]]:
-    """Return the rates and each model's accuracies at them, means over data sets."""
+    """Return the rates and each model's accuracies at them, averaged over data sets."""
     points = {"rate": [round(float(rate), 2) for rate in RATES[::STEP]]}
     for number, model in enumerate(outcomes.models):
         accuracies = curves.accuracies[:, 0, number].mean(0)[::STEP]

@@ -1,4 +1,4 @@
-"""Questions with outcomes: how well models answer them without and with knowledge, in columns."""
+"""Columns of questions with outcomes: models' scores on them without and with knowledge."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ class Outcomes:
 
     @property
     def gains(self) -> np.ndarray:
-        """How much better each model's answers are with knowledge, (m, n)."""
+        """The gain of each model's score through knowledge, (m, n)."""
         return np.asarray(self.with_knowledge - self.without)
 
     def of_model(self, number: int) -> GateQuestions:
@@ -52,7 +52,7 @@ class Outcomes:
         return replace(self, questions=replace(self.questions, vectors=vectors))
 
     def each_dataset(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield each data set's name and the places of its questions."""
+        """Yield each data set's name and the indexes of its questions."""
         for name in sorted(set(self.datasets)):
             yield str(name), np.flatnonzero(self.datasets == name)
 
@@ -97,9 +97,9 @@ def outcomes_of(questions: Sequence[BenchmarkQuestion], *, choices: bool = False
 def drawn(
     outcomes: Outcomes, places: np.ndarray, name: str, seeds: int, draw: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of a draw's seeds, and those of the rest, within one data set.
+    """Return the indexes of a draw's seeds, and those of the rest, within one data set.
 
-    At most half of them are seeds. Equal questions are on the same side.
+    At most half of the questions are seeds. Equal questions are on the same side.
     """
     texts = outcomes.questions.texts
     groups: dict[str, list[int]] = {}

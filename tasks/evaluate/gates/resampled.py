@@ -1,7 +1,8 @@
-"""Curves of resampled questions, from which intervals are computed: all resamples at once.
+"""Computes the curves of all resamples at once, from which intervals are derived.
 
 Questions are resampled within their data set, in the same way for every draw of seeds and every
-gate, and the draws are resampled too; so an interval covers both, and gates are compared in pairs.
+gate, and the draws are resampled too; so an interval covers both sources of variation, and the
+comparison of gates is paired.
 """
 
 from collections.abc import Sequence
@@ -126,7 +127,7 @@ def weighted_curves(
 
 
 def sorted_with_ties(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of retrieval (n,) and the last place of each group of equal scores."""
+    """Return the order of retrieval (n,) and the last index of each group of equal scores."""
     ranked = np.where(np.isnan(scores), -np.inf, scores)
     order = np.argsort(ranked, kind="stable")
     ranked = ranked[order]

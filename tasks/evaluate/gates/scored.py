@@ -1,4 +1,4 @@
-"""Gates fitted on drawn seeds, and their scores of the rest of each data set."""
+"""Fits gates on drawn seeds and scores the rest of each data set."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Make = Callable[[int], Gate]  # makes the gate of a draw; a random gate differs 
 
 @dataclass(frozen=True)
 class Scored:
-    """A gate's scores of the questions at `places` (k,), none of which it was fitted on.
+    """A gate's scores of the questions with indexes `places` (k,), which it was not fitted on.
 
     `scores` is (1, k), or (m, k) if the gate distinguishes m models. `rates` holds per budget the
     retrieval rates with a cross-fitted threshold and with one from the seeds' in-sample scores.
@@ -29,7 +29,7 @@ class Scored:
     rates: dict[float, tuple[float, float]]
 
     def of_model(self, number: int) -> np.ndarray:
-        """Return the scores (k,) that count for a model."""
+        """Return the scores (k,) that apply to a model."""
         return np.asarray(self.scores[number % len(self.scores)])
 
 

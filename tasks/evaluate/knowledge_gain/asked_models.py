@@ -1,7 +1,7 @@
 """Models that answer questions without and with a passage: local models and endpoints.
 
-A local model chooses between choices by likelihood and writes open answers of at most 30 tokens; an
-endpoint answers in words, in which its choice is looked for (the paper's section 4). Both get at
+A local model selects choices by likelihood and generates open answers of at most 30 tokens; an
+endpoint answers in words, from which its choice is determined (the paper's section 4). Both get at
 most 480 tokens of a passage, and both see the choices after the question.
 """
 
@@ -85,10 +85,10 @@ def with_choices(question: BenchmarkQuestion) -> str:
 
 
 def chosen(reply: str, choices: Sequence[str]) -> str:
-    """Return the choice that an answer in words means; empty if it means none.
+    """Return the choice that an answer in words refers to; empty if it refers to none.
 
-    It is the choice whose letter the answer gives, else the choice that it names first, else the
-    choice with which it shares most words.
+    It is the choice whose letter the answer gives, else the choice that it mentions first, else the
+    choice with which it shares the most words.
     """
     letter = _LETTER.search(reply.strip())
     place = string.ascii_uppercase.find(letter[letter.lastindex or 0]) if letter else -1
@@ -153,7 +153,7 @@ class EndpointAsked:
     def answers(
         self, questions: Questions, passages: Passages, report: Report = silent
     ) -> list[ModelAnswer]:
-        """Return the model's answers; for a question with choices, the choice that it means."""
+        """Return the model's answers; for a question with choices, the choice that it refers to."""
         texts = [
             "\n\n".join([*([_beginning(passage)] if passage else []), with_choices(question)])
             for question, passage in zip(questions, passages, strict=True)
@@ -184,7 +184,7 @@ def _written(answer: Written) -> ModelAnswer:
 
 
 def _beginning(passage: str) -> str:
-    """Return the beginning of a passage, cut to about the tokens that a local model gets."""
+    """Return a passage's beginning with about as many tokens as a local model gets."""
     if estimate_tokens(passage) <= MOST_KNOWLEDGE:
         return passage
     cut = bisect_right(

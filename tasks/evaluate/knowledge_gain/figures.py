@@ -1,4 +1,4 @@
-"""How much knowledge helps a model, per data set, and how well one model stands in for another."""
+"""How much knowledge helps a model, per data set, and how well a proxy predicts this."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from tasks.evaluate.metrics import Scores, summarise
 from tasks.questions.question import BenchmarkQuestion
 
-KNOWN = 0.5  # score from which an answer counts as known
+KNOWN = 0.5  # minimum score of an answer that counts as known
 _FEWEST_SETS = 3  # data sets over which gains are correlated
 
 
@@ -39,10 +39,10 @@ def agreement(proxy: str, model: str, questions: Sequence[BenchmarkQuestion]) ->
     """Return how well a proxy's outcomes agree with a model's; undefined figures are None.
 
     An outcome is whether the model is right without knowledge and with it. `equal_outcomes` is the
-    share of questions on which both models have the same outcome, `equal_by_chance` that share if
-    the two were independent, `kappa` is Cohen's (1960). `gain_correlation` is the
-    rank correlation of the two models' gains over data sets, `question_correlation` that of their
-    gains over questions.
+    share of questions on which both models have the same outcome, `equal_by_chance` the share that
+    would be expected if the two were independent, and `kappa` is Cohen's (1960).
+    `gain_correlation` is the rank correlation of the two models' gains over data sets,
+    `question_correlation` that of their gains over questions.
     """
     both = [
         (question.dataset, mine, other)

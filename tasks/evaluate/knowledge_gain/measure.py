@@ -57,11 +57,11 @@ Opener = Callable[[str], AskedModel]
 class GainMeasurement:
     """Which models are asked, and how many questions.
 
-    `models` are opened by name; without any, the outcomes in the questions' file are measured, or
-    the model of the settings. `proxy` is a model that is asked, too, or that has outcomes in the
-    file: the report says how well it stands in for each of the others. `limit` takes the first
-    questions of a seeded shuffle. `out` is the file to which the questions are written with their
-    outcomes.
+    `models` are opened by name; without any, the outcomes in the questions' file are used or, if
+    it has none, the model of the settings is asked. `proxy` is a model that is asked as well, or
+    that has outcomes in the file: the report says how well it predicts each of the others. `limit`
+    takes the first questions of a seeded shuffle. `out` is the file to which the questions are
+    written with their outcomes.
     """
 
     models: Sequence[str] = ()
@@ -83,9 +83,9 @@ def measure_gain(
     """Ask each model each question without and with its passage; return what `--json` prints.
 
     Models are opened one after another; if none is named and the file has no outcomes, the model of
-    the settings is asked. The figures become live records of the home; `warn` says so if the disk
+    the settings is asked. The figures become live records of the home; `warn` is called if the disk
     refuses them or the outcomes. Raises UsageError if there is nothing to ask or to measure,
-    AlmanacError if the model's calls must stop.
+    AlmanacError if no further call of the model can succeed.
     """
     if how.out and not how.out.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {how.out.absolute().parent} for the outcomes.")
@@ -102,7 +102,7 @@ def measure_gain(
             raise UsageError(f"Two models are called {model.name}. Rename one's folder.")
         names.append(model.name)
         questions = _ask(model, questions, report)
-        _keep_outcomes(how.out, questions, warn)  # a failure of the next model must lose nothing
+        _keep_outcomes(how.out, questions, warn)  # a failure of the next model loses nothing
     proxy = names[-1] if how.proxy and how.proxy not in brought else how.proxy
     shown = [*names, *sorted(brought - set(names))]
     if not models:

@@ -1,4 +1,4 @@
-"""The mapping file: a few lines of YAML with what a reader cannot guess."""
+"""The mapping file: a few lines of YAML that tell a reader what it cannot guess."""
 
 from collections.abc import Mapping as Words
 from pathlib import Path

@@ -25,7 +25,7 @@ class _Matching(Part):
 
 
 class EntityRule(_Matching):
-    """An entity in a record; of several templates the first that can be filled is used."""
+    """An entity in a record; the first of several templates that can be filled is used."""
 
     key: Templates
     name: Templates | None = None
@@ -59,7 +59,7 @@ class RecordRule(_Matching):
 
     @property
     def says_something(self) -> bool:
-        """Whether it makes any rows."""
+        """Whether the rule makes any rows."""
         return bool(self.entities or self.triples or self.each)
 
 

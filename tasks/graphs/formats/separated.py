@@ -19,7 +19,7 @@ from tasks.graphs.formats.columns import Columns, detect_columns, mapped_places
 from tasks.graphs.formats.lines import Lines, blocks_of_lines, split_lines
 from tasks.graphs.formats.mapping import FileMapping
 
-SAMPLE = 10_000  # lines by which the columns are identified
+SAMPLE = 10_000  # lines from which the columns are identified
 # Relations of encyclopaedias whose tails are other names of their heads.
 ALIAS_RELATIONS = ("别名", "又名", "简称", "中文名", "中文名称", "外文名", "英文名", "本名")
 DELIMITERS = {"tsv": "\t", "pipe": "|", "nlpcc": "|||"}

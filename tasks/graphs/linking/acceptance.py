@@ -1,9 +1,9 @@
-"""How likely it is that a name means any node of the graph.
+"""Estimate how likely it is that a name means any node of the graph.
 
-A graph has a name like almost any name. Whether the likest one is meant shows in how far the two
-agree, and in how far the next name is behind. This logistic regression is fitted by
-`benchmarks/linking_acceptance.py` to names of which half mean a node, with and without a text, in
-English and Chinese.
+A graph contains some name similar to almost any name. Whether the most similar one is meant depends
+on how well the two agree, and on how far the next name is behind. This logistic regression is
+fitted by `benchmarks/linking_acceptance.py` to names of which half mean a node, with and without a
+text, in English and Chinese.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ import numpy as np
 
 from tasks.graphs.linking.likeness import tokens
 
-# The ranking's log-odds of the likest name; how far the best other name is behind; whether the
-# asked name has the same normal form; the rarity (0 to 1) of the rarest word that the asked name
-# lacks; and the logarithm of the number of names that count as the likest one.
+# The ranking's log-odds of the best name; how far the next other name is behind; whether the asked
+# name has the same normal form; the rarity (0 to 1) of the rarest word that the asked name lacks;
+# and the logarithm of the number of names that count as the best one.
 EVIDENCE = ("odds", "lead", "same", "lacking", "several")
 WEIGHTS = np.array([0.589, 0.437, -3.446, -1.606, -0.708])
 BIAS = -1.391
 ACCEPTED = 0.2  # probability below which the name means no node
-FARTHEST = 8.0  # log-odds: a larger lead says no more
+FARTHEST = 8.0  # log-odds: a larger lead is no further evidence
 
 
 class Alike(NamedTuple):
@@ -31,17 +31,17 @@ class Alike(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Float64 (len(EVIDENCE),), and which candidates bear a likest name, bool (candidates,)."""
+    """Float64 (len(EVIDENCE),), and which candidates bear a best name, bool (candidates,)."""
 
     values: np.ndarray
     bearers: np.ndarray
 
 
 def gather(names: Sequence[Alike], odds: np.ndarray, rarity: Callable[[str], float]) -> Evidence:
-    """Return the evidence for the likest name, from at least one candidate and its log-odds.
+    """Return the evidence for the best name, from at least one candidate and its log-odds.
 
-    If the likest name only contains all words of the asked one, so does every other name that
-    does: which Smith is meant is another question than whether one is.
+    If the best name merely contains all words of the asked one, every other name that contains them
+    counts as a best name, too: whether any Smith is meant is a different question from which one.
     """
     first = int(odds.argmax())
     asked, likest = names[first]
@@ -57,7 +57,7 @@ def gather(names: Sequence[Alike], odds: np.ndarray, rarity: Callable[[str], flo
 
 
 def probability(values: np.ndarray) -> float:
-    """Return the probability that a bearer of a likest name is meant."""
+    """Return the probability that a bearer of a best name is meant."""
     return float(1 / (1 + np.exp(-(values @ WEIGHTS + BIAS))))
 
 

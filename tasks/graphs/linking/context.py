@@ -1,4 +1,4 @@
-"""How well a question fits a node: by the words they share, and by meaning."""
+"""Compute how well a question fits a node: by the words they share, and by meaning."""
 
 import re
 from collections.abc import Iterable

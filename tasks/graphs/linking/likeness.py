@@ -93,7 +93,7 @@ def _likest(token: str, others: list[str]) -> tuple[float, str]:
 
 
 def _same_word(one: str, other: str) -> float:
-    """Return the similarity of two words, 0 below SAME_WORD; a letter may stand for a word."""
+    """Return the similarity of two words, 0 below SAME_WORD; a letter may be an initial."""
     shorter, longer = sorted((len(one), len(other)))
     if shorter == 1:
         return INITIAL if one[0] == other[0] and one.isalpha() and other.isalpha() else 0.0

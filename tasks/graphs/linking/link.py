@@ -136,7 +136,7 @@ class Linker:
     def _scores(self, found: Candidates, odds: np.ndarray) -> dict[int, float]:
         """Return how likely each node is meant; nothing if probably none of them is.
 
-        The bearers of a likest name share its probability; the others share the remainder with the
+        The bearers of a best name share its probability; the others share the remainder with the
         outcome that none is meant.
         """
         values, bearers = gather(found.names, odds, self.names.rarity)

@@ -1,7 +1,7 @@
-"""Reading: what sources list, and the clean text of every format.
+"""List sources and read the clean text of files in every format.
 
 `scan` lists a source; `read_item` turns one item into texts, refusals and removals. Each input
-ends in exactly one of them: `inputs.Reason` is the table of refusals.
+results in exactly one of them; `inputs.Reason` lists the reasons for refusals.
 """
 
 from tasks.ingest.formats.inputs import (

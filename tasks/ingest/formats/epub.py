@@ -52,7 +52,7 @@ def parse_book(file: BinaryIO, limits: Limits) -> Parsed:
 
 
 def _properties(contents: Any) -> Iterator[tuple[str, str]]:
-    """Yield what the package says of the book; of a work's dates, the first."""
+    """Yield the book's metadata from its package, as pairs of name and value."""
     for name in ("creator", "date", "language", "subject", "publisher", "description", "rights"):
         for element in _named(contents, name):
             if element.tag.startswith(_DUBLIN_CORE):

@@ -1,4 +1,4 @@
-"""Detect an input's format from its name or, where the name says nothing, its first bytes."""
+"""Detect an input's format from its name or, if the name is no help, from its first bytes."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 
 
 class Kind(StrEnum):
-    """How an input is parsed."""
+    """The kind of parser that an input needs."""
 
     TEXT = "text"
     WEB = "web"

@@ -13,13 +13,13 @@ class Reason(StrEnum):
     """Why an input was refused: the code of its row in `rejections`."""
 
     EMPTY = "empty"  # no text is left after cleaning
-    BINARY = "binary"  # not text, whatever its name says
+    BINARY = "binary"  # not text, despite its name
     TOO_LARGE = "too_large"  # more bytes than the settings allow; it was not read
     TOO_LONG = "too_long"  # more text than the settings allow
     TOO_DEEP = "too_deep"  # nested more deeply than its parser allows
     TOO_EXPANDING = "too_expanding"  # a compressed input that grows beyond the bound
     BAD_ENCODING = "bad_encoding"  # not UTF-8, nor of a declared charset
-    BAD_FORMAT = "bad_format"  # broken, or not what its name says
+    BAD_FORMAT = "bad_format"  # broken, or not of the format that its name claims
     NO_TEXT_COLUMN = "no_text_column"  # records, but none of their fields holds the text
     ENCRYPTED = "encrypted"  # needs a password
     UNSUPPORTED = "unsupported"  # a format that is not read, such as an archive
@@ -69,7 +69,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a source holds now, sorted by uri; an incomplete listing deletes nothing."""
+    """The files of a source, sorted by uri; an incomplete listing deletes nothing."""
 
     source: str
     items: list[Item] = field(default_factory=list)
@@ -91,7 +91,7 @@ class ReadText:
     title: str
     text: str
     page_starts: list[int] | None = None  # where each page of a paged file begins
-    metadata: dict[str, Any] = field(default_factory=dict)  # what the file says of itself
+    metadata: dict[str, Any] = field(default_factory=dict)  # from the file itself
 
     @cached_property
     def language(self) -> str:

@@ -1,8 +1,8 @@
-"""Tables as Markdown, which all readers yield: with headers, or as labelled values, or as nothing.
+"""Write tables as Markdown, which all readers yield: with headers, as labelled values, or plain.
 
-A table whose first row are headers becomes a Markdown table. One of two columns whose first holds
-the headers becomes a list of `header: value`. Any other has no line of dashes, so that no reader
-of Markdown takes its first row for headers.
+A table whose first row consists of headers becomes a Markdown table. A table of two columns, of
+which the first holds headers, becomes a list of `header: value`. Any other table has no line of
+dashes, so that no Markdown parser takes its first row for headers.
 """
 
 import re
@@ -21,7 +21,7 @@ _CLOSES = re.compile(r"</table\s*>[ \t]*(?=\n|\Z)", re.IGNORECASE)
 
 
 class Cell(NamedTuple):
-    """A cell of a table, and over how many columns and rows it reaches."""
+    """A cell of a table, with the numbers of columns and rows that it spans."""
 
     words: str
     is_header: bool = False
@@ -46,7 +46,7 @@ def one_line(text: str) -> str:
 
 
 def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
-    """Return the rows with a cell for each column; a cell that reaches further stands in each."""
+    """Return the rows with a cell for each column; a spanning cell is repeated."""
     grid: list[list[Cell]] = []
     below: dict[int, tuple[int, Cell]] = {}  # column: for how many more rows, and the cell
     for row in rows:
@@ -68,7 +68,7 @@ def _grid(rows: Iterable[Iterable[Cell]]) -> list[list[Cell]]:
 
 
 def html_tables_as_markdown(text: str) -> str:
-    """Return a Markdown text whose tables in HTML are Markdown's; code and nested tables stay."""
+    """Return a Markdown text with its HTML tables converted, except nested ones and code."""
     kept: list[str] = []
     place = 0
     fences = [fence.start() for fence in _FENCE.finditer(text)]
@@ -86,7 +86,7 @@ def html_tables_as_markdown(text: str) -> str:
 
 
 def _from_html(markup: str) -> str:
-    """Return one table in HTML as Markdown; an empty string if another is inside."""
+    """Return an HTML table as Markdown; an empty string if it contains another table."""
     rows: list[list[Cell]] = []
     caption = ""
     tags = list(_TAG.finditer(markup))

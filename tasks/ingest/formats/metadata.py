@@ -1,4 +1,4 @@
-"""What a file says of itself: its properties under common names, bounded and without secrets."""
+"""Collect the metadata of files: under common names, of bounded size, and without secrets."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ def _flat(fields: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words of a value: itself, its members, or the name of what it describes."""
+    """Yield the texts of a value: its own, its members', or the name that a mapping gives."""
     if isinstance(value, dict):
         value = value.get("name")
     if isinstance(value, (list, tuple)):

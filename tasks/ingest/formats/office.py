@@ -19,7 +19,7 @@ _CORE_PROPERTIES = (
     "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 )
 _BULLET = re.compile(r"(?m)^[•●▪■◦‣⁃·\uf0b7\uf0a7\uf0d8\uf076\uf0fc][ \t]*(?=\S)")
-HEADS = re.compile(r"[^\W_][^\n]{1,80}[^\s.;:：,!]")  # what may be a heading
+HEADS = re.compile(r"[^\W_][^\n]{1,80}[^\s.;:：,!]")  # a text that may be a heading
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _PROPERTIES = {
     "author": "author", "creator": "author", "created": "date", "modified": "modified",
@@ -103,7 +103,7 @@ def parse_workbook(file: BinaryIO, limits: Limits) -> Parsed:
 
 
 def _core_properties(package: Any) -> Any:
-    """Return a package's core properties; None where the library would invent them."""
+    """Return a package's core properties, None where the library would invent them."""
     try:
         package.part_related_by(_CORE_PROPERTIES)
     except KeyError:
@@ -112,7 +112,7 @@ def _core_properties(package: Any) -> Any:
 
 
 def _properties(core: Any) -> Metadata:
-    """Return a file's core properties; the libraries' own names for nobody are left out."""
+    """Return a file's core properties, without the placeholders that libraries write."""
     fields = ((common, getattr(core, name, None)) for name, common in _PROPERTIES.items())
     return described(
         (name, value)
@@ -137,7 +137,7 @@ def _shapes(shapes: Any, title_id: int | None, depth: int) -> Iterator[str]:
 
 
 def _blocks(parts: Iterable[Any]) -> Iterator[str]:
-    """Yield the paragraphs and tables; after a paragraph, what stands in its text boxes."""
+    """Yield the paragraphs and tables; after a paragraph, the contents of its text boxes."""
     from docx.table import Table, _Cell
 
     for part in parts:
@@ -185,7 +185,7 @@ def _is_bold(paragraph: Any) -> bool:
 
 
 def _footnotes(document: Any) -> Iterator[str]:
-    """Yield the footnotes as Markdown writes them; Word's own separators are none."""
+    """Yield the footnotes in Markdown, without the separators that Word stores among them."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import parse_xml
 

@@ -1,7 +1,8 @@
 """OpenDocument texts, spreadsheets and presentations (odt, ods, odp) as Markdown.
 
-Element names are those of OASIS OpenDocument 1.3, part 3. What no reader sees is left out: deleted
-and hidden text, comments, notes of a speaker, and lists of contents, which repeat the headings.
+Element names are those of OASIS OpenDocument 1.3, part 3. Content that readers do not see is left
+out, such as deleted and hidden text, comments and speaker notes, and so are tables of contents,
+which repeat the headings.
 """
 
 import zipfile
@@ -43,7 +44,7 @@ _DEEPEST_LIST = 8
 
 
 def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
-    """Yield the headings, paragraphs, lists and tables of a file, and what it says of itself.
+    """Yield the headings, paragraphs, lists and tables of a file, and its metadata.
 
     Raises `RefusalError` for an encrypted file and for one that has no content.
     """
@@ -77,7 +78,7 @@ class _Reader:
     """Reads elements as Markdown, knowing which styles are titles, bold, or not shown."""
 
     def __init__(self, roots: list[Any]) -> None:
-        self.title = ""  # what the document shows as one
+        self.title = ""  # the text that the document shows as its title
         self._titles = {"Title"}
         self._bold: set[str] = set()
         self._hidden: set[str] = set()
@@ -126,7 +127,7 @@ class _Reader:
         return f"### {text}" if is_bold and HEADS.fullmatch(text) else text
 
     def _words(self, element: Any) -> str:
-        """Return the words of a paragraph; a footnote leaves its sign."""
+        """Return the words of a paragraph, with a reference in place of each footnote."""
         parts = [element.text or ""]
         for child in element:
             if child.tag in _BREAKS:
@@ -139,7 +140,7 @@ class _Reader:
         return "".join(parts)
 
     def _beside(self, element: Any) -> Iterator[str]:
-        """Yield what stands in the footnotes and boxes of a paragraph."""
+        """Yield the contents of a paragraph's footnotes and boxes."""
         for child in element:
             if self._is_unseen(child):
                 continue
@@ -187,7 +188,7 @@ class _Reader:
 
 
 def _rows(element: Any) -> Iterator[Any]:
-    """Yield the rows of a table, also of its groups of rows, but not of tables in its cells."""
+    """Yield the rows of a table, grouped ones included, but not the rows of nested tables."""
     for child in element:
         if child.tag == f"{_TABLE}table-row":
             yield child
@@ -208,7 +209,7 @@ def _cells(row: Any) -> list[Any]:
 
 
 def _xml(package: zipfile.ZipFile, name: str) -> Any:
-    """Parse an entry; declared entities are refused, and an entry that is missing is empty."""
+    """Parse an entry, or return an empty element if it is missing; entities are refused."""
     from defusedxml.ElementTree import fromstring
 
     if name not in package.namelist():

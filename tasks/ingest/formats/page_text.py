@@ -1,7 +1,7 @@
-"""The words of a web page or a book's chapter as Markdown, without what its readers do not see.
+"""Convert a web page or a book's chapter to Markdown, without content that readers do not see.
 
-Which part of a page is its main text is trafilatura's judgement; how that part reads is taken from
-the page itself, so that headings, lists, tables and code stay what they are.
+Trafilatura decides which part of a page is its main text; the text of that part is taken from the
+page itself, so that headings, lists, tables and code keep their structure.
 """
 
 import copy
@@ -47,7 +47,7 @@ _NEAR = 4  # blocks
 
 
 def main_text(page: Any) -> str:
-    """Return the main text of a page, whose elements are dropped as far as they are unseen."""
+    """Return the main text of a page; unseen elements and furniture are dropped from the page."""
     import trafilatura
 
     _drop_unseen(page)
@@ -59,7 +59,7 @@ def main_text(page: Any) -> str:
 
 
 def whole_text(page: Any) -> str:
-    """Return all text of a page but its navigation; what is unseen is dropped from the page."""
+    """Return all text of a page except navigation; unseen elements are dropped from the page."""
     _drop_unseen(page)
     for element in list(page.iter("nav")):
         _drop(element)
@@ -69,7 +69,7 @@ def whole_text(page: Any) -> str:
 def _main_blocks(blocks: list[str], located: str) -> list[str]:
     """Return the blocks from the first to the last that was located, with headings above.
 
-    What is too short to be told apart counts if it is near.
+    Blocks that are too short to be recognised reliably count only near one that was recognised.
     """
     lines = {_start(line) for line in located.split("\n")}
     if len(_letters(located)) < _FEW_LETTERS:
@@ -153,7 +153,10 @@ def _unseen_names(page: Any) -> set[str]:
 
 
 def _drop_marks(page: Any) -> None:
-    """Drop the signs that link a heading to itself and a word to its note."""
+    """Drop links from a heading to itself and from a word to its note.
+
+    Raised numbers after a number are marked as powers.
+    """
     for heading in list(page.iter(*_HEADINGS)):
         for link in list(heading.iter("a")):
             if link.get("href") and not _WORD.search(link.text_content()):
@@ -170,7 +173,7 @@ def _drop_marks(page: Any) -> None:
 
 
 def _drop_furniture(page: Any) -> None:
-    """Drop what stands around the text; what holds more than half of the letters is the text."""
+    """Drop navigation, and asides, headers and forms with less than half of the letters."""
     for element in list(page.iter(*_NAVIGATION)):
         _drop(element)
     half = len(page.text_content()) / 2
@@ -223,7 +226,7 @@ def _add(lines: list[str], words: str) -> None:
 
 
 def _break(lines: list[str], quoted: int) -> None:
-    """Begin a new line of a block; a second break begins a new block, and a heading has none."""
+    """Begin a new line of a block, or a new block at a second break; headings stay one line."""
     words = lines[-1].rstrip(" >")
     if lines[-1].startswith("#"):
         lines[-1] += " "
@@ -234,7 +237,7 @@ def _break(lines: list[str], quoted: int) -> None:
 
 
 def _mark(tag: str, lists: int, quoted: int) -> str:
-    """Return what stands before the words of a block."""
+    """Return the Markdown mark that begins a block."""
     if tag in _HEADINGS:
         return "#" * int(tag[1]) + " "
     if tag == "li":
@@ -249,7 +252,7 @@ def _fenced(code: Any) -> str:
 
 
 def _code(element: Any) -> str:
-    """Return code inside a sentence between ticks; an empty string if it is more than a line."""
+    """Return code inside a sentence in backticks; an empty string if it is too long for that."""
     words = one_line(element.text_content())
     return "" if not words or "`" in words or len(words) > 300 else f"`{words}`"
 
@@ -294,7 +297,7 @@ def _number(cell: Any, name: str) -> int:
 
 
 def _settle_structure(page: Any) -> None:
-    """Write definitions as lists of labels, and mark bold cells and what is nothing but links."""
+    """Turn definitions into lists of labels, bold cells into headers, and mark bare links."""
     for definitions in list(page.iter("dl")):
         term = ""
         for part in list(definitions):
@@ -317,7 +320,7 @@ def _settle_structure(page: Any) -> None:
 
 
 def _mark_links(element: Any) -> None:
-    """Write the links of an element that holds nothing else as such; a sentence stays."""
+    """Write the links of an element as Markdown if it holds nothing else and is no sentence."""
     links = [link for link in element.iter("a") if _spaced(link)]
     words = _spaced(element) if links else ""
     if not words or _letters(words) != _letters("".join(map(_spaced, links))):
@@ -329,12 +332,12 @@ def _mark_links(element: Any) -> None:
 
 
 def _flow(text: str | None) -> str:
-    """Collapse white space in running text to single spaces and escape what Markdown reads."""
+    """Collapse white space in running text to single spaces, and escape Markdown's marks."""
     return _MARKS.sub(r"\\\g<0>", re.sub(r"\s+", " ", text or ""))
 
 
 def _walk(root: Any) -> Iterator[tuple[str, Any, Callable[[], None]]]:
-    """Yield the beginnings and ends of elements, and what skips those inside."""
+    """Yield the start and end of each element, and a function that skips its descendants."""
     import lxml.etree
 
     walker = lxml.etree.iterwalk(root, events=("start", "end"))

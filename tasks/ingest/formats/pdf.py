@@ -20,7 +20,7 @@ _LOWER = "a-z\u00df-\u00ff"
 _HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
 _ENDS_MID_SENTENCE = re.compile(r"[a-z,-]\Z")
-# What programs write where no title was given: placeholders, file names, numbers.
+# Titles that programs write if none was given: placeholders, file names, numbers.
 _NO_TITLE = re.compile(
     r"(untitled|microsoft word|microsoft powerpoint|powerpoint presentation|slide \d|document\d*$"
     r"|title$|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd|odt|rtf|txt|html?)$|\W*$|[\d\W_]+$)",
@@ -87,7 +87,7 @@ def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
 
 
 def _properties(reader: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what the file says of itself; a date that is none is left out."""
+    """Yield the file's metadata as pairs of name and value, without invalid dates."""
     info = reader.metadata
     for name in ("author", "creation_date", "modification_date", "keywords", "subject"):
         try:
@@ -109,7 +109,8 @@ class _Letters:
     ) -> None:
         """Note a run of text with its size in points, as scaled by both matrices.
 
-        An initial, larger than the rest of its word, is a part of the run after it.
+        An initial, larger than the rest of its word, is a run of its own and is joined to the next
+        run.
         """
         if len(text.strip()) == 1:
             self._initial = text.strip()
@@ -119,7 +120,7 @@ class _Letters:
             self._initial = ""
 
     def title(self) -> str:
-        """Return the first lines in the largest letters; empty if these do not stand out."""
+        """Return the first lines in the largest letters; empty if they do not stand out."""
         sizes: Counter[float] = Counter()
         for size, text in self._lines:
             sizes[size] += len(text)
@@ -147,9 +148,10 @@ def _sensible(title: str) -> str:
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:
-    """Return the pages without page numbers and what a third of them repeats at an edge.
+    """Return the pages without page numbers and running heads.
 
-    Left and right pages may have heads of their own.
+    A running head is a line at an edge that more than a third of the pages repeat: left and right
+    pages may have different ones.
     """
     lines = [page.split("\n") for page in pages]
     edges = Counter(edge for page in lines for edge in {_shape(line) for line in _edges(page)})
@@ -174,20 +176,20 @@ def _edges(page: list[str]) -> list[str]:
 
 
 def _shape(line: str) -> str:
-    """Return a line without what differs from page to page."""
+    """Return a line with its numbers masked, as they differ from page to page."""
     return re.sub(r"\d+", "#", one_line(line))
 
 
 def _with_headings(pages: list[str]) -> list[str]:
     """Return the pages with the numbered titles of sections as headings.
 
-    Sections count on through the document and have text below them; the items of a list begin with
-    one again, or follow each other at once.
+    The numbers of sections continue through the document, and text follows each title. The numbers
+    of list items begin with one again, and the items follow each other directly.
     """
     lines = [page.split("\n") for page in pages]
     places = [(page, place) for page, of in enumerate(lines) for place in range(len(of))]
     last: tuple[int, ...] = (0,)
-    listed = -1  # the last number that counted no section
+    listed = -1  # the last number that did not count a section
     headings: dict[tuple[int, int], int] = {}
     for (page, place), after in pairwise([*places, (0, 0)]):
         match = _NUMBERED.fullmatch(lines[page][place].strip())
@@ -210,7 +212,7 @@ def _with_headings(pages: list[str]) -> list[str]:
 
 
 def _in_paragraphs(page: str) -> str:
-    """Return a page with blank lines around what is no line of a paragraph.
+    """Return a page with blank lines between paragraphs, and around other lines.
 
     A line with room for the word after it ended on purpose, as headings, addresses and captions do.
     Rows of numbers have bars, as those of a table without headers.

@@ -100,7 +100,7 @@ def _is_secret(parameter: str, signed: bool) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Tell whether a name is one of secrets, or a value (without one, the name) looks like one."""
+    """Tell whether a parameter's name is that of a secret, or its value looks like one."""
     lower = name.lower()
     words = {word.lower() for word in _WORDS.findall(name)} | {lower}
     return bool(

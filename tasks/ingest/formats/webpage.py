@@ -37,7 +37,7 @@ def parse_webpage(file: BinaryIO, limits: Limits) -> Parsed:
 
 
 class Page(NamedTuple):
-    """What is read of a page."""
+    """The title, main text and metadata of a page."""
 
     title: str
     text: str
@@ -83,7 +83,7 @@ def decode_page(data: bytes, charset: str | None) -> str:
 
 
 def _title(page: Any, site: str) -> str:
-    """Return the page's title without its site's, which headings or metadata tell apart."""
+    """Return the page's title without the site's, by its headings or the site's name."""
     title = " ".join((page.findtext(".//title") or "").split())
     headings = [" ".join(heading.text_content().split()) for heading in page.iter("h1")]
     if not title:
@@ -100,7 +100,7 @@ def _title(page: Any, site: str) -> str:
 
 
 def _properties(page: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what the page says of itself, in its meta elements and as linked data (JSON-LD)."""
+    """Yield the page's metadata from linked data (JSON-LD) and from its meta elements."""
     for script in page.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
             yield from _linked_data((script.text or "")[:_LONGEST_DATA])
@@ -111,7 +111,7 @@ def _properties(page: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _linked_data(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of what is a text, such as an article, and no part of a page."""
+    """Yield the fields of linked data about a work, such as an article, not a part of a page."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""Wiki markup to text: headings and lists become Markdown, templates and references go."""
+"""Wiki markup to text: headings and lists become Markdown, references and layout are dropped."""
 
 import html
 import re
@@ -19,7 +19,7 @@ _CATEGORY = re.compile(
     r"\[\[\s*(?:category|kategorie|catégorie|categoría|分类|分類|カテゴリ)\s*:([^\[\]|\n]{1,200})",
     re.IGNORECASE,
 )
-# Templates that stand for words in a sentence, and the argument that holds the words.
+# Templates that represent words of a sentence, and the argument that holds the words.
 _SPOKEN = {
     "lang": -1, "transl": -1, "nowrap": 0, "nobr": 0, "small": 0, "abbr": 0, "ill": 0,
     "interlanguage link": 0, "as of": 0, "circa": 0, "c.": 0, "ipa": None,
@@ -29,7 +29,7 @@ _ITEM = re.compile(r"^[ \t]*([*#:;]+)[ \t]*(?=\S)", re.MULTILINE)
 _DEFINED = re.compile(r"^;[ \t]*(\S.*?)[ \t]*\n:[ \t]*(?=\S)", re.MULTILINE)
 _GAPS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _EMPTY_BRACKETS = re.compile(r"[ \t]*[(（][\s,;，；]*[)）]")
-# Sections that point elsewhere: their items are links, not what the page says.
+# Sections that refer to other works: their items are links, not statements of the page.
 _LINKS = re.compile(
     r"^(\#+[ ](?:See[ ]also|External[ ]links|References|Further[ ]reading|Notes|Bibliography"
     r"|参见|參見|参考文献|參考文獻|参考资料|外部链接|外部連結|延伸阅读|注释)\n+)"

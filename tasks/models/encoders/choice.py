@@ -1,4 +1,4 @@
-"""The encoder that a gate uses, as an edition stores the choice."""
+"""The choice of a gate's encoder, in the form that an edition stores."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ HIDDEN, ENDPOINT = "hidden:", "endpoint:"
 
 @dataclass(frozen=True, slots=True)
 class EncoderChoice:
-    """An encoder; for hidden states also the layer, and how its tokens become one vector.
+    """An encoder; for hidden states also the layer, and how its states are pooled.
 
     `name` is minilm, hidden:FOLDER, hidden:HUB-NAME or hidden:PACKAGED (minilm, smollm2),
     endpoint:MODEL, or a sentence-transformers name or folder. Layer 0 is the embeddings, -1 the

@@ -21,11 +21,11 @@ NOTHING = "."  # stands for a text without words, which endpoints refuse
 
 
 class EndpointEncoder:
-    """Encodes texts by one model of the configured endpoint, through the client.
+    """Encodes texts by one model of the configured endpoint, through the model client.
 
-    Limits, pauses, deadlines, tries, the budget and the records in `model_calls` are the client's.
-    Of a text that is too long for the model the beginning counts. The id names host and model; a
-    new model under the same name is not noticed.
+    The client handles limits, pauses, deadlines, retries, the budget and the records in
+    `model_calls`. A text that is too long for the model is cut to its beginning. The id names host
+    and model; a new model under the same name is not noticed.
     """
 
     stored_as = SINGLE  # not every endpoint's vectors have length one
@@ -40,14 +40,14 @@ class EndpointEncoder:
 
     @cached_property
     def dimensions(self) -> int:
-        """Return the length of the vectors, by requesting one."""
+        """The length of the vectors, found out by requesting one."""
         return int(self.encode([NOTHING]).shape[1])
 
     def encode(self, texts: list[str], *, sensitive: bool = False) -> np.ndarray:
         """Return float32 (texts, dimensions), each row made from its text only.
 
-        Raises UsageError for sensitive texts unless the settings let the endpoint see them, and
-        AlmanacError if the endpoint gives no vectors.
+        Raises UsageError for sensitive texts unless the settings allow sending them to the
+        endpoint, and AlmanacError if the endpoint returns no vectors.
         """
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
@@ -67,7 +67,7 @@ class EndpointEncoder:
         self._model.__exit__()
 
     def _vectors(self, texts: Sequence[str], sensitive: bool) -> np.ndarray:
-        """Return the vectors of a batch; if it is too long, of its halves, or of half a text."""
+        """Return the vectors of a batch; if it is too long, halve it, or cut a single text."""
         answer = self._model.ask(embedding_request(list(texts), sensitive=sensitive))
         if isinstance(answer.reply, Vectors):
             return answer.reply.matrix()
@@ -84,5 +84,5 @@ class EndpointEncoder:
 
 
 def _valid(text: str) -> str:
-    """Return a text that endpoints accept: whole characters, and not empty."""
+    """Return a text that endpoints accept: without lone surrogates, and not empty."""
     return text.encode(errors="replace").decode() if text.strip() else NOTHING

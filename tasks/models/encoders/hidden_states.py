@@ -1,11 +1,11 @@
 """Hidden states of any transformers model as vectors of texts (Thrust, section 3).
 
-An encoder or a decoder reads the text. A model with both is seen at its decoder: with pooling
-`mean` and `last` the decoder reads its start token and the text, and the encoder the text; with
-`decoder_start_with_encoder` the decoder reads its start token only. `first_token_official` is what
-the paper's released code computes: the decoder reads the text without the encoder's states, and
-its state at the first token counts. A decoder sees no later tokens, so that this vector depends on
-the first sub-word alone: all questions that begin with `Who` have the same one.
+An encoder or a decoder reads the text. For a model with both, the states are the decoder's: with
+pooling `mean` and `last` the decoder reads its start token and the text, and the encoder the text;
+with `decoder_start_with_encoder` the decoder reads its start token only. `first_token_official` is
+what the paper's released code computes: the decoder reads the text without the encoder's states,
+and its state at the first token is taken. A decoder cannot attend to later tokens, so this vector
+depends on the first sub-word alone: all questions that begin with `Who` have the same one.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ from tasks.models.loaded_model import chosen_device, loading_errors, weights_fol
 def pool(states: Any, mask: Any, pooling: Pooling) -> Any:
     """Return (texts, h) from a layer's states (texts, tokens, h); padding is ignored.
 
-    `mask` (texts, tokens) is 1 at real tokens, which come first. `last` takes the last real token,
-    the poolings of a decoder's beginning take its first.
+    `mask` (texts, tokens) is 1 at real tokens, which come first. `last` takes the last real token;
+    the poolings at a decoder's start take the first token.
     """
     if pooling == "mean":
         weights = mask.unsqueeze(-1).to(states.dtype)
@@ -40,7 +40,7 @@ def pool(states: Any, mask: Any, pooling: Pooling) -> Any:
 
 
 def check_pooling(pooling: Pooling, name: str, *, has_decoder_after_encoder: bool) -> None:
-    """Raise UsageError for a pooling that this kind of model does not have."""
+    """Raise UsageError for a pooling that this kind of model does not support."""
     if pooling in ("mean", "last") or has_decoder_after_encoder:
         return
     raise UsageError(
@@ -56,7 +56,7 @@ HASHED = ("*.safetensors", "tokenizer*", "vocab*", "merges.txt", "*.model")
 class HiddenStates:
     """Encodes texts by one layer of one model; vectors are float32 and not normalised.
 
-    Longer texts are cut at the model's limit or 2,048 tokens. Texts of similar length share a pass;
+    Texts are cut at the model's limit or 2,048 tokens. Texts of similar length share a pass;
     padding is masked, so that a text's vector depends on its neighbours only by the rounding of
     float32.
     """
@@ -73,8 +73,8 @@ class HiddenStates:
     ) -> None:
         """Load a model by folder or hub name, or the packaged `minilm`.
 
-        It reads only safetensors, and runs no code that comes with a model. Raises AlmanacError if
-        the model cannot be loaded or does not have the layer or pooling.
+        Only safetensors files are read, and no code that comes with a model is run. Raises
+        AlmanacError if the model cannot be loaded or does not have the layer or pooling.
         """
         folder = minilm_folder() if name == "minilm" else weights_folder(name)
         self._device = chosen_device(device)
@@ -108,7 +108,7 @@ class HiddenStates:
     def _passes(
         self, texts: list[str], layer: int | None = None
     ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """Yield places in the list of texts, and their vectors, batch by batch."""
+        """Yield, batch by batch, the indexes of texts in the list and their vectors."""
         if not texts:
             return
         options: dict[str, Any] = {"truncation": True, "max_length": self._limit}
@@ -138,7 +138,7 @@ class HiddenStates:
         return vectors
 
     def _decoded(self, ids: Any, mask: Any) -> tuple[Any, Any]:
-        """Return the decoder's layers and the mask of what it read."""
+        """Return the states of the decoder's layers and the mask of the tokens that it read."""
         import torch
 
         if self._pooling == "first_token_official":
@@ -216,7 +216,7 @@ def _limit(model: Any, tokenizer: Any) -> int:
 
 
 def _first_position(model: Any) -> int:
-    """Return the first position of a token: RoBERTa counts from behind its padding."""
+    """Return the position number of the first token: RoBERTa counts from after its padding id."""
     for name, module in model.named_modules():
         if (
             name.endswith("position_embeddings")

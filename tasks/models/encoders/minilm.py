@@ -15,6 +15,7 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
+from threading import get_ident
 from typing import Any, Protocol
 
 import numpy as np
@@ -229,7 +230,8 @@ def cached_file(name: str, build: Callable[[], bytes]) -> str | bytes:
     content = build()
     try:
         kept = _cache() / name
-        aside = kept.with_suffix(f".{os.getpid()}.part")
+        # Threads of one process may build it at once, too.
+        aside = kept.with_suffix(f".{os.getpid()}-{get_ident()}.part")
         try:
             aside.write_bytes(content)
             aside.replace(kept)

@@ -21,9 +21,9 @@ RECIPE = "7bit-1"
 def build_minilm_graph(weights_file: Path) -> bytes:
     """Return the ONNX graph of `words` float32 (texts, tokens, 384), the tokens' rows of WORDS.
 
-    These stay outside: the graph loads in half the time, and each process maps the same file. It
-    gives `vectors` float32 (texts, 384), and `states` float32 (texts, tokens, 384), whose mean
-    over the tokens has the direction of the vector.
+    WORDS is not part of the graph, which therefore loads in half the time, and all processes map
+    the same file. The outputs are `vectors` float32 (texts, 384), and `states` float32 (texts,
+    tokens, 384), whose mean over the tokens has the direction of the vector.
     """
     from onnx import TensorProto, helper
     from safetensors.numpy import load_file
@@ -40,11 +40,11 @@ def build_minilm_graph(weights_file: Path) -> bytes:
 def build_states_graph(
     weights: dict[str, np.ndarray], outputs: dict[str, int], *, pairs: bool = False
 ) -> bytes:
-    """Return the ONNX graph of `words` float32 (texts, tokens, 384) with MiniLM's names of weights.
+    """Return the ONNX graph of `words` float32 (texts, tokens, 384); weights are named as MiniLM's.
 
-    Each output is float32 (texts, tokens, 384): the states after so many layers. With `pairs` there
-    is a second input, `ids` int64 (texts, tokens), and what follows the first separator is a second
-    text, as BERT was trained to tell apart.
+    `outputs` maps the name of each output, float32 (texts, tokens, 384), to the number of layers
+    after which its states are taken. With `pairs` there is a second input, `ids` int64 (texts,
+    tokens), and the tokens after the first separator are marked as BERT's second segment.
     """
     graph = _Graph(weights, pairs=pairs)
     graph.read(outputs)
@@ -52,7 +52,7 @@ def build_states_graph(
 
 
 class _Graph:
-    """Collects nodes and weights; each method adds some and returns their result's name."""
+    """Collects nodes and weights; methods that add a node return the name of its result."""
 
     def __init__(self, weights: dict[str, np.ndarray], *, pairs: bool = False) -> None:
         self.weights, self.pairs = weights, pairs
@@ -61,7 +61,7 @@ class _Graph:
         self.outputs: list[Any] = []
 
     def read(self, outputs: dict[str, int]) -> None:
-        """Add the layers that are needed for the states after so many of them, by name."""
+        """Add the layers that the outputs need; `outputs` maps each name to a number of layers."""
         from onnx import TensorProto, helper
 
         value = self.embed("words")
@@ -76,7 +76,7 @@ class _Graph:
                     )
 
     def serialised(self) -> bytes:
-        """Return the graph as a model's file."""
+        """Return the graph as the bytes of an ONNX model file."""
         from onnx import TensorProto, helper
 
         shape: list[str | int] = ["texts", "tokens", WIDTH]
@@ -119,7 +119,7 @@ class _Graph:
         return self.normalise(value, place, "embeddings")
 
     def second_segment(self, ids: str) -> str:
-        """Add what the second segment has beside the first, behind the first separator."""
+        """Add the second segment's difference to the tokens after the first separator."""
         from onnx import TensorProto
 
         segments = self.weights["embeddings.token_type_embeddings.weight"]
@@ -149,11 +149,11 @@ class _Graph:
         return self.add("LayerNormalization", total, scale, shift, axis=-1, epsilon=EPSILON)
 
     def linear(self, value: str, *prefixes: str) -> str:
-        """Multiply by the weights of layers with the same input, side by side, and add biases.
+        """Multiply by the concatenated weights of layers with the same input, and add their biases.
 
-        Each column of the weights has its own scale. The values get theirs at run time, from the
-        extremes of all tokens in a call: hence `tasks.models.encoders.minilm` has one text per
-        call.
+        Each column of the weights has its own scale. The scale of the values is computed at run
+        time from the extremes of all tokens in a call; this is why `tasks.models.encoders.minilm`
+        encodes one text per call.
         """
         matrix = np.concatenate([self.weights[f"{p}.weight"].T for p in prefixes], axis=1)
         bias = np.concatenate([self.weights[f"{p}.bias"] for p in prefixes])

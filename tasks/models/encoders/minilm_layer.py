@@ -15,10 +15,10 @@ BERT = {
 
 
 class MiniLMLayer(nn.Module):
-    """The parts of a layer; networks differ in how they attend between `split` and `end`."""
+    """The parts of a layer; each network computes its own attention between `split` and `end`."""
 
     def __init__(self, dropout: float = 0.0) -> None:
-        """Make it without weights; `load` sets them."""
+        """Create the layer without trained weights; `load` sets them."""
         super().__init__()
         self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
         self.output = nn.Linear(WIDTH, WIDTH)
@@ -44,7 +44,7 @@ class MiniLMLayer(nn.Module):
         return query, key, value
 
     def end(self, states: Tensor, seen: Tensor) -> Tensor:
-        """Return the layer's states, of those below and what the heads saw."""
+        """Return the layer's output, given the states below it and what its heads computed."""
         seen = seen.transpose(1, 2).reshape(states.shape)
         states = self.output_norm(states + self.dropout(self.output(seen)))
         wide = functional.gelu(self.wide(states))

@@ -34,5 +34,5 @@ def open_question_encoder(
 
 
 def may_see_sensitive(choice: EncoderChoice, settings: EngineSettings) -> bool:
-    """Return whether texts marked as sensitive may be encoded: by an endpoint only if it is set."""
+    """Return whether sensitive texts may be encoded; an endpoint needs the settings' permission."""
     return not choice.name.startswith(ENDPOINT) or settings.model.sensitive

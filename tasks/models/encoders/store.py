@@ -19,7 +19,7 @@ HALF, SINGLE = "<f2", "<f4"
 
 
 class VectorStore:
-    """An encoder with a memory: the journal keeps every vector that it computed.
+    """An encoder with a cache: every vector that it computed is kept in the journal.
 
     Vectors of length one are kept in half precision. An encoder whose vectors may be longer has the
     attribute `stored_as = SINGLE`.
@@ -48,7 +48,7 @@ class VectorStore:
 
     @property
     def dimensions(self) -> int:
-        """Return the encoder's; an endpoint is called to find it out."""
+        """The length of the encoder's vectors; an endpoint is called to find it out."""
         return self.encoder.dimensions
 
     def encode(self, texts: list[str]) -> np.ndarray:
@@ -75,7 +75,7 @@ class VectorStore:
         return np.frombuffer(data, self._form).astype(np.float32).reshape(len(keys), -1)
 
     def _check_length(self, vectors: np.ndarray) -> None:
-        """Raise AlmanacError if vectors are not as long as those that are known."""
+        """Raise AlmanacError if vectors differ in length from those in the journal."""
         known = next(iter(self._known.values()), None)
         if known is not None and len(known) != vectors[0].nbytes:
             raise AlmanacError(

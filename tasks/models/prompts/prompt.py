@@ -1,4 +1,4 @@
-"""A prompt: a Markdown file with strict `$names`, its examples, and the shape of its reply.
+"""A prompt: a Markdown file with strict `$names`, its examples, and the schema of its reply.
 
 The part above the divider is fixed and sent first, so that endpoints can cache it; the part below
 changes with each call. Inserted texts are not searched for further names.
@@ -60,7 +60,7 @@ class Prompt:
         sensitive: bool = False,
         doubt: Callable[[BaseModel], str | None] | None = None,
     ) -> Request:
-        """Return a request about these values; raise KeyError for a missing or unknown name."""
+        """Return the request with these values; raise KeyError for a missing or unknown name."""
         return Request(
             purpose=self.purpose,
             prompt_sha=self.sha,
@@ -84,7 +84,7 @@ def _parts(purpose: str) -> tuple[str, str]:
 
 @cache
 def examples(purpose: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a purpose's examples by language, each with its values and the reply."""
+    """Return a purpose's examples by language, each with its values and its reply."""
     data = files("tasks.models.prompts").joinpath(f"{purpose}.examples.json").read_bytes()
     by_language: dict[str, list[dict[str, Any]]] = orjson.loads(data)
     return by_language
@@ -99,9 +99,9 @@ def load_prompt(
 ) -> Prompt:
     """Return a prompt with its fixed part complete; raise KeyError for a missing or unknown name.
 
-    `more` are examples after the purpose's own, in the same shape. Its hash covers everything that
-    can change a reply: the templates, the examples of all languages, the reply's schema and the
-    fixed values.
+    `more` are further examples in the same form, added after the purpose's own. The prompt's hash
+    covers everything that can change a reply: the templates, the examples of all languages, the
+    reply's schema and the fixed values.
     """
     system, user = _parts(purpose)
     reply = REPLIES[purpose]
@@ -118,7 +118,7 @@ def load_prompt(
 
 
 def purpose_of(system: str) -> str | None:
-    """Return the purpose whose prompt has the same first line, if one has."""
+    """Return the purpose whose prompt has the same first line; None if there is none."""
     return _purposes().get(system.partition("\n")[0].strip())
 
 

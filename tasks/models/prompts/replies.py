@@ -1,4 +1,4 @@
-"""The shapes of models' replies, by purpose.
+"""The schemas of models' replies, by purpose.
 
 Other keys are dropped: a model never decides where a fact comes from, which run found it or how
 certain it is. Texts with control characters or half characters are invalid.
@@ -19,7 +19,7 @@ from pydantic import (
 
 KINDS = ("person", "place", "organisation", "work", "event", "thing", "unknown")
 MOST_FACTS = 2_000  # of one form in one reply; a reply with more is a loop
-USUAL_ALIASES = 8  # of an entity; constrained decoding stops here, since small models do not
+USUAL_ALIASES = 8  # of an entity; constrained decoding stops here, as small models do not
 # No control characters, no half characters; a pattern is the fastest check.
 _PLAIN = r"\A[^\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]*\z"
 
@@ -59,7 +59,7 @@ def _as_row(fields: tuple[str, ...]) -> Callable[[object], object]:
 
 
 class TripleReply(NamedTuple):
-    """A subject, a predicate, an object, and the words that state it."""
+    """A subject, a predicate, an object, and the quoted words that state the triple."""
 
     s: Label
     p: Label
@@ -80,7 +80,7 @@ class AspectReply(NamedTuple):
 
 
 class EntityReply(Reply):
-    """A core entity, its description and its quote; the rest of its row are its aliases."""
+    """A core entity, its description and its quote; its aliases fill the rest of the row."""
 
     name: Label
     kind: Kind
@@ -163,7 +163,7 @@ def merged(replies: Iterable[BaseModel]) -> Extraction:
 
 
 class Choice(Reply):
-    """Which candidate is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
+    """The candidate that is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
 
     thought: Words
     choice: Annotated[str, Field(pattern=r"^\[(ENT [1-9]\d{0,3}|NONE)\]$")]
@@ -195,20 +195,20 @@ class YesNo(Reply):
 
 
 class Source(Reply):
-    """Which source to ask (CooK, top-down): its name, or `none`."""
+    """The source to ask (CooK, top-down): its name, or `none`."""
 
     thought: Words
     source: Label
 
 
 class NeedsMore(Reply):
-    """Whether a question needs more information than there is (CooK, top-down)."""
+    """Whether a question needs more information than is given (CooK, top-down)."""
 
     more: Literal["yes", "no"]
 
 
 class Information(Reply):
-    """What information a question needs (CooK, top-down, automatic)."""
+    """The information that a question needs (CooK, top-down, automatic)."""
 
     information: Label
 
@@ -219,7 +219,7 @@ class Text(Reply):
     text: Words
 
 
-LONGEST_RECALLED = 300  # characters; what a model adds is cut off
+LONGEST_RECALLED = 300  # characters; the rest is cut off
 
 
 class Recalled(Reply):

@@ -3,7 +3,8 @@
 `ment2ent?q=` takes a name and returns the entities it may mean, `avpair?q=` takes an entity and
 returns its pairs of attribute and value. Both answer `{"status": "ok", "ret": [...]}`, or "fail".
 The attribute DESC holds the description, CATEGORY_ZH a category. Entities are identified by their
-names, with a distinction in brackets. There is no query for what refers to an entity.
+names, with a disambiguating note in brackets. The API cannot be asked which entities refer to an
+entity.
 """
 
 import os
@@ -34,12 +35,12 @@ _LINK = re.compile(r"</?a(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
 class CnDbpedia:
-    """CN-DBpedia for one question; `troubles` says what went wrong meanwhile."""
+    """CN-DBpedia for one question; `troubles` lists what went wrong so far."""
 
     name, graph, personal = "CN-DBpedia", "cn-dbpedia", False
 
     def __init__(self, web: Web, settings: KnowledgeBaseSettings) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         self.visit = Visit(web, settings.question_seconds)
         self.troubles = self.visit.troubles
         self._url = settings.cndbpedia_url.rstrip("/")
@@ -77,7 +78,7 @@ class CnDbpedia:
     ) -> Candidate:
         brackets = _BRACKETS.match(full)
         base, which = (brackets[1], brackets[2]) if brackets else (full, "")
-        # The service itself says that the name means it, nicknames too.
+        # The service itself says that the name, which may be a nickname, means this entity.
         score = likelihood(query, aliases, [full, base, name], place, which)
         others = tuple(dict.fromkeys(other for other in (base, name) if other != full))
         return Candidate(EntityRef(self.name, full, full), score, which, others)

@@ -76,9 +76,9 @@ class EditionGraph:
         *,
         open_only: bool = False,
     ) -> None:
-        """Read from the arrays, and the rest from the edition's database.
+        """Use the graph's arrays, and the edition's database for everything else.
 
-        With `open_only` it withholds what only sensitive documents state.
+        With `open_only`, information that only sensitive documents state is withheld.
         """
         self.name = self.graph = graph.name
         self.personal = graph.name == CORPUS
@@ -107,13 +107,13 @@ class EditionGraph:
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:
         """Return the facts around an entity: triples, then its aspects, then statements.
 
-        Those of the corpus come from the database, with the places that state them; those of an
-        imported graph, which has none, from the arrays.
+        Facts of the corpus come from the database, with the places in documents that state them;
+        facts of an imported graph, which have no such places, come from the arrays.
         """
         return self.facts_around([entity])[entity]
 
     def facts_around(self, entities: Sequence[EntityRef]) -> dict[EntityRef, list[Fact]]:
-        """Return the facts around each of some entities, read together."""
+        """Return the facts around each of several entities, read with the same queries."""
         facts: dict[EntityRef, list[Fact]] = {entity: [] for entity in entities}
         by_id: dict[str, EntityRef] = {}
         for entity in facts:
@@ -196,7 +196,7 @@ class EditionGraph:
         return self._ids.get(entity_id) if entity_id else None
 
     def _end(self, stated: Stated, inverse: bool) -> EntityRef | str:
-        """Return the other end of a statement: an entity if its name is all of it."""
+        """Return the other end of a statement, as an entity if the text is just its name."""
         text = stated.subject if inverse else stated.rest
         for entity_id in (stated.subject_id,) if inverse else stated.argument_ids:
             node = self.node_of(entity_id)
@@ -221,9 +221,9 @@ class EditionGraph:
 
     @cached_property
     def wordings(self) -> dict[str, tuple[str, bool]]:
-        """The relation that each wording of the texts means, and whether it is said from the tail.
+        """The relation that each wording expresses, and whether its subject is the tail.
 
-        Empty for an edition from before relations had wordings.
+        Empty for imported graphs, and for editions from before relations had wordings.
         """
         if not self.personal or not self._read(_WORDED)[0][0]:
             return {}
@@ -251,7 +251,7 @@ def _place(document_id: str | None, uri: str | None, start: int, end: int) -> Pl
 def edition_graphs(edition: Edition, *, open_only: bool = False) -> dict[str, EditionGraph]:
     """Return the graphs of an edition by name; their files are mapped, not read.
 
-    With `open_only` they withhold what only sensitive documents state.
+    With `open_only`, they withhold information that only sensitive documents state.
     """
     edition.check(DUCKDB_FILE, f"{FOLDER}/")
     con = edition.connect()

@@ -1,4 +1,4 @@
-"""What the APIs of all wikis have in common: parameters, refusals within replies, page titles."""
+"""Helpers for the APIs of all wikis: parameters, errors within replies, page titles."""
 
 import re
 from collections.abc import Mapping
@@ -29,12 +29,12 @@ def refusal(reply: Any) -> Refusal | None:
 
 
 def searchable(name: str) -> str:
-    """Return a name as it may stand in a search."""
+    """Return a name in the form that a search accepts."""
     return line(name, LONGEST_SEARCH)
 
 
 def as_title(name: str) -> str:
-    """Return a name as the title of a page; empty if no page can be called so."""
+    """Return a name as the title of a page; empty if no page can have that title."""
     title = searchable(name)
     fits = title and not _NO_TITLE.search(title) and len(title.encode()) <= 255
     return title if fits else ""

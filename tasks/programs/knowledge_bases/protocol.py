@@ -1,4 +1,4 @@
-"""What every knowledge base offers, whatever it is built on (KnowledGPT, section 3.2.1).
+"""The interface of every knowledge base, whatever it is built on (KnowledGPT, section 3.2.1).
 
 The unified functions that programs call (`tasks.programs.functions`) are written once, on top of
 the three functions here.
@@ -29,7 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a document states a fact."""
+    """The place in a document that states a fact."""
 
     document_id: str
     uri: str | None
@@ -43,8 +43,8 @@ class Fact:
 
     `inverse` says that the entity is the tail of the triple and `value` its head. `value` is an
     entity, or the text of a value. An aspect is a fact whose relation is the aspect. A statement is
-    one whose relation is its predicate; `words` is the whole of it, and `ends` are its subject and
-    its complements.
+    a fact whose relation is its predicate; `words` is the whole statement, and `ends` are its
+    subject and its complements.
     """
 
     entity: EntityRef
@@ -66,7 +66,7 @@ class Fact:
 
 
 class KnowledgeBase(Protocol):
-    """One knowledge base; `name` stands in messages, `graph` in evidence.
+    """One knowledge base; messages contain its `name`, evidence its `graph`.
 
     `personal` says that names were not aligned when it was written: linking may return several
     entities, and all relations above a threshold count (the paper's variant for personal ones).
@@ -81,7 +81,7 @@ class KnowledgeBase(Protocol):
         ...
 
     def get_entity_info(self, entity: EntityRef) -> str:
-        """Return what an entity is: its description, empty if there is none."""
+        """Return an entity's description, empty if there is none."""
         ...
 
     def get_entity_triples(self, entity: EntityRef) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""How likely a question means an entity that a service returned.
+"""Estimate how likely a question means an entity that a service returned.
 
 Services order their results by popularity. They compare neither the name with the name in the
 question, nor the description with the question's words.
@@ -12,16 +12,17 @@ from tasks.text.name_likeness import name_likeness
 from tasks.text.names import normalise_name
 
 NAME_SHARE, PLACE_SHARE, CONTEXT_SHARE = 0.6, 0.25, 0.15
-SPELT_ALIKE = 80.0  # such similar names need not share a word
+SPELT_ALIKE = 80.0  # likeness, of 100, from which names need not share a word
 
 
 def likelihood(
     query: str, aliases: Iterable[str], names: Iterable[str], place: int, description: str
 ) -> float:
-    """Return 0 to 1 from the likeness of names, the service's order (from 0) and the question.
+    """Return the likelihood, 0 to 1, that the question means an entity.
 
-    It is 0 for a name that shares nothing with the aliases: a text that mentions a name is about
-    somebody else.
+    It combines the similarity of names, the entity's place in the service's order (from 0), and the
+    words that its description shares with the question. It is 0 for a name that shares nothing with
+    the aliases: a text that mentions a name is about somebody else.
     """
     wanted = {normalise_name(alias) for alias in aliases} - {""}
     known = {normalise_name(name) for name in names} - {""}

@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """The value of a reply; `trouble` says why it is an old one."""
+    """The value of a reply; if it is an old one, `trouble` says why it is used."""
 
     value: Any
     trouble: str = ""

@@ -1,7 +1,8 @@
 """Statements of the corpus as facts around the entities that they name.
 
-A statement is weaker than a triple: its ends are phrases, which need not be whole. What is denied,
-wished, supposed, reported or due is left out, and so is what somebody else claims.
+A statement is weaker than a triple: its ends are phrases, which need not be complete. Statements
+that are negated, or whose modality is a wish, a supposition, a report or an obligation, are left
+out, and so are those attributed to somebody.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from tasks.retrieval.search import Hit
 from tasks.text.languages import is_chinese
 from warehouse.asserted import ASSERTED
 
-MOST_STATEMENTS = 2_000  # around some entities
+MOST_STATEMENTS = 2_000  # around the given entities together
 STATEMENT = "statement"
 
 _LINKED = """
@@ -46,19 +47,19 @@ _DOUBTS = frozenset({"reported", "supposed", "asked"})
 
 
 class Stating(Protocol):
-    """What knows the statements of passages; a search does."""
+    """An object that returns the statements of passages, such as a search."""
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
-        """Return the rows of the table `statements` that a passage states, by its row."""
+        """Return a passage's rows of the table `statements`, given the passage's row number."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A statement: its subject, a pronoun replaced by the name that it stands for, and the rest.
+    """A statement; in `subject`, a pronoun is replaced by the name that it stands for.
 
-    `complements` are object, further arguments, time and place, each once; `rest` is all of them in
-    the order of the text, and `words` the whole as a sentence.
+    `complements` are the object, the further arguments, time and place. `rest` is their text (in
+    Chinese the object alone, if there is one), and `words` is the whole statement as a sentence.
     """
 
     statement_id: str
@@ -76,23 +77,23 @@ class Stated:
 
 
 def are_linked(con: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether an edition's statements say whom they name; those of older ones do not."""
+    """Return whether an edition's statements are linked to entities, as older ones are not."""
     return bool(con.execute(_LINKED).fetchall())
 
 
 def statements_around(
     con: duckdb.DuckDBPyConnection, entity_ids: Sequence[str], *, everything: bool
 ) -> Iterator[Stated]:
-    """Yield the statements that name some entities, the surest first.
+    """Yield the statements that name any of the entities, by decreasing confidence.
 
-    Without `everything` those of sensitive passages are withheld.
+    Without `everything`, statements of sensitive passages are withheld.
     """
     values = {"entities": list(entity_ids), "all": everything, "most": MOST_STATEMENTS}
     yield from _plain(con, con.execute(_AROUND, values).fetchall())
 
 
 def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stated, Hit]]:
-    """Yield the statements of passages, each with its passage."""
+    """Yield the asserted statements of passages, each with its passage."""
     for hit in hits:
         rows = searcher.stated(hit.row)
         doubtful = [
@@ -110,12 +111,12 @@ def statements_in(searcher: Stating, hits: Iterable[Hit]) -> Iterator[tuple[Stat
 
 
 def _holds(place: Place, clauses: Iterable[tuple[int, int]]) -> bool:
-    """Return whether one of some clauses stands in a place."""
+    """Return whether a place contains any of the clauses."""
     return any(place.span_start <= start and end <= place.span_end for start, end in clauses)
 
 
 def _plain(con: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> Iterator[Stated]:
-    """Yield the statements that hold no clause that is denied, supposed, asked or somebody's."""
+    """Yield the statements without a clause that is negated, not asserted, or attributed."""
     statements = [_stated(row) for row in rows]
     passages = list({stated.passage_id for stated in statements})
     doubtful: dict[str, list[tuple[int, int]]] = {}

@@ -1,8 +1,9 @@
 """JSON from public services: bounded in time, size and number, polite, and cached.
 
 A request has one deadline for everything: waiting for its turn, resolving names, connecting, every
-byte, pauses that the service asks for, and further attempts. A service that was not reached, or
-asks for a pause, gets no requests from anybody for that time. Errors are in plain words.
+byte, pauses that the service asks for, and further attempts. A service that cannot be reached, or
+that asks for a pause, receives no requests from any question for that time. Errors are in plain
+words.
 """
 
 import asyncio
@@ -42,7 +43,7 @@ Result = TypeVar("Result")
 
 
 class _PassingError(Exception):
-    """An attempt failed in a way that may pass; `pause` is what the service asked for."""
+    """An attempt failed temporarily; `pause` is the delay that the service asked for, if any."""
 
     def __init__(self, words: str, pause: float | None = None, unreached: bool = False) -> None:
         super().__init__(words)
@@ -50,10 +51,10 @@ class _PassingError(Exception):
 
 
 class Web:
-    """Fetches JSON for any thread; its own thread and connections begin when needed."""
+    """Fetches JSON for any thread; its own thread and connections start when first needed."""
 
     def __init__(self, settings: KnowledgeBaseSettings, cache_file: Path) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         self._settings = settings
         self.cache = ReplyCache(cache_file, settings.keep_days * DAY)
         self._lock = threading.Lock()
@@ -73,7 +74,7 @@ class Web:
         self.close()
 
     def fetch(self, calls: Sequence[Call], until: float) -> list[Reply | RemoteError]:
-        """Return the reply to each call or what went wrong, by `until` (of `time.monotonic`)."""
+        """Return the reply or the error of each call, by `until` (of `time.monotonic`)."""
         return self._run(self._fetch_all(calls, until)) if calls else []
 
     def close(self) -> None:
@@ -100,7 +101,7 @@ class Web:
         return waiting.result()
 
     def _start(self) -> None:
-        """Begin a thread with an event loop; a forked process has its own, and own connections."""
+        """Start a thread with an event loop; a forked process starts its own."""
         self._owner, self._client, self._loop = os.getpid(), None, asyncio.new_event_loop()
         self._places.clear()
         self._thread = threading.Thread(
@@ -279,7 +280,7 @@ class Visit:
     """
 
     def __init__(self, web: Web, seconds: float) -> None:
-        """Begin; the time runs from the first request."""
+        """Start without requests; the time runs from the first one."""
         self.web = web
         self.troubles: list[str] = []
         self._seconds = seconds
@@ -287,7 +288,7 @@ class Visit:
         self._lost: set[str] = set()
 
     def ask(self, calls: Sequence[Call]) -> list[Any]:
-        """Send requests at once; return the JSON of each reply, None where there is none."""
+        """Send requests concurrently; return the JSON of each reply, None where there is none."""
         if self._until is None:
             self._until = time.monotonic() + self._seconds
         sent = [call for call in calls if call.host not in self._lost]

@@ -1,7 +1,7 @@
 """Wikidata as a knowledge base, through its public API and query service.
 
 https://www.wikidata.org/w/api.php?action=help&modules=wbsearchentities (and wbgetentities);
-https://www.mediawiki.org/wiki/Wikidata_Query_Service for what refers to an entity.
+https://www.mediawiki.org/wiki/Wikidata_Query_Service for the items that refer to an entity.
 """
 
 import re
@@ -36,7 +36,7 @@ SELECT ?subject ?property WHERE {{
 
 
 class Wikidata:
-    """Wikidata for one question; `troubles` says what went wrong meanwhile."""
+    """Wikidata for one question; `troubles` lists what went wrong so far."""
 
     personal = False
 
@@ -48,7 +48,7 @@ class Wikidata:
         name: str = "Wikidata",
         visit: Visit | None = None,
     ) -> None:
-        """Send nothing yet; `name` and `visit` are those of a knowledge base that contains it."""
+        """Store the arguments; `name` and `visit` are those of an enclosing knowledge base."""
         self.name, self.graph = name, "wikidata"
         self.visit = visit or Visit(web, settings.question_seconds)
         self.troubles = self.visit.troubles
@@ -120,7 +120,7 @@ class Wikidata:
         query: str,
         aliases: list[str],
     ) -> None:
-        """Add a hit of a search; if it was added by another name, it keeps both."""
+        """Add a hit of a search; an item that is found by several names keeps them all."""
         key = line(hit.get("id"))
         if not _ITEM.fullmatch(key):
             return
@@ -222,7 +222,7 @@ class Labels:
     """Names by id, in one language; an id without a name is its own name."""
 
     def __init__(self, visit: Visit, url: str, language: str) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         self._visit, self._url, self._language = visit, url, language
         self._known: dict[str, str] = {}
 

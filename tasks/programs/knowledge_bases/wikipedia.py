@@ -21,7 +21,7 @@ from tasks.programs.knowledge_bases.wikidata import Wikidata
 
 MOST_ALIASES = 5
 MOST_COMPLETIONS = 5  # per alias
-MOST_PAGES = 20  # the API returns the leads of so many at once
+MOST_PAGES = 20  # the most pages whose leads the API returns at once
 PAGE = "page:"  # begins the key of an article without an item
 _LANGUAGE = re.compile("[a-z]{2,3}(-[a-z]{2,10}){0,2}")
 
@@ -37,12 +37,12 @@ class _Page:
 
 
 class Wikipedia:
-    """Wikipedia and Wikidata for one question; `troubles` says what went wrong meanwhile."""
+    """Wikipedia and Wikidata for one question; `troubles` lists what went wrong so far."""
 
     name, graph, personal = "Wikipedia/Wikidata", "wikipedia", False
 
     def __init__(self, web: Web, settings: KnowledgeBaseSettings, language: str) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         if not _LANGUAGE.fullmatch(language):
             raise UsageError(f"There is no Wikipedia in a language called {language!r}.")
         self.visit = Visit(web, settings.question_seconds)

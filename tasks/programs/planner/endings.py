@@ -1,4 +1,4 @@
-"""What a question wants of the entities that a path leads to: their number, an extreme one, a sum.
+"""Find what a question asks of the entities at a path's end: their number, an extreme, a sum.
 
 The path is planned as for any question. The ending follows from words in the question and from the
 relations around the path's end; the program computes it with the functions that compare values.
@@ -45,8 +45,9 @@ _DIGIT = re.compile(r"\d")
 class Ending:
     """What to compute from the entities at a path's end.
 
-    `attribute` is the relation whose values are compared or added up. If it is the path's own last
-    relation, the entities are those before it; without one the values themselves are compared.
+    `attribute` is the relation whose values are compared or added up. If it is the last relation of
+    the path (`last`), the entities are those before that relation. Without an attribute, the values
+    at the path's end are compared or added up.
     """
 
     kind: Kind
@@ -55,7 +56,7 @@ class Ending:
 
 
 def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending | None:
-    """Return what a masked question wants of a path's nodes, None if it wants them themselves."""
+    """Return the ending that a masked question asks for, None if it asks for the nodes."""
     names = [graph.relations[relation] for relation, _ in path]
     cues = {cue for cue, words in _CUES.items() if _has_cue(words, masked, " ".join(names))}
     are_values = _are_values(graph, nodes)
@@ -79,7 +80,10 @@ def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending |
 
 
 def _attribute(masked: str, nodes: Nodes, graph: Graph, *, dates: bool) -> str | None:
-    """Return the relation whose values are compared: the one that is named, else the only one."""
+    """Return the relation whose values are compared, None if it is not clear.
+
+    It is the only candidate that the question names or, if it names none, the only candidate.
+    """
     likely = []
     for relation, inverse in hops_from(graph, nodes[:COMPARED]):
         values = [] if inverse else _labels(graph, graph.step(nodes[:COMPARED], relation))
@@ -90,7 +94,7 @@ def _attribute(masked: str, nodes: Nodes, graph: Graph, *, dates: bool) -> str |
 
 
 def _are_values(graph: Graph, nodes: Nodes) -> bool:
-    """Tell whether nodes are amounts or dates, which nobody wants to count."""
+    """Tell whether any of the nodes is an amount or a date, which nobody wants to count."""
     return any(
         _DIGIT.search(label) and value_of(label) is not None for label in _labels(graph, nodes)
     )

@@ -1,9 +1,10 @@
 """Examples with their candidates, and examples as if some relations had never been learned.
 
-A relation that no example means can only be scored by what its name shares with a question. How
-much that counts beside what was learned of other relations is learned from pretended absences: the
-relations are dealt into folds, and an example is shown as if nobody had asked for those of a fold,
-with the words that only such questions have left out.
+A relation that no example means can only be scored by the words that its name shares with a
+question. How much these count, compared with what was learned about other relations, is learned
+from simulated absences: the relations are divided into folds, and an example is presented as if no
+question had meant the relations of one fold; the words that occur only in questions of that fold
+are left out.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ MEANT = 0.5  # share of these for which it is one that the example means
 class Explained:
     """An example with its candidates, and how well each explains the answers, 0 to 1.
 
-    `hops` are those of the path that is likeliest meant, as 2 r + inverse.
+    `hops` are those of the path that the question most probably means, as 2 r + inverse.
     """
 
     rows: Rows
@@ -63,9 +64,9 @@ class Absences:
                 self._of_fold[fold, grams] += 1
 
     def without_some(self, example: Explained) -> Explained:
-        """Return an example with a fold absent, or with none, as chance has it.
+        """Return an example with a random fold of relations absent, or with none.
 
-        Words count as unknown that no other example has.
+        Words that occur in no other example count as unknown.
         """
         meant = self._meant_by(example)
         if self._folds < 2 or self._random.random() >= ABSENT:
@@ -84,7 +85,7 @@ class Absences:
 
 
 def _with_unknown(rows: Rows, examples: np.ndarray, own: int) -> Rows:
-    """Return rows with the shares of words that only so many `own` examples have."""
+    """Return rows with the share of each reading's words that at most `own` examples have."""
     unknown = [
         (examples[words % QUESTION_BUCKETS] <= own).mean() if len(words) else 0.0
         for words in rows.words

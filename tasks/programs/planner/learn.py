@@ -2,9 +2,9 @@
 
 No gold paths are given. The paths that lead from a topic to exactly the answers are the likely
 ones, and the model is fitted so that together they get all of a question's probability: where
-several fit one question, the other questions decide (latent paths, marginal likelihood). Part of
-the steps leave relations out (see `.explained`), so that relations which no question meant are
-judged by their names.
+several fit one question, the other questions decide (latent paths, marginal likelihood). Some of
+the training steps leave relations out (see `.explained`), so that relations that no question meant
+are judged by their names.
 """
 
 from collections import Counter
@@ -50,7 +50,7 @@ POORLY = 0.9  # fit of short paths below which longer ones are tried
 LEAST = 0.1  # F1 of answers below which a path explains nothing
 EXTENDED = 2  # paths of two hops whose third hops are negative candidates
 MOST = 8_000  # examples to learn from
-FEW_RATE = 0.05  # rate of the few weights that tell how far to trust what was learned
+FEW_RATE = 0.05  # learning rate of the few weights that decide how far to trust the vectors
 
 Scored = tuple[Topic, Path, float]  # and how well the path's end fits the answers, 0 to 1
 
@@ -139,9 +139,10 @@ def _with_known(
     longer: list[Path],
     uses: Counter[Path],
 ) -> Explained | None:
-    """Return an example whose candidates include the long paths that other questions mean.
+    """Return an example whose candidates include the long paths of other questions.
 
-    Of the paths that explain it best the most used one is taken to be meant.
+    Of the paths that explain it best, the one that explains most questions is taken to be meant.
+    Return None if no path explains the example.
     """
     topics = {id(topic): topic for topic, _, _ in scored}
     rows = {(id(topic), path): (topic, path, score) for topic, path, score in scored}
@@ -228,7 +229,7 @@ def _fit(
     seed: int,
     stage: str = "learn paths",
 ) -> PathModel:
-    """Return a model that is fitted to examples in this number of epochs."""
+    """Return a model fitted to examples for this number of epochs."""
     import torch
 
     model, encoding = PathModel(seed), Encoding(graph)

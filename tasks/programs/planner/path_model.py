@@ -1,10 +1,11 @@
 """Scores relation paths for a question: a small model of two bags of n-grams.
 
 The n-grams of the question and of the relation are summed to vectors; a hop's score is the product
-of both, with a matrix for each place in a path. Added to this are the words that question and
-relation share, the features of the topic, and how often such words mean this very path. What was
-learned of a relation counts as far as examples meant it. For the rest its name counts: what it
-shares with the question, and whether the question has words that were never learned from.
+of both, with a matrix for each place in a path. Added to this are scores of the words that question
+and relation share, of the topic's features, and of the question with the whole path. What was
+learned about a relation is weighted by the number of examples that meant it. The remaining weight
+goes to what the relation's name shares with the question, and to whether the question has words
+that do not occur in the examples.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +36,9 @@ RELATION_BUCKETS = 1 << 15
 PATH_BUCKETS = 1 << 14
 TOPIC_FEATURES = 5
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
-FEW = 2.0  # examples that mean a hop, from which on its vectors count by half
-MANY = 1e6  # examples of each hop of a model that did not count them
-TRUST = ("unseen", "strange")  # what counts where the learned vectors are not trusted
+FEW = 2.0  # examples that mean a hop; with so many, its vectors have half their weight
+MANY = 1e6  # examples assumed for each hop if the model did not count them
+TRUST = ("unseen", "strange")  # weights used where the learned vectors are not trusted
 NOTHING = np.zeros(0, np.int64)
 COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted", "unknown")
 
@@ -63,7 +64,7 @@ class Rows:
     topics: np.ndarray  # float32 (candidates, TOPIC_FEATURES)
     paths: np.ndarray  # int64 (candidates,)
     trusted: np.ndarray  # float32 (candidates, 3): 0 for a hop to be scored as one never learned
-    unknown: np.ndarray  # float32 (candidates,): share of the reading's content words
+    unknown: np.ndarray  # float32 (candidates,): unknown share of content words
 
     def take(self, chosen: np.ndarray) -> "Rows":
         """Return the rows of some candidates."""
@@ -110,7 +111,7 @@ class Encoding:
             earlier: set[int] = set()
             for place, (relation, inverse) in enumerate(candidate.path):
                 hops[row, place] = 2 * relation + inverse
-                if relation not in earlier:  # words that stand once count for one hop
+                if relation not in earlier:  # words that occur once count for one hop
                     shared[row, place] = overlap(masked, names[relation])
                 earlier.add(relation)
         return Rows(
@@ -189,7 +190,7 @@ def _topic_features(graph: Graph, topic: Topic) -> list[float]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch work in one thread: steps are so small that others would do nothing but wait."""
+    """Let torch work in one thread: the steps are so small that further threads would only wait."""
     import torch
 
     threads = torch.get_num_threads()
@@ -208,9 +209,10 @@ class PathModel:
     """
 
     def __init__(self, seed: int | None = 0) -> None:
-        """Begin with small random vectors, or without a seed with zeros.
+        """Start with small random vectors, or with zeros if there is no seed.
 
-        Only the words that question and relation share count yet.
+        Until the model is fitted, a score depends only on shared words, the topic's features, and
+        the length of the path.
         """
         import torch
 
@@ -272,7 +274,7 @@ class PathModel:
         return score
 
     def _trust(self, batch: Batch) -> np.ndarray:
-        """Return how far what was learned of each hop counts, float32 (candidates, 3), 0 to 1."""
+        """Return the weight of what was learned of each hop, float32 (candidates, 3), 0 to 1."""
         hops, uses = batch.rows.hops, self.uses[batch.names]
         trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted
         return np.where(hops < 0, np.float32(1), trust)
@@ -280,8 +282,8 @@ class PathModel:
     def familiar(self, masked: str) -> float:
         """Return the share of a masked question's n-grams that were learned from, 0 to 1.
 
-        If it is lower, the share of its content words: `when was X born` differs from `when was X
-        released` in nothing else.
+        If the share of its content words is lower, return that one: `when was X born` and `when was
+        X released` differ in nothing else.
         """
         parts = (question_features(masked), content_features(masked))
         return min(share_known(part, self.known) for part in parts if len(part))
@@ -297,9 +299,10 @@ class PathModel:
 
     @classmethod
     def load(cls, path: File) -> "PathModel":
-        """Return the model whose weights lie in a file.
+        """Return the model whose weights are in a file.
 
-        What an earlier release learned counts fully, as it did not count the uses of relations.
+        Earlier releases did not count the examples of each relation, so what they learned has full
+        weight.
         """
         from safetensors.torch import load_file
 

@@ -73,7 +73,7 @@ def paths_from(
 
 
 def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path, Nodes]]:
-    """Yield the paths of one and two hops from a topic with their end nodes."""
+    """Yield the paths of one hop and, if `longest` allows, of two, with their end nodes."""
     count = 0
     firsts = list(onward(graph, topic.nodes, topic.nodes))
     for hop, nodes in firsts:
@@ -89,7 +89,7 @@ def short_paths(graph: Graph, topic: Topic, longest: int) -> Iterator[tuple[Path
 
 
 def known_paths(graph: Graph, topic: Topic, paths: Iterable[Path]) -> Iterator[tuple[Path, Nodes]]:
-    """Yield the paths that lead anywhere from a topic; shared beginnings are walked once."""
+    """Yield the paths that lead anywhere from a topic; shared prefixes are walked only once."""
     walked: dict[Path, Nodes] = {(): topic.nodes}
     for path in paths:
         for place, hop in enumerate(path):

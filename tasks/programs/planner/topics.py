@@ -22,7 +22,7 @@ class Topic:
 
     `name` is the nodes' label if all have the same, else the span; `masked` is the question with a
     slot in place of the span; `share` is the share of the question that the span covers; `quoted`
-    says whether title marks enclose it.
+    tells whether title marks enclose the span, `marked` whether [brackets] do.
     """
 
     name: str

@@ -58,10 +58,10 @@ class PlannedWriter:
 
 
 class NeighbourhoodWriter:
-    """Writes programs for one knowledge base that is no local graph."""
+    """Writes programs for one knowledge base that is not a local graph."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        """Send nothing yet."""
+        """Store the arguments; no request is sent yet."""
         self._kb = kb
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
@@ -80,7 +80,7 @@ class NeighbourhoodWriter:
         for name in _likely_names(question):
             candidates = self._kb.entity_linking(question.text, [name])
             facts = self._kb.get_entity_triples(candidates[0].entity) if candidates else []
-            for fact in facts[:MOST_FACTS]:  # by the name in the question
+            for fact in facts[:MOST_FACTS]:  # under the name in the question
                 head, tail = (fact.text, name) if fact.inverse else (name, fact.text)
                 triples.append((head, fact.relation, tail))
         return Graph.of(self._kb.name, triples) if triples else None
@@ -95,7 +95,7 @@ def written_names(question: Question) -> list[str]:
 
 
 def _likely_names(question: Question) -> list[str]:
-    """Return the written names; in Chinese also how the question begins."""
+    """Return the written names; in Chinese also the beginning of the question."""
     begins = _CHINESE_NAME.findall(question.text) if question.is_chinese else []
     return list(dict.fromkeys([*written_names(question), *begins]))[:MOST_NAMES]
 

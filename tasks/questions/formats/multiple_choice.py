@@ -1,7 +1,7 @@
 """Multiple-choice questions.
 
-The letter of a choice that is the question's own says nothing about the question, so most of these
-have no label. Questions without an answer, as in hidden test parts, are skipped.
+Most have no label: where each question has its own choices, the letter of the right one is no
+class. Questions without an answer, as in hidden test parts, are skipped.
 """
 
 import re

@@ -81,7 +81,7 @@ MakeQuestion = Callable[[Item], BenchmarkQuestion | None]
 def reader(
     dataset: str, fields: str, names: str = "", columns: Columns | None = None
 ) -> Callable[[MakeQuestion], Callable[[Path], Benchmark]]:
-    """Return a decorator: a function from an item to its question becomes a reader of files.
+    """Return a decorator that turns a function from an item to its question into a reader of files.
 
     The function returns None for an item to skip. `fields` describes what an item needs, for
     messages. In a folder, files are read whose name contains `names` (a regular expression, by
@@ -225,7 +225,7 @@ def _of_json(file: Path) -> Iterator[Item]:
 
 
 def _is_list_of_texts(group: Any) -> bool:
-    """Return whether this is a list that says something of the file, such as its classes."""
+    """Return whether a value is a list of texts, which describes the file (its classes, say)."""
     return isinstance(group, list) and bool(group) and all(isinstance(v, str) for v in group)
 
 
