@@ -1,5 +1,5 @@
-"""Small language models trained on one field of knowledge, and what their texts are worth (CooK).
+"""Small language models trained on one field of knowledge each, and filters of their texts (CooK).
 
-Verbalize graphs into training texts, train experts on them, keep them in a registry, and let an
-answering model draw on them through filters for relevance, length and factuality.
+Graphs are verbalized into training texts, experts are trained on these and kept in a registry, and
+an answering model uses the experts' texts that pass filters for relevance, length and factuality.
 """

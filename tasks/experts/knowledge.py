@@ -1,4 +1,4 @@
-"""How experts are asked, and what one wrote, with what the filters made of it."""
+"""The prompts for experts, and the texts that experts write, with the results of the filters."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,25 +12,25 @@ _PROMPT = re.compile(
 
 
 def question_prompt(question: str, language: str) -> str:
-    """Return the prompt after which an expert answers; training texts with questions have it."""
+    """Return the prompt for an answer to a question, as training texts with questions begin."""
     before, after = _FORMS["zh" if language == "zh" else "en"]
     return f"{before}{question}{after}"
 
 
 def prompt_of(text: str) -> str:
-    """Return the question that a training text begins with, as its prompt; else nothing."""
+    """Return the question prompt at the start of a training text; empty if there is none."""
     match = _PROMPT.match(text)
     return match[0] if match else ""
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeText:
-    """A text that an expert wrote, in its state after the filters so far.
+    """A text that an expert wrote, with the results of the filters that have run so far.
 
-    Filters return every text they were given: those they drop carry the reason. Scores are None
-    where the filter did not run: `relevance` is a cosine; `summary`, `support`, `refute`, `unknown`
+    Filters return every text that they were given; a dropped text has the reason. Scores are None
+    if their filter did not run: `relevance` is a cosine; `summary`, `support`, `refute`, `unknown`
     and `score` are shares from 0 to 1. `agreement` is the share of the expert's texts about the
-    question that say just this; None if there is no other.
+    question that are equal to this one; None if it is the only one.
     """
 
     expert: str
@@ -51,5 +51,5 @@ class KnowledgeText:
         return self.text if self.pruned is None else self.pruned
 
     def drop(self, reason: Reason) -> "KnowledgeText":
-        """Return the text as dropped, unless it was before."""
+        """Return the text as dropped; a text that was dropped before keeps its reason."""
         return self if self.dropped else replace(self, dropped=reason)

@@ -1,9 +1,9 @@
-"""What an expert's folder must be before anything in it is read by a library that loads models.
+"""Checks of an expert's folder, made before a library that loads models reads anything in it.
 
-Somebody may have contributed the folder. So files have names from a short list, are ordinary files
-of sensible size and have the hashes that `manifest.json` says; weights are safetensors; nothing
-asks for code, other repositories or a model larger than its weights. Each refusal says why, and
-nothing was run.
+The folder may come from a stranger. So files must have names from a short list, be ordinary files
+of reasonable size and have the hashes in `manifest.json`; weights must be safetensors; and nothing
+may ask for code, other repositories or a model larger than its weights. Each refusal states the
+reason, and nothing is run before.
 """
 
 import json
@@ -32,7 +32,7 @@ LARGEST = {  # bytes
     WEIGHTS: 64 << 30,
 }
 MOST_LAYERS, LARGEST_NUMBER, LONGEST_LIST = 512, 1 << 31, 10_000  # in a configuration
-# Each would let a configuration choose code from elsewhere or another way of reading the weights.
+# With these keys a configuration could choose foreign code or another way to read the weights.
 FORBIDDEN = {
     "auto_map": "it asks to run code that comes with it (auto_map)",
     "custom_pipelines": "it asks to run code that comes with it (custom_pipelines)",
@@ -46,11 +46,11 @@ ATTENTION = (None, "eager", "sdpa")
 
 
 class UnsafeExpertError(AlmanacError):
-    """An expert's folder is not what it should be; nothing of it was loaded."""
+    """An expert's folder fails its checks; nothing in it was loaded."""
 
 
 class Manifest(BaseModel):
-    """`manifest.json`: an expert's files, where it comes from and how well it reads."""
+    """`manifest.json`: an expert's files, its origin and its perplexity."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -70,7 +70,7 @@ class Manifest(BaseModel):
 
 
 def write_manifest(folder: Path, **about: Any) -> Manifest:
-    """Write the manifest of the files in a folder; `about` has its other fields."""
+    """Write and return the manifest of the files in a folder; `about` has its other fields."""
     files = {
         path.name: ManifestFile(sha256=durable.sha256_file(path), size=path.stat().st_size)
         for path in sorted(folder.iterdir())
@@ -94,7 +94,7 @@ def sha_of(folder: Path) -> str:
 
 
 def checked_manifest(folder: Path, expected: str | None = None) -> Manifest:
-    """Return the manifest of a folder that is whole and safe to load.
+    """Return the manifest of a folder, after checking that it is complete and safe to load.
 
     `expected` is the SHA-256 that the manifest must have. Raises UnsafeExpertError.
     """
@@ -118,7 +118,7 @@ def checked_manifest(folder: Path, expected: str | None = None) -> Manifest:
 
 
 def check_contents(folder: Path) -> None:
-    """Refuse files whose contents ask for code, are not what their name says, or do not agree."""
+    """Raise UnsafeExpertError for files that ask for code, are malformed, or do not agree."""
     configs = {
         name: _json(folder, name)
         for name in (*NEEDED, *OPTIONAL)
@@ -162,7 +162,7 @@ def _check_values(folder: Path, name: str, config: Mapping[str, Any]) -> None:
 
 
 def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield all keys and values of nested JSON."""
+    """Yield all keys and values of nested JSON; list items have the key of their list."""
     yield key, value
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -173,9 +173,9 @@ def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _check_size(folder: Path, config: dict[str, Any], tensors: Tensors) -> None:
-    """Refuse weights that are not the model's which the configuration describes.
+    """Raise UnsafeExpertError if the weights do not fit the model that the configuration describes.
 
-    Memory is then bounded by the size of the files. The model is built without any weights.
+    This bounds the model's memory by the size of the files. The model is built without weights.
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -204,7 +204,7 @@ def _check_size(folder: Path, config: dict[str, Any], tensors: Tensors) -> None:
         raise _unsafe(folder, "config.json describes a model much larger than its weights")
 
 
-MOST_BUFFERS = 8  # numbers that a model computes for itself, per weight
+MOST_BUFFERS = 8  # buffer elements, which a model computes itself, per weight
 
 
 def _unsafe(folder: Path, why: str) -> UnsafeExpertError:

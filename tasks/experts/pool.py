@@ -1,9 +1,9 @@
 """Experts in memory, which write texts for many prompts at once.
 
-The texts depend on the expert, the prompt, the seed and the number of the sample alone, not on what
-is written beside them: each row has random numbers of its own, and computes in float32, where sums
-in another order hardly ever change which token is drawn. `transformers.generate` draws all rows
-from one generator, so the loop over tokens is written here; caches are the library's.
+A text depends only on the expert, the prompt, the seed and the number of the sample, not on the
+other texts in its batch: each row has its own random numbers and is computed in float32, where
+another order of summation hardly ever changes which token is drawn. `transformers.generate` draws
+all rows from one generator, so the loop over tokens is here; the caches are those of the library.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ from tasks.experts.manifest import checked_manifest
 from tasks.experts.training.tokens import Encoder
 from tasks.models.loaded_model import chosen_device, loading_errors
 
-NEW_TOKENS = 100  # CooK's released code
+NEW_TOKENS = 100  # as in CooK's released code
 TEMPERATURE = 1.0
 ROWS = 32  # texts that are written at once
-RESIDENT_BYTES = 8 << 30  # of weights; beyond that, the expert that was unused longest goes
+RESIDENT_BYTES = 8 << 30  # of weights; beyond that, the least recently used expert is unloaded
 
 
 @dataclass(frozen=True, slots=True)
 class OpenExpert:
-    """An expert that may be asked: its folder, and the SHA-256 of the manifest in it."""
+    """An expert that may be asked: name, description, folder, and the SHA-256 of its manifest."""
 
     name: str
     description: str
@@ -50,7 +50,7 @@ class _Loaded:
 
 
 class ExpertPool:
-    """Experts of any size and architecture, each loaded when it is first asked and then kept."""
+    """Experts of any architecture; each is loaded when first asked and kept while memory allows."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ExpertPool:
         device: str | None = None,
         resident_bytes: int = RESIDENT_BYTES,
     ) -> None:
-        """Remember the experts; none is loaded yet."""
+        """Take the experts; none is loaded yet."""
         self._experts = {expert.name: expert for expert in experts}
         self._device, self._most = device, resident_bytes
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
@@ -80,11 +80,11 @@ class ExpertPool:
         temperature: float = TEMPERATURE,
         top_p: float = 1.0,
     ) -> list[list[str]]:
-        """Return `count` continuations of each prompt, each without the prompt itself.
+        """Return `count` continuations of each prompt, without the prompt itself.
 
-        A temperature of 0 takes the likeliest token each time. A prompt that leaves no room loses
-        its beginning. Raises UsageError for an unknown expert and UnsafeExpertError if the
-        expert's files are not what was registered.
+        A temperature of 0 means greedy decoding. A prompt that is too long for the context loses
+        its beginning. Raises UsageError for an unknown expert or a wrong option, UnsafeExpertError
+        if the expert's files are not those that were registered.
         """
         if temperature < 0 or not 0 < top_p <= 1 or count < 0 or max_new_tokens < 1:
             raise UsageError("The temperature must be 0 or more, top_p above 0 and at most 1.")
@@ -95,7 +95,7 @@ class ExpertPool:
         ] if prompts else []  # fmt: skip
         texts: list[list[str]] = [[""] * count for _ in prompts]
         jobs = [(prompt, sample) for prompt in range(len(prompts)) for sample in range(count)]
-        jobs.sort(key=lambda job: len(tokens[job[0]]))  # rows of like length need little padding
+        jobs.sort(key=lambda job: len(tokens[job[0]]))  # rows of similar length need little padding
         for begin in range(0, len(jobs), ROWS):
             some = jobs[begin : begin + ROWS]
             noise = np.stack([row_noise(seed, prompts[p], s, room) for p, s in some])
@@ -107,7 +107,7 @@ class ExpertPool:
         return texts
 
     def close(self) -> None:
-        """Let go of all models."""
+        """Unload all models."""
         self._loaded.clear()
 
     def _ready(self, name: str) -> _Loaded:
@@ -123,7 +123,7 @@ class ExpertPool:
 
 
 def load_expert(expert: OpenExpert, device: str | None = None) -> _Loaded:
-    """Load an expert after checking its files; raises UnsafeExpertError or UsageError."""
+    """Check an expert's files and return it loaded; raises UnsafeExpertError or UsageError."""
     import torch
     import transformers
 
@@ -146,7 +146,7 @@ def load_expert(expert: OpenExpert, device: str | None = None) -> _Loaded:
 
 
 def row_noise(seed: int, prompt: str, sample: int, steps: int) -> np.ndarray:
-    """Return a row's random numbers in [0, 1), one for each token."""
+    """Return the random numbers of a row, one in [0, 1) for each token."""
     key = hashlib.sha256(f"{seed} {sample} {prompt}".encode()).digest()
     return np.random.default_rng(int.from_bytes(key[:16], "little")).random(steps)
 
@@ -155,9 +155,9 @@ def _continue(
     loaded: _Loaded, rows: Sequence[Sequence[int]], noise: np.ndarray, temperature: float,
     top_p: float,
 ) -> list[list[int]]:  # fmt: skip
-    """Return the tokens that follow each row, up to an end token; rows that ended leave the batch.
+    """Return the tokens that follow each row, up to an end token.
 
-    `noise` has a number for each row and step.
+    `noise` has a random number for each row and step. Finished rows are removed from the batch.
     """
     import torch
 
@@ -165,7 +165,7 @@ def _continue(
     longest = max(map(len, rows))
     ids = torch.zeros((len(rows), longest), dtype=torch.long)
     mask = torch.zeros_like(ids)
-    for number, row in enumerate(rows):  # padded on the left, so that all go on at the same place
+    for number, row in enumerate(rows):  # padded on the left, so that all end at the same place
         ids[number, longest - len(row) :] = torch.tensor(row)
         mask[number, longest - len(row) :] = 1
     ids, mask = ids.to(device), mask.to(device)
@@ -199,10 +199,10 @@ def _continue(
 
 
 def choose(logits: Any, drawn: Any, temperature: float, top_p: float) -> Any:
-    """Return a token for each row of `logits` by its number in [0, 1).
+    """Return a token for each row of `logits`, drawn by inverse transform sampling.
 
-    Tokens are laid side by side from the likeliest on, each as wide as its probability among those
-    kept: as few as have together at least `top_p`. The number falls into one of them.
+    `drawn` has a random number in [0, 1) for each row. Only the most probable tokens that together
+    have at least probability `top_p` can be drawn (nucleus sampling).
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""What experts a home has, as the journal tells it, and the folders that they lie in.
+"""The experts of a home, according to the journal, and their folders.
 
-An expert lies in `experts/NAME/SHA12` within the home, named by the SHA-256 of its manifest, and
-never changes there. Its last event in the journal counts.
+An expert is stored in `experts/NAME/SHA12` within the home, where SHA12 is from the SHA-256 of its
+manifest, and never changes there. Its state is given by its last event in the journal.
 """
 
 import os
@@ -41,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError for a text that cannot be an expert's name."""
+    """Raise UsageError if a text cannot be the name of an expert."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot be an expert's name: up to 64 letters a to z, digits, - and _ can."
@@ -49,18 +49,18 @@ def check_name(name: str) -> None:
 
 
 def experts_folder(home: Home) -> Path:
-    """Return where the home's experts lie."""
+    """Return the folder with the experts of a home."""
     return home.path / "experts"
 
 
 def current_experts(home: Home) -> dict[str, dict[str, Any]]:
-    """Return the last event of each expert that was not removed since, by name."""
+    """Return the last event of each expert that has not been removed, by name."""
     last = {row["expert"]: row for row in home.journal.table(ExpertEvent).to_pylist()}
     return {name: last[name] for name in sorted(last) if last[name]["action"] != "remove"}
 
 
 def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
-    """Return the experts of an edition that may be asked: those not in quarantine."""
+    """Return the experts of an edition that may be asked, without those in quarantine."""
     if not edition.rows(Expert):
         return []
     return [
@@ -71,7 +71,7 @@ def active_experts(home: Home, edition: Edition) -> list[OpenExpert]:
 
 
 def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return the columns of `experts` that a checked folder tells."""
+    """Return the columns of the table `experts` that follow from a checked folder."""
     return {
         "expert": name,
         "base_model": manifest.base_model,
@@ -90,7 +90,7 @@ def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[s
 
 
 def event(action: Action, run_id: str, values: Mapping[str, Any]) -> ExpertEvent:
-    """Return a row that says what became of an expert; `values` are its columns."""
+    """Return an event of an expert, with a new id and the current time; `values` are columns."""
     own = {
         "event_id": uuid4().hex,
         "action": action,
@@ -101,12 +101,12 @@ def event(action: Action, run_id: str, values: Mapping[str, Any]) -> ExpertEvent
 
 
 def note(home: Home, events: Iterable[ExpertEvent]) -> None:
-    """Write events into the journal, in one commit."""
+    """Append events to the journal, in one commit."""
     home.journal.append({ExpertEvent: ExpertEvent.to_table(list(events))})
 
 
 def check_parent(experts: Mapping[str, Mapping[str, Any]], name: str, parent: str | None) -> None:
-    """Raise UsageError if `parent` is no expert, or is part of the expert `name` itself."""
+    """Raise UsageError if `parent` is no expert, or is the expert `name` or a part of it."""
     above = parent
     while above is not None:
         if above == name:
@@ -120,11 +120,11 @@ def check_parent(experts: Mapping[str, Mapping[str, Any]], name: str, parent: st
 
 
 def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Path, list[str]]:
-    """Copy a contributed expert into the home; return its folder there and what was left out.
+    """Copy a contributed expert into the home; return its folder and the names that were left out.
 
-    A folder with a manifest must be exactly what that says. From another only the files of a model
-    are taken, and it gets a manifest. Nothing is loaded before it was checked; then it is loaded
-    once. Raises UnsafeExpertError with a reason; then nothing remains of it.
+    A folder with a manifest must match it exactly. From a folder without one, only the files of a
+    model are copied, and a manifest is written. The expert is checked and then loaded once, as a
+    test. Raises UnsafeExpertError with the reason; in that case no copy remains.
     """
     source = source.resolve()
     if (source / MANIFEST).is_file():
@@ -153,7 +153,7 @@ def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Pa
 
 
 def _copy(source: Path, aside: Path) -> list[str]:
-    """Copy the files of a model, as ordinary files of sensible size; return the others' names."""
+    """Copy the files of a model, if ordinary and not too large; return the names of all others."""
     if not source.is_dir():
         raise UsageError(f"There is no folder {source}.")
     names = sorted(path.name for path in source.iterdir())
@@ -184,9 +184,9 @@ def _refused(source: Path, why: str) -> UnsafeExpertError:
 
 
 def remove_unused(home: Home) -> int:
-    """Remove folders of experts that no edition and no current expert names; return how many.
+    """Remove folders of experts that no edition and no current expert uses; return their number.
 
-    The lease is held, so that no other run is about to name one.
+    The caller must hold the lease, so that no other run is about to use one of them.
     """
     used = {row["path"] for row in current_experts(home).values()}
     for edition in home.editions.all():
@@ -195,7 +195,7 @@ def remove_unused(home: Home) -> int:
     removed = 0
     for folder in experts_folder(home).glob("*/*"):
         if folder.is_dir() and not folder.parent.name.startswith("."):
-            trained = experts_folder(home) / ".training" / folder.parent.name  # not noted yet
+            trained = experts_folder(home) / ".training" / folder.parent.name  # not journalled
             if str(folder.relative_to(home.path)) in used or trained.exists():
                 continue
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Calibrates the gate of a task: its seeds, their clusters, and a threshold per budget."""
+"""Calibration of the gate of a task: its seeds, their clusters, and a threshold per budget."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,13 @@ from tasks.gates.thrust import ThrustGate, scale_of
 from tasks.models.encoders.choice import EncoderChoice
 
 FEWEST_SEEDS = 10  # with fewer, folds and clusters are nearly empty
-REACH = 0.98  # share of the task's own questions that lie within its reach
+REACH = 0.98  # share of the task's own questions within its reach
 BUDGETS = tuple(percent / 100 for percent in range(1, 100))
 
 
 @dataclass(frozen=True)
 class GateChoice:
-    """Which gate, with which options, over the vectors of which encoder."""
+    """A gate by its name, with its options and the encoder of the vectors."""
 
     gate: str = "thrust"
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -58,7 +58,7 @@ def calibrate(task: str, choice: GateChoice, encoder_id: str, seeds: GateQuestio
     """Fit a task's gate on its seeds, and score each seed by a gate that never saw it.
 
     Seeds need vectors, which decide later whether a question belongs to the task. Raises UsageError
-    for too few seeds or a missing column, AlmanacError if the gate could score none of the seeds.
+    for too few seeds or a missing column, AlmanacError if the gate can score none of the seeds.
     """
     if len(seeds) < FEWEST_SEEDS:
         raise UsageError(
@@ -176,7 +176,7 @@ def _cluster_rows(clusters: Clusters) -> list[dict[str, Any]]:
 
 
 def _reach(seeds: GateQuestions) -> float:
-    """Return the distance from the nearest centroid of other seeds that `REACH` of seeds keep."""
+    """Return the `REACH` quantile of seeds' distances from the nearest centroid of other folds."""
     assert seeds.vectors is not None
     distances = np.empty(len(seeds))
     for others, own in folds_of(seeds.texts):

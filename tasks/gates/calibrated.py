@@ -1,4 +1,4 @@
-"""The gates of an edition: fitted, with the scores from which thresholds are read."""
+"""The fitted gates of an edition, with the seed scores from which thresholds are derived."""
 
 import json
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class CalibratedGate:
 
 
 def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
-    """Return the gates of an edition by task; none if none is calibrated."""
+    """Return the calibrated gates of an edition by task; there may be none."""
     if not edition.rows(TaskGate):
         return {}
     centroids, seeds = edition.table(Centroid), edition.table(GateSeed)

@@ -1,4 +1,4 @@
-"""Seeds become clusters: k-means within each class (Thrust, section 3)."""
+"""Clusters of seeds by k-means within each class (Thrust, section 3)."""
 
 import warnings
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FEWEST = 3  # clusters per class, if it has as many different questions
+FEWEST = 3  # clusters per class, if it has as many distinct questions
 SEED = 42  # as in the released code
 
 
@@ -41,7 +41,7 @@ def cluster(
 ) -> Clusters:
     """Return the clusters of vectors (n, h), `count` per class, by default `cluster_count(n)`.
 
-    A class has at most as many clusters as different vectors. Equal seeds give equal clusters, bit
+    A class has at most as many clusters as distinct vectors. Equal seeds give equal clusters, bit
     for bit. Raises ValueError if there are no vectors or if some are not finite.
     """
     vectors = np.asarray(vectors, np.float64)

@@ -1,7 +1,7 @@
-"""Seed scores like those of fresh questions, and the thresholds that keep to a budget.
+"""Seed scores distributed like those of new questions, and thresholds that keep to a budget.
 
-Seeds lie nearer to the clusters fitted on them than fresh questions do, so thresholds taken from
-their in-sample scores retrieve too often. Cross-fitting scores each seed by a gate that never saw
+Seeds are nearer to the clusters fitted on them than new questions are, so thresholds from their
+in-sample scores retrieve too often. Cross-fitting scores each seed by a gate that never saw
 it.
 """
 
@@ -22,7 +22,7 @@ def cross_fitted(
 ) -> np.ndarray:
     """Return float64 (n,): each seed's score by a gate fitted on the other folds.
 
-    NaN if there is only one question, or if all are equal.
+    All scores are NaN if there is only one distinct question.
     """
     scores = np.full(len(seeds), np.nan)
     for others, own in folds_of(seeds.texts, folds, seed):
@@ -35,9 +35,10 @@ def cross_fitted(
 def folds_of(
     texts: Sequence[str], folds: int = FOLDS, seed: int = SEED
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield for each fold the places of all other texts and those of its own.
+    """Yield, for each fold, the indices of all other texts and those of its own texts.
 
-    Equal texts share a fold, so that none is a seed for its own copy. A single text has no folds.
+    Equal texts share a fold, so that none is a seed for its copy. A single distinct text has no
+    folds.
     """
     _, group = np.unique(np.array(texts, dtype=object).astype(str), return_inverse=True)
     groups = int(group.max()) + 1 if len(texts) else 0
@@ -51,7 +52,7 @@ def folds_of(
 
 
 def threshold(scores: np.ndarray, budget: float) -> float:
-    """Return the score below which a share `budget` (0 to 1) of such questions lies.
+    """Return the score below which a share `budget` (0 to 1) of such questions is.
 
     Questions whose score is NaN always retrieve and use their part of the budget. Between two
     scores the threshold is interpolated by rank (Weibull's positions: the expected share below the

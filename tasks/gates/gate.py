@@ -32,7 +32,7 @@ class Gate(Protocol):
     needs: frozenset[str]
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Learn what the task's questions are like.
+        """Fit the gate to seed questions of the task.
 
         Where `seeds` are only a part of the task's seeds, `counted_as` is the number of all of
         them: scores that grow with the number of seeds then have the scale of the whole.
@@ -40,7 +40,7 @@ class Gate(Protocol):
         ...
 
     def score(self, questions: GateQuestions) -> np.ndarray:
-        """Return float64 (n,); NaN where the gate has no score, so that knowledge is retrieved."""
+        """Return scores, float64 (n,); NaN if the gate has none, so that knowledge is retrieved."""
         ...
 
 

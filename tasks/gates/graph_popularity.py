@@ -1,4 +1,4 @@
-"""How well known the subjects of questions are, according to the graphs of an edition."""
+"""The popularity of the subjects of questions, according to the graphs of an edition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,19 +20,20 @@ from warehouse.editions import Edition
 
 @dataclass(frozen=True, eq=False)
 class GraphPopularity:
-    """One graph, and how well known each of its nodes is, (nodes,)."""
+    """A graph, and the popularity of each of its nodes, (nodes,)."""
 
     graph: Graph
     known: np.ndarray
 
     def of(self, questions: Sequence[Question]) -> np.ndarray:
-        """Return float64 (n,) as `subject_popularity` does."""
+        """Return the popularity of each question's subject, float64 (n,); NaN if unknown."""
         return subject_popularity(questions, self.graph, self.known)
 
     def with_popularity(self, questions: Sequence[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
         """Return questions with popularity from this graph.
 
-        It replaces their own popularity, because figures from different sources do not compare.
+        It replaces any popularity that they have, because figures from different sources are not
+        comparable.
         """
         popularity = self.of([analyse(question.question) for question in questions]).tolist()
         return [

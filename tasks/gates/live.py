@@ -1,4 +1,4 @@
-"""The threshold for the next question, which keeps to a budget while questions change.
+"""The threshold for the next question, which keeps to a budget even if questions change.
 
 The threshold is a quantile of the latest scores; the oldest are those of the calibration. The
 quantile's level rises by a step after a question that used less than the budget, and falls after
@@ -20,19 +20,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WINDOW = 400  # scores that count
-STEP = 0.01  # change of the level per question: a retrieval is forgotten after some hundred
+WINDOW = 400  # latest scores that the threshold is taken from
+STEP = 0.01  # learning rate of the level: a retrieval has an effect for some hundred questions
 ENOUGH = 50  # live scores before drift is tested
 ALARM = 0.001  # probability of a false alarm per test
-OVERSPENT = 0.1  # share beyond the budget above which people are warned
+OVERSPENT = 0.1  # excess over the budget, as a share, that causes a warning
 
 
 @dataclass(frozen=True, slots=True)
 class PastDecision:
     """The score of an earlier question, None if it had none, and the decision on it.
 
-    `level` is the level of the quantile that was the threshold. All but the score are None if there
-    was no decision.
+    `level` is the level of the quantile that was the threshold. All fields but the score are None
+    if there was no decision.
     """
 
     score: float | None
@@ -54,7 +54,7 @@ class LiveThreshold:
         self._seeds = np.sort(seeds[~np.isnan(seeds)])
         self._budget, self._window = budget, window
         self.level = budget
-        # Shuffled, because they leave one by one, and the lowest must not leave first.
+        # Shuffled, because they leave the window one by one, and the lowest must not leave first.
         oldest = np.random.default_rng(0).permutation(self._seeds)[:window]
         self._scores: deque[float] = deque(oldest.tolist())
         self._sorted = sorted(self._scores)
@@ -74,8 +74,8 @@ class LiveThreshold:
     def decide(self, score: float, *, forced: bool = False) -> bool:
         """Return whether the next question retrieves: its score is NaN or too low, or it is forced.
 
-        Of the scores that equal the threshold, as many retrieve as the budget allows. An infinite
-        score decides by itself.
+        If the score equals the threshold, the question retrieves as long as the rate is below the
+        budget. For an infinite score the threshold does not matter.
         """
         below = self.threshold
         if forced or math.isinf(score):
@@ -97,9 +97,9 @@ class LiveThreshold:
                 return
 
     def resume(self, past: Iterable[PastDecision]) -> None:
-        """Go on after earlier decisions, the oldest first.
+        """Resume after earlier decisions, given with the oldest first.
 
-        The level is worked out from its value at the first of them and the retrievals since.
+        The level is computed from its value at the first decision and the retrievals since then.
         """
         for decision in past:
             if decision.score is not None:

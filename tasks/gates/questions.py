@@ -1,4 +1,4 @@
-"""Questions in columns: everything that a gate may read before it decides."""
+"""Questions as columns: everything that a gate may read before it decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class GateQuestions:
         return len(self.texts)
 
     def take(self, places: Sequence[int] | np.ndarray) -> "GateQuestions":
-        """Return the questions at these places, in this order."""
+        """Return the questions at these indices, in this order."""
         chosen = np.asarray(places, np.int64)
         return GateQuestions(
             [self.texts[place] for place in chosen],

@@ -1,4 +1,4 @@
-"""Which of the tasks with a calibrated gate a question belongs to.
+"""Assignment of questions to the tasks with a calibrated gate.
 
 A question belongs to the task with the nearest centroid, or to none if it is further away than
 that task's own questions are. Distances from one encoder are compared as they are: relative to each
@@ -22,7 +22,7 @@ NEAREST_REACH = 1e-9  # the least reach, for seeds that are all equal
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The task that a question belongs to, by its gate; `gate` is None if no task is near enough.
+    """The gate of the task that a question belongs to; None if no task is near enough.
 
     `vector` float64 (h,) comes from that gate's encoder. `apart` is the distance from the task's
     nearest centroid as a share of the task's reach.
@@ -39,7 +39,7 @@ class TaskRegistry:
     def __init__(
         self, gates: Mapping[str, CalibratedGate], opened: Callable[[EncoderChoice], Encoder]
     ) -> None:
-        """Take the gates by task; `opened` opens an encoder when a question first needs it."""
+        """Take the gates by task; `opened` opens an encoder when it is first needed."""
         self._gates, self._opened = gates, opened
         self._encoders: dict[str, Encoder] = {}
 
@@ -73,7 +73,7 @@ class TaskRegistry:
         self._encoders.clear()
 
     def _nearest(self, questions: Sequence[str]) -> list[Placed]:
-        """Return the nearest task of each question, none where the question is out of its reach."""
+        """Return the nearest task of each question within its reach, or none."""
         best = [Placed(None)] * len(questions)
         by_encoder: dict[str, list[CalibratedGate]] = {}
         for gate in self._gates.values():

@@ -1,6 +1,6 @@
-"""The rivals of Thrust: a known column, chance, always, never, BM25, Mahalanobis distance.
+"""The baselines for Thrust: a known column, random, always, never, BM25, Mahalanobis distance.
 
-Two more learn from outcomes: for some questions it is known whether knowledge helped.
+Two more gates learn from outcomes: seeds for which it is known whether knowledge helped.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ class _Unlearned:
 
 
 class ColumnGate(_Unlearned):
-    """Scores by a column of the questions, or by its negative where less is better.
+    """Scores by a column of the questions, or by its negative if less is better.
 
     The entropy of the model's own answer is such a column.
     """
@@ -54,7 +54,7 @@ class PopularityGate(ColumnGate):
 
 
 class RandomGate(_Unlearned):
-    """Scores by chance, from 0 to 1; a question gets the same score each time."""
+    """Scores at random, from 0 to 1; a question always gets the same score."""
 
     name = "random"
 
@@ -63,7 +63,7 @@ class RandomGate(_Unlearned):
         self._key = seed.to_bytes(8, "little", signed=True)
 
     def score(self, questions: GateQuestions) -> np.ndarray:
-        """Return numbers that depend on the questions' texts and the seed only."""
+        """Return scores that depend only on the questions' texts and the seed."""
         digests = [
             blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
             for text in questions.texts
@@ -86,15 +86,15 @@ class ConstantGate(_Unlearned):
 class BM25Gate:
     """Scores by the mean BM25 of a question over all seeds as documents (Thrust, section 4.3).
 
-    The paper does not say which end is hard; here it is a low mean. The mean over documents is a
-    sum over the question's words, so that each word has one weight, computed once.
+    The paper does not say whether a high or a low mean is hard; here a low mean is. The mean over
+    documents is a sum over the question's words, so each word has one weight, computed once.
     """
 
     name = "bm25"
     needs: frozenset[str] = frozenset()
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Weigh the words of the seeds."""
+        """Compute the weight of each word of the seeds."""
         documents = [Counter(_words(text)) for text in seeds.texts]
         lengths = np.array([document.total() for document in documents], float)
         mean_length = max(lengths.mean(), 1.0)
@@ -133,7 +133,7 @@ class MahalanobisGate:
     needs = frozenset({"vectors"})
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Take the seeds' means and covariance."""
+        """Compute the class means and the shared covariance of the seeds."""
         from sklearn.covariance import ledoit_wolf
 
         vectors = seeds.column("vectors")
@@ -147,7 +147,7 @@ class MahalanobisGate:
         self._means = means @ self._whitening
 
     def score(self, questions: GateQuestions) -> np.ndarray:
-        """Return minus the squared distance from the nearest mean."""
+        """Return the negative squared Mahalanobis distance from the nearest class mean."""
         places = questions.column("vectors") @ self._whitening
         squared = (
             np.einsum("nh,nh->n", places, places)[:, None]
@@ -159,21 +159,21 @@ class MahalanobisGate:
 
 
 # Thrust needs no outcomes. If a trial with and without knowledge yields some, the gates below show
-# how good a gate can be that reads the same question, or the model's own answer to it.
+# how good a gate can be that uses the same question, or the model's own answer to it.
 
 
 class OwnAnswerGate:
-    """Scores by the mean gain from knowledge where the model gave the same kind of answer itself.
+    """Scores by the mean gain from knowledge among seeds with the same kind of own answer.
 
-    Models favour some answers and fall back on others when they do not know, so that some kinds of
-    answers are right less often. The model must answer before the gate decides.
+    Models prefer some answers and fall back on others if they do not know, so some kinds of answers
+    are correct less often. The model must answer before the gate decides.
     """
 
     name = "own_answer"
     needs = frozenset({"answers", "gains"})
 
     def fit(self, seeds: GateQuestions, counted_as: int | None = None) -> None:
-        """Take the mean gain of each kind of answer, shrunk towards the overall mean."""
+        """Compute the mean gain of each kind of answer, shrunk towards the overall mean."""
         gains, kinds = seeds.column("gains"), seeds.column("answers")
         self._mean = float(gains.mean())
         self._gains = {

@@ -1,7 +1,7 @@
-"""How well known the subjects of questions are, according to a graph (Mallen et al. 2023).
+"""The popularity of the subjects of questions, according to a graph (Mallen et al. 2023).
 
-The paper counts how often people read the page of a subject. Here the measure is how much a graph
-says about it: the number of its triples or, for the corpus, how often documents mention it.
+The paper counts how often people read the page of a subject. Here popularity is measured by a
+graph: the number of its triples or, for the corpus, how often documents mention it.
 """
 
 import re
@@ -44,10 +44,11 @@ class KnownName(NamedTuple):
 def subject_popularity(
     questions: Sequence[Question], graph: Graph, known: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return how well known each question's subject is, float64 (n,); NaN without a known one.
+    """Return the popularity of each question's subject, float64 (n,); NaN without a known subject.
 
-    `known` float64 (nodes,) is how well known each node is, NaN for a node that is no subject; by
-    default it is the number of an entity's triples. The best known bearer of a name counts.
+    `known` float64 (nodes,) is the popularity of each node, NaN for a node that is no subject; by
+    default it is the number of an entity's triples. If several nodes have the same name, the
+    most popular one counts.
     """
     known = triples_of(graph) if known is None else known
     popularity = np.full(len(questions), np.nan)
@@ -100,7 +101,7 @@ def _names_in_batch(questions: Sequence[Question], graph: Graph) -> list[list[Kn
 
 
 def _normal_form(name: str) -> str:
-    """Return `normal_form(name)`, joined from its words' forms where that is equal, and faster."""
+    """Return `normal_form(name)`, joined from cached forms of its words if the result is equal."""
     if HAN.fullmatch(name):
         return name if is_normalized("NFKC", name) else normal_form(name)
     *before, last = name.split()
@@ -115,7 +116,8 @@ def _normal_form(name: str) -> str:
 def _forms_of(word: str) -> tuple[str, str, bool]:
     """Return the normal form of a word within a name, its form at the end of one, and a flag.
 
-    The flag is true if the word may be joined to a neighbour, as initials are, or is no word.
+    The flag is true if normalisation may join the word to its neighbour, as it does with initials,
+    or if either form is empty.
     """
     joins = bool(_INITIALS.fullmatch(word) or HAN.search(word))
     within, ending = normal_form(f"xx {word} xx")[3:-3], normal_form(f"xx {word}")[3:]
@@ -125,7 +127,8 @@ def _forms_of(word: str) -> tuple[str, str, bool]:
 def _without_overlaps(names: list[KnownName]) -> list[KnownName]:
     """Return the names, longest first, without those that overlap a longer one.
 
-    An article makes no other name: of spans with one end and one meaning, the shortest counts.
+    Names that differ only in an article count once: of spans with the same end and the same nodes,
+    the shortest is kept.
     """
     names = list({(name.end, name.low): name for name in names}.values())
     names.sort(key=lambda name: (name.start - name.end, name.start))
@@ -142,9 +145,9 @@ def _without_overlaps(names: list[KnownName]) -> list[KnownName]:
 
 
 def subject_of(question: Question, names: Sequence[KnownName]) -> KnownName | None:
-    """Return the known name that a question is about; None if it is about another.
+    """Return the known name that is the subject of a question; None if the subject is not known.
 
-    It is the longest name, and the first of several: the others say what is asked about it, or
+    It is the longest name, or the first of the longest; the others say what is asked about it, or
     where. If words within a sentence are capitalised, only a whole capitalised name can be the
     subject: in `Who was the producer of Man of the Year?` neither `producer` nor `Man`.
     """
@@ -170,7 +173,7 @@ def _says_something(text: str, word: Span) -> bool:
 
 
 def _is_whole(text: str, name: KnownName, capitals: Sequence[Span]) -> bool:
-    """Return whether a name has capitalised words, and is no part of a longer such name."""
+    """Return whether a name has capitalised words and is not part of a longer such name."""
     before = [word for word in capitals if word[1] <= name.start][-1:]
     after = [word for word in capitals if word[0] >= name.end][:1]
     within = [word for word in capitals if word[0] < name.end and name.start < word[1]]

@@ -12,14 +12,14 @@ Variant = Literal["full", "no_size", "no_direction", "no_distance", "cosine", "i
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 CLOSEST = 1e-8  # least distance between a question and a centroid
 CANCELLED = 1e-6  # share of the squares below which the binomial formula is not exact
-CHUNK_BYTES = 1 << 22  # questions per chunk, so that they stay in the processor's cache
+CHUNK_BYTES = 1 << 22  # of question vectors per chunk, so that they stay in the processor's cache
 
 
 def thrust(vectors: np.ndarray, clusters: Clusters, variant: Variant = "full") -> np.ndarray:
     """Return the Thrust of questions (n, h) as float64 (n,); high means that the model knows.
 
     s(q) = ‖ 1/(N·K) Σ_l Σ_k |C_kl| / ‖d_kl(q)‖² · d_kl(q) / ‖d_kl(q)‖ ‖ with d_kl(q) = m_kl − q.
-    N·K is the number of clusters, also where classes have different numbers of them. The unit is
+    N·K is the number of clusters, even if classes have different numbers of them. The unit is
     1 / (unit of the vectors)², so scores from different encoders or tasks are comparable only when
     multiplied by `scale_of` their clusters.
 
@@ -52,12 +52,12 @@ def scale_of(clusters: Clusters) -> float:
 
 
 class _Pull:
-    """How strongly clusters pull at questions.
+    """Computes the Thrust of questions from dot products.
 
-    Everything follows from the products q·m: ‖m − q‖² = ‖m‖² − 2 q·m + ‖q‖², and with weights w the
+    All terms follow from the products q·m: ‖m − q‖² = ‖m‖² − 2 q·m + ‖q‖², and with weights w the
     squared length of Σ w (m − q) is wᵀMMᵀw − 2 (Σ w) (w·Mq) + (Σ w)² ‖q‖². So questions are read
-    once, and no array of differences is made. The few rows whose sums cancel are recomputed from
-    differences.
+    once and no array of differences is needed. The few rows in which the sums cancel are recomputed
+    from differences.
     """
 
     def __init__(self, clusters: Clusters, variant: Variant) -> None:
@@ -86,7 +86,7 @@ class _Pull:
         else:
             weights = self._weights / (squared * distances)
         length = self._length(questions, products, own, weights)
-        # At a centroid the direction has no meaning, but the pull is the strongest there can be.
+        # At a centroid the direction is undefined, but the length is the greatest that is possible.
         if near.any():
             length = np.maximum(length, (weights * distances * near).sum(1))
         return length / len(self._weights)
@@ -120,7 +120,7 @@ class _Pull:
 
 
 class ThrustGate:
-    """Scores by equation (1), or by one of its ablations, over vectors of an encoder."""
+    """Scores by equation (1), or by one of its ablations, over the vectors of an encoder."""
 
     name = "thrust"
     needs = frozenset({"vectors"})
@@ -136,7 +136,7 @@ class ThrustGate:
 
     @classmethod
     def of(cls, clusters: Clusters, variant: Variant = "full") -> "ThrustGate":
-        """Return a gate with clusters that were fitted before."""
+        """Return a fitted gate with the given clusters."""
         gate = cls(variant)
         gate.clusters = clusters
         return gate

@@ -30,7 +30,7 @@ def answer_uncertainty(
 ) -> np.ndarray:
     """Return float64 (questions,): the mean token entropy of a greedy answer, in nats per token.
 
-    Answers have at most 30 tokens. An endpoint reports the likeliest tokens only, so that its
+    Answers have at most 30 tokens. An endpoint reports only the most probable tokens, so its
     entropy is a lower bound; if it reports only the chosen tokens, the mean negative
     log-probability is returned instead; NaN if it reports nothing or does not answer. The calls are
     in `model_calls`, and a question that was answered before is not asked again. Raises UsageError
@@ -59,7 +59,9 @@ def short_answers(
     *,
     sensitive: bool = False,
 ) -> dict[str, MeasuredAnswer | None]:
-    """Return the model's short answer to each text, None if none came; `count` gets their number.
+    """Return the model's short answer to each text, None without one.
+
+    `count` is called with the number of replies so far.
 
     Raises AlmanacError when no further call can succeed or may be made.
     """

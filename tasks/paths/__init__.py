@@ -1,4 +1,4 @@
-"""Graph paths that matter to a question, and the choice of how to phrase them.
+"""Extraction of graph paths that are relevant to a question, and the choice of their phrasing.
 
-KnowGPT (arXiv 2312.06185).
+This follows KnowGPT (arXiv 2312.06185).
 """

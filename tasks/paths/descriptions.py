@@ -1,4 +1,4 @@
-"""What is wrong with a model's description of triples: what it leaves out, and what it adds."""
+"""Checks of a model's description of triples for omissions and additions."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from tasks.text.question import FUNCTION_WORDS
 from tasks.text.sentences import sentences
 from tasks.text.stems import stems_of
 
-MOST_NEW = 1 / 3  # share of the content words that may be the model's own, such as verbs
+MOST_NEW = 1 / 3  # share of the content words that the model may add, such as verbs
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nor|neither|without)\b|n't\b|[不没未非无莫勿]", re.I
 )
@@ -21,13 +21,13 @@ _CHINESE_NAMES = ("nr", "ns", "nt", "nz")  # people, places, organisations, othe
 def invented(
     text: str, triples: Sequence[tuple[str, str, str]], wordings: str, graph: Graph
 ) -> str | None:
-    """Return why a text does not describe the triples, and them alone; None if nothing is found.
+    """Return why a text does not describe exactly the triples; None if no problem is found.
 
-    It must say every head and tail letter for letter. Names that it says in one sentence must be
-    neighbours there, or of a name in the sentence before. Beyond names and `wordings`, which are
-    sentences for the same triples, it may add few words, and none that is a name, a number, a
-    negation, or a node of the graph. A relation that it words wrongly between the right names is
-    not found.
+    The text must contain every head and tail, letter for letter. A name in a sentence with other
+    names must be a neighbour of one of them, or of a name in the sentence before. Besides names and
+    the words of `wordings`, which are sentences for the same triples, it may have few words, and
+    none that is a name, a number, a negation, or a node of the graph. A wrong relation between the
+    right names is not detected.
     """
     names = sorted({name for head, _, tail in triples for name in (head, tail)}, key=len)[::-1]
     missing = [name for name in names if name not in text]
@@ -45,7 +45,7 @@ def invented(
         (rest[start:end], stem)
         for start, end, stem in stems_of(rest)
         if rest[start:end].lower() not in FUNCTION_WORDS
-        and not _CHARACTER.fullmatch(rest, start, end)  # 由, 所, 在: a single character says little
+        and not _CHARACTER.fullmatch(rest, start, end)  # 由, 所, 在: mostly function words
     ]
     new = [word for word, stem in words if stem not in known]
     for word in new:
@@ -62,7 +62,7 @@ def invented(
 
 
 def _whole(name: str) -> str:
-    """Return a pattern for a name that is no part of a longer word, but for Chinese."""
+    """Return a pattern for a name that, unless Chinese, is not part of a longer word."""
     before, after = ("" if is_chinese(end) else r"\w" for end in (name[0], name[-1]))
     start = rf"(?<!{before})" if before and name[0].isalnum() else ""
     return start + re.escape(name) + (rf"(?!{after})" if after and name[-1].isalnum() else "")
@@ -71,7 +71,7 @@ def _whole(name: str) -> str:
 def _unlinked(
     text: str, triples: Sequence[tuple[str, str, str]], names: re.Pattern[str]
 ) -> str | None:
-    """Return which name stands in a sentence with none of its neighbours."""
+    """Return a problem if a name is in a sentence without its neighbours; None without one."""
     neighbours: dict[str, set[str]] = {}
     for head, _, tail in triples:
         neighbours.setdefault(head, set()).add(tail)

@@ -1,17 +1,17 @@
-"""Vectors of the nodes and relations of a graph, in one space with those of questions.
+"""Vectors of the nodes and relations of a graph, in the same space as those of questions.
 
 KnowGPT (arXiv 2312.06185) follows Feng et al. (2020): triples become sentences, a language model
-reads them, and a node's vector is pooled over its triples. Here a node's own name counts as much as
-all sentences of its triples together, and a sentence is the mean of its parts: head, relation in
-words, tail. So nothing but names and relations is read, and pooling is a product of sparse arrays.
-The parts are read by a sentence encoder, or for large graphs by `StaticWords`.
+reads them, and a node's vector is pooled over its triples. Here a node's own name has the same
+weight as all sentences of its triples together, and a sentence is the mean of its parts: head,
+relation in words, tail. So only names and relations are encoded, and pooling is a product of sparse
+arrays. The parts are encoded by a sentence encoder or, for large graphs, by `StaticWords`.
 
-Vectors are made once per content of a graph and encoder; each has a folder, written as a whole:
+Vectors are made once per content of a graph and encoder, in a folder that is written atomically:
 
 nodes.npy, relations.npy         float16, rows of length one
-stem_keys.npy, stem_nodes.npy    names by the stems of their words (`tasks.paths.name_words`)
-neighbour_offsets.npy, neighbour_nodes.npy    the undirected view (`tasks.paths.neighbours`)
-basis.npy                        the directions that are kept of MiniLM's vectors, (384, d)
+stem_keys.npy, stem_nodes.npy    nodes by the stems of their names (`tasks.paths.name_words`)
+neighbour_offsets.npy, neighbour_nodes.npy    the undirected graph (`tasks.paths.neighbours`)
+basis.npy                        the directions of MiniLM's vectors that are kept, (384, d)
 about.json                       the encoder
 """
 
@@ -44,10 +44,10 @@ STATIC = "static"
 ENCODED_NAMES = 200_000
 """A graph with more nodes gets static vectors unless an encoder is named."""
 
-_OWN_NAME = 0.5  # the share of a node's own name; the rest is that of its triples
+_OWN_NAME = 0.5  # the weight of a node's own name; its triples have the rest
 _DIMENSIONS = 128  # of MiniLM's 384
-_WORDS, _SHORTEST = 2_000, 3  # words whose directions are examined, and their letters
-_ROWS, _COLUMNS = 1 << 16, 32  # worked out at a time
+_WORDS, _SHORTEST = 2_000, 3  # number of words for the basis, and their least length
+_ROWS, _COLUMNS = 1 << 16, 32  # computed at a time
 _RECIPE = 4
 _ARRAYS = ("nodes", "relations", "stem_keys", "stem_nodes")
 _NEIGHBOURS = ("neighbour_offsets", "neighbour_nodes")
@@ -59,7 +59,7 @@ class GraphVectors:
 
     `nodes` (nodes, d) and `relations` (relations, d) are float16, rows of length one; a node
     without words and triples has zeros. `stem_keys` uint64 (names,), sorted, and `stem_nodes` int32
-    (names,) lead from stems of names to nodes.
+    (names,) map the stems of names to nodes.
     """
 
     nodes: np.ndarray
@@ -74,7 +74,7 @@ class GraphVectors:
 
     @property
     def space(self) -> str:
-        """What vectors must share to be compared: encoder, weights, and how they are made."""
+        """The id of the vector space: encoder, weights and recipe; equal ids are comparable."""
         return f"{self.encoder_name} {self.encoder_id} {_RECIPE}"
 
     @property
@@ -86,7 +86,7 @@ class GraphVectors:
     def encoder(self) -> Encoder:
         """The encoder that made the vectors, loaded when it is first needed.
 
-        Raises DamageError if there is another model behind its name by now.
+        Raises DamageError if its name now refers to another model.
         """
         encoder = open_text_encoder(self.encoder_name)
         if encoder.id != self.encoder_id:
@@ -103,7 +103,10 @@ class GraphVectors:
 
 
 def open_text_encoder(name: str) -> Encoder:
-    """Return `static`, `minilm` or a sentence-transformers model; raise AlmanacError without it."""
+    """Return the encoder `static`, `minilm` or a sentence-transformers model.
+
+    Raises AlmanacError if it is not available.
+    """
     encoder = StaticWords() if name == STATIC else load_encoder(name)
     if encoder is None:
         raise UsageError("Vectors of a graph need an encoder: static, minilm, or a model's name.")
@@ -111,11 +114,11 @@ def open_text_encoder(name: str) -> Encoder:
 
 
 def graph_vectors(graph: Graph, folder: Path, encoder_name: str = "") -> GraphVectors:
-    """Return the vectors of a graph; if the folder does not have them, make them there.
+    """Return the vectors of a graph, which are made if the folder does not have them.
 
-    Without a name of an encoder it is MiniLM, or `static` for graphs of more than ENCODED_NAMES
-    nodes. Processes that need the same vectors wait for the one that makes them. Raises
-    AlmanacError if the encoder is not available.
+    The default encoder is MiniLM, or `static` for graphs of more than ENCODED_NAMES nodes.
+    Processes that need the same vectors wait for the one that makes them. Raises AlmanacError if
+    the encoder is not available.
     """
     name = encoder_name or ("minilm" if graph.nodes <= ENCODED_NAMES else STATIC)
     key = content_key(graph, name)
@@ -129,7 +132,7 @@ def graph_vectors(graph: Graph, folder: Path, encoder_name: str = "") -> GraphVe
 
 
 def open_vectors(folder: Path) -> GraphVectors:
-    """Open the vectors in a folder; they are mapped, not read.
+    """Return the vectors in a folder, mapped into memory.
 
     Raises DamageError if a file is missing or broken.
     """
@@ -157,7 +160,7 @@ def open_vectors(folder: Path) -> GraphVectors:
 
 
 def content_key(graph: Graph, encoder_name: str) -> str:
-    """Return a hash of a graph's nodes, names and edges, and of how its vectors are made."""
+    """Return a hash of a graph's nodes, names and edges, and of the recipe of its vectors."""
     offsets, characters = _buffers(_labels(graph))
     recipe = [_RECIPE, encoder_name, graph.relations, graph.nodes]
     digest = blake2b(json.dumps(recipe).encode(), digest_size=16)
@@ -168,7 +171,7 @@ def content_key(graph: Graph, encoder_name: str) -> str:
 
 
 def relation_texts(relations: list[str]) -> list[str]:
-    """Return relations in words, as a sentence has them between head and tail."""
+    """Return relations in words: their sentences without head and tail."""
     phrasings = Phrasings(relations)
     languages = ("zh" if is_chinese(relation) else "en" for relation in relations)
     sentences = (phrasings.of(r, lang).one for r, lang in zip(relations, languages, strict=True))
@@ -176,7 +179,7 @@ def relation_texts(relations: list[str]) -> list[str]:
 
 
 def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
-    shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+    shutil.rmtree(part, ignore_errors=True)  # left by a process that was killed
     part.mkdir()
     words = NameWords.of(_labels(graph))
     keys, nodes = concept_keys(words)
@@ -213,7 +216,7 @@ def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
 def _static_names(
     encoder: StaticWords, words: NameWords, path: Path
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors of names, written to a file, and the weights of their words."""
+    """Return the vectors of all names, in a mapped file, and the weights of their words."""
     count = len(words.offsets) - 1
     names = np.lib.format.open_memmap(path, "w+", np.float16, (count, encoder.dimensions))
     tokens = encoder.tokens(words)
@@ -226,7 +229,7 @@ def _static_names(
 def _encoded_names(
     encoder: Encoder, graph: Graph, basis: np.ndarray | None, path: Path
 ) -> np.ndarray:
-    """Return the vectors of names, written to a file."""
+    """Return the vectors of all names, in a mapped file."""
     coded = _labels(graph).dictionary_encode()
     vectors = _together(encoder, coded.dictionary.to_pylist())
     vectors, places = vectors if basis is None else vectors @ basis, coded.indices.to_numpy()
@@ -243,10 +246,10 @@ def _together(encoder: Encoder, texts: list[str]) -> np.ndarray:
 
 
 def _basis(encoder: Encoder, folder: Path) -> np.ndarray | None:
-    """Return the directions of MiniLM's space in which English words differ, (384, 128).
+    """Return the principal directions of English words in MiniLM's space, (384, 128).
 
-    They do not depend on a graph, so that what was learned in one is understood in another. The
-    first time they are worked out and kept in the folder. Other encoders keep all directions.
+    They do not depend on a graph, so that a policy learned on one graph works on another. They are
+    computed once and kept in the folder. Other encoders have None and keep all directions.
     """
     if not isinstance(encoder, MiniLM):
         return None
@@ -257,7 +260,7 @@ def _basis(encoder: Encoder, folder: Path) -> np.ndarray | None:
         vectors = _together(encoder, words[:: len(words) // _WORDS])
         _, found = np.linalg.eigh(vectors.T @ vectors)
         basis = found[:, : -1 - _DIMENSIONS : -1]
-        # Libraries differ in the signs that they give to directions.
+        # Linear algebra libraries differ in the signs of directions.
         basis = basis * np.sign(basis[np.abs(basis).argmax(axis=0), np.arange(_DIMENSIONS)])
         file = io.BytesIO()
         np.save(file, basis.astype(np.float32))
@@ -271,9 +274,9 @@ def _pool(
     relations: tuple[np.ndarray, np.ndarray],
     pooled: np.ndarray,
 ) -> None:
-    """Fill the vectors of nodes from those of names and relations, each with their weights.
+    """Fill `pooled` with node vectors, from weighted vectors of names and relations.
 
-    A sentence's weight is that of its words, as if all sentences of a node were one text.
+    The parts of sentences are weighted by their words, as if all sentences of a node were one text.
     """
     count, kinds = graph.nodes, len(graph.relations)
     ones = np.ones(len(graph.heads), np.float32)
@@ -317,7 +320,7 @@ def _labels(graph: Graph) -> Any:
 
 
 def _buffers(labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return where large strings begin and end, int64 (strings + 1,), and their bytes."""
+    """Return the offsets of large strings, int64 (strings + 1,), and their bytes."""
     if not len(labels):
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
     _, offsets, characters = labels.buffers()

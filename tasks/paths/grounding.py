@@ -1,12 +1,12 @@
-"""The nodes that a question and its candidate answers name.
+"""Grounding: the nodes that a question and its candidate answers name.
 
 Every run of words is looked up among names and aliases, and by the stems of its words, so that
-"went to the stores" names "go to store"; Chinese, which does not separate words, by every run of
-characters, where a character that is no word of its own counts if nothing else is named. Runs of
-function words alone, and of more than LONGEST_CONCEPT words, name nothing. A candidate that is no
-name as a whole stands for the names in it; where there are none, the nearest nodes by vector count.
-The nodes of whole candidates are no sources: a question that mentions its answer would reach it in
-no step.
+"went to the stores" names "go to store". In Chinese, which does not separate words, every run of
+characters is looked up; a character that is no word of its own counts only if nothing else is
+named. Runs of function words alone, and of more than LONGEST_CONCEPT content words, name nothing. A
+candidate that is no name as a whole stands for the names in it or, without any, for the nodes with
+the nearest vectors. Nodes of whole candidates are no sources: a question that mentions its answer
+would otherwise reach it without a step.
 """
 
 import re
@@ -27,21 +27,21 @@ from tasks.text.languages import HAN_CLASS
 from tasks.text.question import LONGEST_CHINESE_NAME, LONGEST_QUESTION
 
 MOST_BEARERS = 3
-"""The nodes that one mention stands for: the likeliest bearers of the name."""
+"""Nodes per mention by exact name, and by stems: the most likely bearers of the name."""
 
 _UNIT = re.compile(rf"[{HAN_CLASS}]|[^\W_{HAN_CLASS}]+")  # a Chinese character or another word
 _LONGEST_RUN = 2 * LONGEST_CONCEPT  # words, function words included
-_NEAREST = 2  # nodes for a text that names none
-_LEAST_LIKENESS = 0.5  # cosine; farther nodes have nothing to do with the text
+_NEAREST = 2  # nodes for a text without names
+_LEAST_LIKENESS = 0.5  # cosine; nodes below it are unrelated to the text
 _ROWS = 1 << 16
 _NONE: Nodes = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A run of words that names nodes; `whole` if the text says nothing else.
+    """A run of words that names nodes; `whole` if the rest of the text has only function words.
 
-    `edges` is the number of edges at the best connected of the nodes.
+    `edges` is the highest degree of the nodes.
     """
 
     first: int
@@ -53,9 +53,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words that may be a name, and the key of their stems, 0 in Chinese.
+    """A run of words that may be a name, with the key of their stems, 0 in Chinese.
 
-    A `fallback` counts in a text that names nothing else.
+    A `fallback` counts only in a text that names nothing else.
     """
 
     first: int
@@ -81,7 +81,7 @@ class Grounder:
     def ground(
         self, questions: Sequence[str], candidates: Sequence[Sequence[str]]
     ) -> list[GroundedQuestion]:
-        """Return questions with their sources, and with the targets of their candidate answers."""
+        """Return the questions with their sources and the targets of their candidate answers."""
         mentions = self.mentions([*questions, *chain.from_iterable(candidates)])
         answers = iter(mentions[len(questions) :])
         offered = [[next(answers) for _ in texts] for texts in candidates]
@@ -102,7 +102,7 @@ class Grounder:
     def _fill_targets(
         self, targets: list[list[Nodes]], candidates: Sequence[Sequence[str]]
     ) -> None:
-        """Give candidates that name nothing the nodes nearest to them."""
+        """Set the targets of candidates that name nothing to the nodes nearest to them."""
         unnamed = [
             (place, k)
             for place, offered in enumerate(targets)
@@ -117,17 +117,17 @@ class Grounder:
     def _fill_sources(
         self, sources: list[Nodes], targets: list[list[Nodes]], contexts: np.ndarray
     ) -> None:
-        """Give questions that name nothing the nodes nearest to them, less their targets."""
+        """Set the sources of questions that name nothing to the nearest nodes except targets."""
         unnamed = [place for place, nodes in enumerate(sources) if len(nodes) == 0]
         found = self._nearest(contexts[unnamed]) if unnamed else []
         for place, nodes in zip(unnamed, found, strict=True):
             sources[place] = _without(nodes, np.concatenate([_NONE, *targets[place]]))
 
     def mentions(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """Return what each text names, from left to right.
+        """Return the mentions in each text, from left to right.
 
-        A name inside a longer one counts if it has more edges: "map" beside "treasure map" says
-        more, "knight" inside the title of a film does not.
+        A name inside a longer one counts only if its node has more edges: "map" in "treasure map"
+        is useful, but "knight" inside the title of a film is not.
         """
         runs = [_runs(text[:LONGEST_QUESTION]) for text in texts]
         every = list(chain.from_iterable(runs))
@@ -152,7 +152,7 @@ class Grounder:
         return found
 
     def _bearers(self, exact: slice, alike: slice) -> Nodes:
-        """Return the likeliest nodes with a name, and those with its stems and more edges."""
+        """Return the most likely nodes with a name, and those with its stems and more edges."""
         named = self.graph.key_nodes[exact][:MOST_BEARERS]
         others = self.vectors.stem_nodes[alike]
         others = others[self._degrees[others] > self._degrees[named].max(initial=0)]
@@ -160,7 +160,7 @@ class Grounder:
         return np.concatenate([named, others])
 
     def _nearest(self, vectors: np.ndarray) -> list[Nodes]:
-        """Return the nodes nearest to vectors (texts, d), none where all are far."""
+        """Return the nodes nearest to each vector (texts, d); none below the least cosine."""
         likeness = np.full((len(vectors), _NEAREST), _LEAST_LIKENESS, np.float32)
         nodes = np.full((len(vectors), _NEAREST), -1, np.int64)
         for start in range(0, self.graph.nodes, _ROWS):
@@ -177,7 +177,7 @@ class Grounder:
 
 
 def _runs(text: str) -> list[_Run]:
-    """Return the runs of a text that may be names, the longest first, then from the left."""
+    """Return the runs of a text that may be names, the longest first, fallbacks last."""
     units = [(match.start(), match.end()) for match in _UNIT.finditer(text)]
     words = [text[start:end] for start, end in units]
     is_han = [bool(re.match(f"[{HAN_CLASS}]", word)) for word in words]
@@ -209,12 +209,12 @@ def _runs(text: str) -> list[_Run]:
 
 
 def _single_characters(text: str) -> frozenset[int]:
-    """Return where a Chinese character is a word of its own."""
+    """Return the positions of Chinese characters that are words of their own."""
     return frozenset(start for _, start, end in segmenter().tokenize(text) if end == start + 1)
 
 
 def _keys(names: list[str]) -> np.ndarray:
-    """Return the keys of names, uint64 (names,), each distinct name hashed once."""
+    """Return the keys of names, uint64 (names,); each distinct name is hashed once."""
     coded = pa.array(names, pa.large_string()).dictionary_encode()
     keys = keys_of(normal_forms(coded.dictionary).to_pylist())
     found: np.ndarray = keys[coded.indices.to_numpy()]
@@ -222,7 +222,7 @@ def _keys(names: list[str]) -> np.ndarray:
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return where the wanted keys begin and end among sorted ones, int64 (2, wanted)."""
+    """Return the start and end of each wanted key in the sorted keys, int64 (2, wanted)."""
     return np.stack([np.searchsorted(keys, wanted, side) for side in ("left", "right")])
 
 

@@ -1,7 +1,7 @@
-"""The words of many names at once: which words there are, and which name has which.
+"""The words of many names at once: the distinct words, and the words of each name.
 
-Each distinct word is read once, so that a step over the words of millions of names is a product of
-sparse arrays.
+Each distinct word is processed once, so that a computation over the words of millions of names is a
+product of sparse arrays.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from tasks.text.languages import word_set
 from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 
-LONGEST_CONCEPT = 5  # words, determiners aside
+LONGEST_CONCEPT = 5  # words without determiners
 _DETERMINERS = word_set("a an the my your his her its our their one some any s")
 _BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 _CHARACTERS = 400  # of a name; the rest of a longer one is ignored
@@ -40,22 +40,22 @@ class NameWords:
         lists = pc.split_pattern_regex(pc.utf8_lower(column), _BETWEEN_WORDS)
         flat = pc.list_flatten(lists)
         names_of = pc.list_parent_indices(lists).to_numpy()
-        there = pc.not_equal(flat, "")  # before and after punctuation at the ends
+        there = pc.not_equal(flat, "")  # splitting leaves empty strings at the ends
         coded = flat.filter(there).dictionary_encode()
         counts = np.bincount(names_of[there.to_numpy(zero_copy_only=False)], minlength=len(column))
         offsets = np.concatenate([[0], counts.cumsum()]).astype(np.int64)
         return cls(coded.dictionary.to_pylist(), coded.indices.to_numpy(), offsets)
 
     def each(self, function: Callable[[str], int], dtype: type = np.uint64) -> np.ndarray:
-        """Return a number of each distinct word."""
+        """Return the value of a function for each distinct word."""
         return np.fromiter(map(function, self.words), dtype, len(self.words))
 
 
 def concept_keys(words: NameWords) -> tuple[np.ndarray, np.ndarray]:
-    """Return the keys of names by their words' stems, and the names: uint64, int32, by key.
+    """Return the stem keys (uint64) and the numbers (int32) of names, sorted by key.
 
-    Determiners do not count, so that "go to the store" and "going to stores" have one key. Names of
-    function words alone, or of more than LONGEST_CONCEPT words that count, have none.
+    Determiners are ignored, so that "go to the store" and "going to stores" have the same key.
+    Names of function words alone, or of more than LONGEST_CONCEPT words, are left out.
     """
     hashes = words.each(stem_hash)[words.places]
     is_content = words.each(is_function_word, bool)[words.places] == 0
@@ -75,7 +75,7 @@ def concept_keys(words: NameWords) -> tuple[np.ndarray, np.ndarray]:
 
 
 def joined_key(before: np.ndarray, word: np.ndarray) -> np.ndarray:
-    """Return the key of words followed by another, uint64, from the former's (0 for none)."""
+    """Return the key of words followed by another, uint64; the key of no words is 0."""
     key: np.ndarray = before * _FACTOR + word
     return key
 
@@ -89,7 +89,7 @@ def stem_hash(word: str) -> int:
 
 
 def is_function_word(word: str) -> bool:
-    """Return whether an English word has no meaning of its own."""
+    """Return whether an English word is a function word or a determiner."""
     return word in FUNCTION_WORDS or word in _DETERMINERS
 
 

@@ -1,4 +1,4 @@
-"""The undirected view of a graph: which nodes share an edge, each neighbour once."""
+"""The undirected view of a graph: the distinct neighbours of each node."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, graph: Graph) -> "Neighbours":
-        """Return the neighbours in a graph."""
+        """Return the neighbours of all nodes of a graph."""
         differ = np.flatnonzero(graph.heads != graph.out_tails)
         heads, tails = graph.heads[differ], graph.out_tails[differ]
         ends = np.concatenate([heads, tails]), np.concatenate([tails, heads])
@@ -35,19 +35,19 @@ class Neighbours:
 
     @cached_property
     def matrix(self) -> Any:
-        """The neighbours as a sparse matrix of ones, float32 (nodes, nodes)."""
+        """The adjacency matrix, sparse float32 (nodes, nodes)."""
         count = len(self.offsets) - 1
         ones = np.ones(len(self.nodes), np.float32)
         return sparse.csr_array((ones, self.nodes, self.offsets), (count, count))
 
     def around(self, nodes: Nodes) -> tuple[np.ndarray, Nodes]:
-        """Return all neighbours of nodes: the place of the node in the list, and the neighbour."""
+        """Return the neighbours of all nodes, preceded by the index of each one's node."""
         places, owners = expanded(self.offsets, nodes)
         return owners, self.nodes[places]
 
 
 def expanded(offsets: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places that belong to nodes, and for each place the number of its node."""
+    """Return the places from offset to offset of the nodes, and the index of each one's node."""
     starts = offsets[nodes]
     counts = offsets[np.asarray(nodes) + 1] - starts
     ends = counts.cumsum()

@@ -1,4 +1,4 @@
-"""What is taken out of a graph for a question: paths, and the edges that a prompt shows."""
+"""Paths and edges that are extracted from a graph for a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Rewards:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A walk from a node along edges of a graph, and what it was worth."""
+    """A walk from a node along edges of a graph, with its rewards."""
 
     start: int
     steps: tuple[Step, ...]
@@ -38,12 +38,12 @@ class Path:
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The nodes on the way, the first and the last included."""
+        """The nodes on the path, including the first and the last."""
         return (self.start, *(step.node for step in self.steps))
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """The edges on the way, in their own direction."""
+        """The edges on the path, in their own direction."""
         return tuple(
             Edge(step.node, step.relation, node)
             if step.inverse
@@ -56,8 +56,9 @@ class Path:
 class GroundedQuestion:
     """A question with the nodes that it names.
 
-    `context` is its vector, float32 (d,); `sources` are the nodes it mentions; `targets` those of
-    each candidate answer, or of each answer of an open question that another route proposes.
+    `context` is its vector, float32 (d,); `sources` are the nodes it mentions; `targets` are
+    those of each candidate answer, or of each answer that another route proposes for an open
+    question.
     """
 
     text: str
@@ -68,10 +69,10 @@ class GroundedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Extracted:
-    """What was taken out of a graph for one question.
+    """The paths and edges that were extracted from a graph for one question.
 
-    `edges` is int32 (edges, 3: head, relation, tail), each edge once and the best first; `paths`
-    are those that led to them, best first, if the strategy walks.
+    `edges` is int32 (edges, 3: head, relation, tail), with distinct edges and the best first;
+    `paths` are the paths of these edges, best first, if the strategy finds paths.
     """
 
     paths: tuple[Path, ...]
@@ -79,11 +80,11 @@ class Extracted:
 
 
 class Extraction(Protocol):
-    """A strategy that takes out of one graph what matters to questions."""
+    """A strategy that extracts what is relevant to questions from one graph."""
 
     @property
     def name(self) -> str:
-        """What arms and evidence call it."""
+        """The name of the strategy in arms and evidence."""
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return what each question needs, in the same order."""
+        """Return the paths and edges for each question, in the same order."""

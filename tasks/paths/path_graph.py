@@ -1,10 +1,10 @@
-"""A graph of an edition with all that walking it needs: vectors, names, and strategies.
+"""A graph of an edition with its vectors, grounding, policy and extraction strategies.
 
 paths/vectors/KEY                vectors, one folder per content of a graph (`graph_vectors`)
 paths/policies/GRAPH/VERSION     policies (`policy.store`)
 paths/training/GRAPH             the checkpoint of a training
 
-Vectors and policies are kept beside the editions, since graphs that did not change share them.
+Vectors and policies are kept beside the editions, since editions share unchanged graphs.
 """
 
 from collections.abc import Sequence
@@ -48,12 +48,12 @@ class PathGraph:
 
     @cached_property
     def grounder(self) -> Grounder:
-        """What finds the nodes that texts name."""
+        """The grounder, which finds the nodes that texts name."""
         return Grounder(self.graph, self.vectors)
 
     @cached_property
     def extractions(self) -> dict[str, Extraction]:
-        """The strategies by name; `walks` only with a policy."""
+        """The extraction strategies by name; `walks` needs a policy."""
         shortest = ShortestPaths(self.graph, self.vectors)
         subgraph = SubgraphExtraction(self.graph, self.vectors)
         others = (subgraph, shortest, PageRankExtraction(self.graph, self.vectors))
@@ -66,18 +66,18 @@ class PathGraph:
     def ground(
         self, questions: Sequence[str], candidates: Sequence[Sequence[str]]
     ) -> list[GroundedQuestion]:
-        """Return the nodes that questions and their candidate answers name."""
+        """Return the questions with the nodes that they and their candidate answers name."""
         return self.grounder.ground(questions, candidates)
 
 
 def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") -> PathGraph:
     """Return a graph of an edition with its vectors, which are made if they are missing.
 
-    Its policy is the one trained for it; else the newest for another graph, since a policy reads
-    vectors and the shape of a graph, not which nodes there are. One that was trained on vectors of
-    another encoder, or made otherwise, is not used.
-    Without a name, `encoder` is that policy's or the graph's own. Raises UsageError without such a
-    graph, UnsafePolicyError for a policy whose files are not as they were registered.
+    Its policy is the one trained for it or, without one, the newest for another graph, since a
+    policy reads vectors and the structure of a graph, not the identity of nodes. A policy for
+    another vector space is not used. The default `encoder` is the one of the graph's own policy, or
+    else depends on the size of the graph. Raises UsageError without such a graph, UnsafePolicyError
+    for a policy whose files are not those that were registered.
     """
     graph = edition_graph(edition, name)
     rows = edition.table(PathPolicy).to_pylist() if edition.rows(PathPolicy) else []
@@ -93,7 +93,7 @@ def open_path_graph(home: Home, edition: Edition, name: str, encoder: str = "") 
 
 
 def edition_graph(edition: Edition, name: str) -> Graph:
-    """Return a graph of an edition; raise UsageError, with those there are, without it."""
+    """Return a graph of an edition; raises UsageError, listing all graphs, without it."""
     graphs = {graph.name: graph for graph in map(open_graph, graph_folders(edition))}
     if name not in graphs:
         known = ", ".join(graphs) or "none"
@@ -102,12 +102,12 @@ def edition_graph(edition: Edition, name: str) -> Graph:
 
 
 def policies_folder(home: Home, graph: str) -> Path:
-    """Return where the policies of a graph lie; a graph may have any name, a folder may not."""
+    """Return the folder with the policies of a graph; its name is a hash of the graph's name."""
     return home.path / "paths" / "policies" / _folder_name(graph)
 
 
 def training_folder(home: Home, graph: str) -> Path:
-    """Return where the training for a graph keeps its checkpoint."""
+    """Return the folder with the checkpoint of the training for a graph."""
     return home.path / "paths" / "training" / _folder_name(graph)
 
 

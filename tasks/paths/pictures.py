@@ -1,4 +1,4 @@
-"""Pictures of walks: the paths behind an answer, and the curve of a policy's training."""
+"""Pictures: the paths behind an answer, and the curves of a policy and of a bandit."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -9,7 +9,7 @@ import numpy as np
 
 from schemas.answers import GraphPath
 
-POINTS = 100  # of a training's line; each is the mean of the batches around it
+POINTS = 100  # of a training curve; each is the mean of consecutive batches
 LONGEST_NAME = 30  # characters
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8a8a8a"
 
@@ -17,7 +17,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8a8a8a"
 def draw_paths(paths: Sequence[GraphPath], answer: str | None = None) -> bytes:
     """Return an SVG of paths as one graph; equal paths give equal pictures.
 
-    Where paths begin is blue, where they end is green, orange if it is the answer.
+    First nodes of paths are blue and last nodes are green; the answer is orange.
     """
     import networkx as nx
 
@@ -64,11 +64,11 @@ def _draw(
     panel.margins(0.15)
 
 
-FONTS = ["DejaVu Sans", "Noto Sans CJK SC", "sans-serif"]  # which viewers have of an SVG's text
+FONTS = ["DejaVu Sans", "Noto Sans CJK SC", "sans-serif"]  # which viewers of an SVG mostly have
 
 
 def draw_training(name: str, curve: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write a PNG with how often walks arrived, batch by batch, and what they earned."""
+    """Write a PNG with the imitated steps, the targets reached and the reward, by batch."""
     figure, panel = _figure((6.4, 3.6))
     for label, key, stage, colour in (
         ("steps imitated", "alike", "imitation", BLUE),
@@ -87,10 +87,10 @@ def draw_training(name: str, curve: Sequence[Mapping[str, Any]], path: Path) -> 
 
 
 def draw_arms(name: str, rewards: np.ndarray, chances: np.ndarray, path: Path) -> None:
-    """Write a PNG with a bandit's mean reward so far, rewards (n,) in their order.
+    """Write a PNG with a bandit's running mean of rewards (n,).
 
-    Beside it stands what choosing every arm equally often would have earned, by the chances with
-    which the arms were chosen (n,).
+    A second curve is the self-normalised estimate for choosing all arms equally often, from the
+    propensities `chances` (n,) of the chosen arms.
     """
     figure, panel = _figure((6.4, 3.6))
     count = np.arange(1, len(rewards) + 1)
@@ -125,7 +125,7 @@ def _svg(figure: Any) -> bytes:
 
 
 def _shown(name: str) -> str:
-    """Return a name as a picture shows it: short, and never read as mathematics."""
+    """Return a name for a picture: shortened, and with dollar signs escaped."""
     line = " ".join(name.split())
     short = line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
     return short.replace("$", r"\$")

@@ -1,11 +1,11 @@
-"""Texts as means of word vectors, at a hundred thousand texts a second.
+"""Text vectors as means of word vectors, at a hundred thousand texts a second.
 
-The vectors are the packaged MiniLM's own input embeddings of tokens. Rare tokens count more, by
-their place in the vocabulary, which is sorted by frequency; the mean text and the most common
-direction are taken away (Arora et al. 2017, "A simple but tough-to-beat baseline for sentence
+The vectors are the packaged MiniLM's own input embeddings of tokens. Rare tokens have more
+weight, by their rank in the vocabulary, which is sorted by frequency; the mean text and the most
+common direction are removed (Arora et al. 2017, "A simple but tough-to-beat baseline for sentence
 embeddings"), and the next DIMENSIONS directions are kept. None of this depends on a graph, so all
 graphs share one space. Chinese characters, which the model hardly knows, and other unknown words
-have random vectors: equal ones are alike.
+have random vectors, so that only equal ones are similar.
 """
 
 from functools import cached_property
@@ -21,19 +21,19 @@ from tasks.text.languages import HAN
 
 DIMENSIONS = 128
 _COMMON = 1e-4  # a token of this probability has half the weight of a rare one
-_FIRST_WORD = 1996  # of the vocabulary: before it are signs and single characters
+_FIRST_WORD = 1996  # its rank in the vocabulary, after signs and single characters
 _UNKNOWN = 8192  # rows for unknown words
 _UNKNOWN_TOKEN = "[UNK]"
 
 
 class StaticWords:
-    """Encodes texts by their words alone, in any order."""
+    """Encodes texts by their words, without regard to their order."""
 
     dimensions = DIMENSIONS
     id = f"static-{MINILM_WEIGHTS[:8]}-1"
 
     def encode(self, texts: list[str]) -> np.ndarray:
-        """Return float32 (texts, DIMENSIONS): rows of length one; zeros for a text without words.
+        """Return vectors of texts, float32 (texts, DIMENSIONS), of length one; zeros without words.
 
         Raises AlmanacError if the packaged weights are not installed.
         """
@@ -47,13 +47,13 @@ class StaticWords:
         return self.means_of(self.tokens(words))
 
     def means_of(self, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return `means` of rows of `tokens`."""
+        """Return the weighted means, as `means` does, from rows of `tokens`."""
         weights = tokens @ self._weights
         sums = tokens @ self._weighted
         return sums / np.maximum(weights, 1e-9)[:, None], weights
 
     def tokens(self, words: NameWords) -> Any:
-        """Return the tokens of names: sparse float32 (names, tokens)."""
+        """Return the counts of tokens in names, sparse float32 (names, tokens)."""
         lists = self._tokens_of(words.words)
         shape = (len(lists), len(self._weights))
         of_words = _counted([len(tokens) for tokens in lists], np.concatenate([[], *lists]), shape)
@@ -91,7 +91,7 @@ class StaticWords:
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors of tokens float32 (tokens, d), times their weights float32 (tokens,)."""
+        """The weighted vectors of tokens, float32 (tokens, d), and the weights (tokens,)."""
         from safetensors import safe_open
 
         with safe_open(str(minilm_folder() / "model.safetensors"), "np") as file:
@@ -126,7 +126,7 @@ def _bucket(piece: str) -> int:
 
 
 def _counted(counts: Any, columns: np.ndarray, shape: tuple[int, int]) -> Any:
-    """Return a sparse float32 array of ones whose rows have so many entries."""
+    """Return a sparse float32 array of ones, with `counts` entries per row."""
     ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     return sparse.csr_array(
         (np.ones(len(columns), np.float32), np.asarray(columns, np.int32), ends), shape

@@ -1,7 +1,7 @@
-"""The three templates that put the edges taken out of a graph into a prompt (KnowGPT, section 3.6).
+"""The three templates that phrase the extracted edges for a prompt (KnowGPT, section 3.6).
 
-Names come from anywhere, so each stays on one line and has a limited length. A text is cut from the
-best edge down. What a model wrote is used only if `invented` finds nothing wrong with it.
+Names are untrusted, so each stays on one line and has a limited length. A text states as many edges
+as fit, the best first. A model's text is used only if `invented` finds no problem.
 """
 
 import re
@@ -39,7 +39,7 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How long a text may be; tokens are counted by `count`, an estimate by default."""
+    """The maximum length of a text; tokens are counted by `count`, an estimate by default."""
 
     tokens: int | None = None
     characters: int | None = None
@@ -54,7 +54,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Phrased:
-    """A text for a prompt, and the number of edges, from the best down, that it states."""
+    """A text for a prompt, and the number of edges that it states, the best first."""
 
     text: str
     edges: int
@@ -62,16 +62,16 @@ class Phrased:
 
 
 class Templates:
-    """Phrases the edges of one graph; a model, if there is one, writes the descriptions."""
+    """Phrases the edges of one graph; if a model is given, it writes the descriptions."""
 
     def __init__(self, graph: Graph, model: BlockingClient | None = None) -> None:
-        """Read nothing of the graph yet."""
+        """Take a graph and a model; nothing is read yet."""
         self._graph, self._model = graph, model
 
     def phrase(self, template: Template, extracted: Extracted, limit: Limit) -> Phrased:
-        """Return the best edges in a template, as many as the limit allows.
+        """Return the best edges, phrased by a template, as many as the limit allows.
 
-        Raises AlmanacError if a model is to describe them and no reply can come.
+        Raises AlmanacError if a model is to describe them and cannot reply.
         """
         triples = self._triples(extracted.edges)
         if template == "description":
@@ -86,7 +86,7 @@ class Templates:
         return _longest(phrase, triples, limit)
 
     def _triples(self, edges: np.ndarray) -> list[Triple]:
-        """Return the names of edges, fit for a prompt."""
+        """Return edges as triples of names that are safe for a prompt."""
         nodes = {int(node) for node in edges[:, [0, 2]].ravel()}
         names = {node: prompt_name(self._graph.label(node)) or _NAMELESS for node in nodes}
         return [
@@ -114,7 +114,7 @@ class Templates:
     # -- sentences ---------------------------------------------------------------------------
 
     def _sentences(self, triples: Sequence[Triple]) -> str:
-        """Return sentences; the tails of one head and relation share one."""
+        """Return the triples as sentences, one for all tails of a head and relation."""
         return _joined(self._leaving(triples))
 
     def _leaving(self, triples: Sequence[Triple]) -> list[str]:
@@ -129,7 +129,7 @@ class Templates:
         ]
 
     def _entering(self, triples: Sequence[Triple]) -> list[str]:
-        """Return sentences that begin with the tail, where its relation has such."""
+        """Return sentences that begin with the tail, if the relation's phrasing has such a form."""
         return [self._phrasing(triple).inverse_sentence(triple[0], triple[2]) for triple in triples]
 
     # -- descriptions ------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Templates:
         return "\n".join(lines)
 
     def _described(self, triples: Sequence[Triple], limit: Limit) -> Phrased | None:
-        """Return a model's description of the best edges, None if it cannot be used."""
+        """Return a model's description of the best edges; None if it cannot be used."""
         if self._model is None:
             return None
         count = min(MOST_DESCRIBED, _longest(self._description, triples, limit).edges)
@@ -189,15 +189,15 @@ def as_triples(triples: Sequence[Triple]) -> str:
 
 
 def prompt_name(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name on one line, without signs that cannot be seen or turn the writing around."""
+    """Return a name on one line, without invisible characters or marks of text direction."""
     return one_line(clean_line(text, longest + 1), longest)
 
 
 def _longest(
     phrase: Callable[[Sequence[Triple]], str], triples: Sequence[Triple], limit: Limit
 ) -> Phrased:
-    """Return the phrasing of as many triples, from the first on, as are within a limit."""
-    # Each triple that is not said yet takes at least one sign, and so at least one token.
+    """Return the phrasing of as many triples, from the first on, as fit a limit."""
+    # Each further triple takes at least one character, and so at least one token.
     most = min(len(triples), *(n for n in (limit.tokens, limit.characters) if n is not None), 10**9)
     text = phrase(_distinct(triples[:most]))
     if limit.holds(text):
@@ -214,7 +214,7 @@ def _longest(
 
 
 def _distinct(triples: Sequence[Triple]) -> list[Triple]:
-    """Return the triples without those whose names are the same: namesakes say the same."""
+    """Return the triples without duplicates, which entities of the same name can cause."""
     return list(dict.fromkeys(triples))
 
 
@@ -230,7 +230,7 @@ def _lead(centre: str, facts: int, *, first: bool) -> str:
 
 
 def _joined(sentences: Iterable[str]) -> str:
-    """Return sentences as one text; after a Chinese full stop there is no space."""
+    """Return sentences as one text, without spaces after Chinese punctuation."""
     return re.sub("(?<=[。？！]) ", "", " ".join(sentences))
 
 

@@ -1,1 +1,1 @@
-"""What is left of the experts' texts: relevance, length, factuality, and a draw (CooK)."""
+"""Filters of the experts' texts: relevance, pruning, factuality and sampling (CooK)."""

@@ -1,7 +1,7 @@
-"""How a claim lies beside its evidence: words, names, numbers, dates, negation and opposites.
+"""Features of a claim and its evidence: words, names, numbers, dates, negation and opposites.
 
-The features are what a verdict turns on whatever the subject is. All time is linear in the texts,
-which are cut to `LONGEST` words.
+A verdict depends on these features whatever the subject is. The running time grows linearly with
+the texts, which are cut to `LONGEST` words.
 """
 
 import re
@@ -16,7 +16,7 @@ from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 from tasks.text.values.value import listed
 
-LONGEST = 4_000  # words of either text
+LONGEST = 4_000  # words that are read of either text
 NEGATIONS = frozenset(
     listed(
         "not no never none nobody nothing neither nor without n't cannot hardly barely fail "
@@ -39,19 +39,19 @@ _TENSES = frozenset(listed("is are was were be been being has have had do does d
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text's words, with what each is."""
+    """The words of a text, with the properties of each word."""
 
     spans: list[tuple[int, int]]
     plain: list[str]
     stems: list[str]
-    named: list[bool]  # begins with a capital letter, and not only because its sentence begins
+    named: list[bool]  # capitalised, and no function word at the start of a sentence
     number: list[bool]
     content: list[bool]
 
 
 @lru_cache(maxsize=1)
 def families() -> dict[str, tuple[frozenset[str], ...]]:
-    """Return the families of words of which at most one is true of a thing, by their members."""
+    """Return the families of mutually exclusive words, by each of their members."""
     lines = Path(__file__).with_name("opposites.txt").read_text(encoding="utf-8").splitlines()
     families_of: dict[str, tuple[frozenset[str], ...]] = {}
     for line in lines:
@@ -64,7 +64,7 @@ def families() -> dict[str, tuple[frozenset[str], ...]]:
 
 @lru_cache(maxsize=256)
 def words_in(text: str) -> Words:
-    """Return a text's words; numbers lose the commas between their digits."""
+    """Return the words of a text; numbers from zero to twelve are digits, without commas."""
     spans, plain, named, number = [], [], [], []
     begins = True
     for match in list(_TOKEN.finditer(text))[:LONGEST]:
@@ -97,7 +97,10 @@ WORD_FEATURES = (
 
 
 def features(evidence: str, claim: str, likeness: float) -> np.ndarray:
-    """Return the features (len(WORD_FEATURES)) of a claim beside evidence; likeness is a cosine."""
+    """Return the features (len(WORD_FEATURES)) of a claim and its evidence.
+
+    `likeness` is the cosine of their vectors.
+    """
     claim_words, shown = words_in(claim), words_in(evidence)
     known = set(shown.stems)
     own = set(claim_words.stems)
@@ -147,9 +150,9 @@ SOFT_FEATURES = (
 
 
 def soft_features(said: Words, shown: Words, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Return the features (len(SOFT_FEATURES)) of words' vectors in their texts.
+    """Return the features (len(SOFT_FEATURES)) from the cosines of contextual word vectors.
 
-    `ours` (claim's words, h) and `theirs` (evidence's words, h) have length one.
+    `ours` (claim's words, h) and `theirs` (evidence's words, h) are rows of length one.
     """
     content = [n for n, c in enumerate(said.content) if c]
     other = [n for n, c in enumerate(shown.content) if c]
@@ -182,7 +185,7 @@ def soft_features(said: Words, shown: Words, ours: np.ndarray, theirs: np.ndarra
 
 
 def word_vectors(words: Words, spans: list[tuple[int, int]], vectors: np.ndarray) -> np.ndarray:
-    """Return (words, h): the mean of the tokens within each word, of length one; else zeros."""
+    """Return (words, h): the normalised mean of the tokens within each word; zeros without any."""
     starts = {start: n for n, (start, _) in enumerate(words.spans)}
     result = np.zeros((len(words.plain), vectors.shape[-1]), np.float64)
     word = None
@@ -207,7 +210,7 @@ def _neither(words: Words) -> list[bool]:
 
 
 def _missing(words: Words, known: set[str]) -> tuple[set[str], set[str], set[str]]:
-    """Return the names, numbers and other words of content that are not known."""
+    """Return the names, the numbers and the other content words that are not among the known."""
     names: set[str] = set()
     numbers: set[str] = set()
     others: set[str] = set()
@@ -220,13 +223,13 @@ def _missing(words: Words, known: set[str]) -> tuple[set[str], set[str], set[str
 
 
 def copied_share(original: str, part: str) -> float:
-    """Return the share of a text's runs of two and of three words that its original has."""
+    """Return the mean share of the word bigrams and trigrams of a text that its original has."""
     part_words, shown = words_in(part), words_in(original)
     return (_runs_covered(part_words, shown, 2) + _runs_covered(part_words, shown, 3)) / 2
 
 
 def _runs_covered(said: Words, shown: Words, length: int) -> float:
-    """Return the share of the claim's runs of so many words that stand in the evidence."""
+    """Return the share of the claim's n-grams, of `length` words, that occur in the evidence."""
     ours, theirs = (
         list(zip(*(words.stems[start:] for start in range(length)), strict=False))
         for words in (said, shown)
@@ -236,7 +239,7 @@ def _runs_covered(said: Words, shown: Words, length: int) -> float:
 
 
 def _longest_run(said: Words, shown: Words) -> float:
-    """Return the share of the claim's words in the longest run that stands in the evidence."""
+    """Return the longest run of words in both texts, as a share of the claim's words."""
     places: dict[str, list[int]] = {}
     for place, word in enumerate(shown.stems):
         places.setdefault(word, []).append(place)
@@ -248,13 +251,13 @@ def _longest_run(said: Words, shown: Words) -> float:
 
 
 def _first_names(said: Words, known: set[str]) -> float:
-    """Return the share of the first words of content, mostly the subject, that are known."""
+    """Return the share of the first two content words, mostly the subject, that are known."""
     wanted = [s for s, c in zip(said.stems, said.content, strict=True) if c][:2]
     return sum(s in known for s in wanted) / len(wanted) if wanted else 1.0
 
 
 def _opposites(said: Words, shown: Words) -> tuple[int, int]:
-    """Count words of either text that the other lacks while it has another of their family."""
+    """Count, for each text, its words that the other text replaces by another of their family."""
     ours, theirs = set(said.plain), set(shown.plain)
     return _clashes(ours, theirs), _clashes(theirs, ours)
 
@@ -273,7 +276,10 @@ def _negations(words: Words) -> int:
 
 
 def _negated_near(said: Words, shown: Words) -> float:
-    """Tell whether a shared word is negated in one text alone, within the three words before it."""
+    """Return the number of shared words that are negated in only one of the texts, at most three.
+
+    A content word counts as negated if a negation is among the four words before it.
+    """
     here, there = _negated_words(said), _negated_words(shown)
     shared = set(said.stems) & set(shown.stems)
     return float(min(3, len((here ^ there) & shared)))

@@ -1,4 +1,4 @@
-"""Evidence for a claim, from the passages and triples of an edition or from a search elsewhere."""
+"""Evidence for claims, from the passages and triples of an edition or from other sources."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ from tasks.text.stems import words_of
 
 MOST_PIECES = 5
 MOST_NAMES = 60  # spans of a claim that are looked up
-MOST_BEARERS = 3  # of a name
+MOST_BEARERS = 3  # entities with one name
 MOST_TRIPLES = 500  # around one entity that are compared with the claim
 LONGEST_PASSAGE = 2_000  # characters
 
@@ -30,10 +30,10 @@ order by triple_id
 
 
 class EditionEvidence:
-    """Finds evidence in an edition; `find` is a callable from claims, as the filters take it.
+    """Finds evidence in an edition; `find` has the form that the filters expect.
 
-    What an expert was trained on is no evidence for what it says: name those triples and passages
-    as excluded.
+    The training data of an expert are no evidence for its claims, so pass those triples and
+    passages as excluded.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class EditionEvidence:
         excluded_passages: Collection[str] = (),
         most: int = MOST_PIECES,
     ) -> None:
-        """Look in the passages of a searcher and the triples of some graphs, at most `most` each.
+        """Search the passages of a searcher and the triples of graphs, for at most `most` of each.
 
         `con` is the edition's database.
         """
@@ -56,7 +56,7 @@ class EditionEvidence:
         self._most = most
 
     def find(self, claim: str) -> list[str]:
-        """Return the triples about the names in a claim, and passages like it, the likest first."""
+        """Return the triples about the names in a claim and similar passages, each best first."""
         if not claim.strip() or self._most <= 0:
             return []
         return [*self._triples(claim), *self._passages(claim)]
@@ -64,7 +64,7 @@ class EditionEvidence:
     def _passages(self, claim: str) -> list[str]:
         if self._searcher is None:
             return []
-        # As many more as are excluded could stand before the first that is not.
+        # All of the excluded passages could rank above the first that is not excluded.
         wanted = self._most + min(len(self._excluded_passages), 20 * self._most)
         hits = (hit.fields for hit in self._searcher.alike(analyse(claim), wanted))
         kept = (hit for hit in hits if hit["passage_id"] not in self._excluded_passages)
@@ -91,7 +91,7 @@ class EditionEvidence:
         return [texts[place] for place in order[: self._most]]
 
     def _entities(self, claim: str) -> set[str]:
-        """Return the ids of what the names in a claim may mean."""
+        """Return the ids of the entities that the names in a claim may refer to."""
         entities: set[str] = set()
         for start, end in islice(analyse(claim).name_spans, MOST_NAMES):
             for graph in self._graphs:
@@ -105,14 +105,14 @@ class EditionEvidence:
 def triple_text(
     head: str, relation: str, tail: str, since: str | None = None, until: str | None = None
 ) -> str:
-    """Return a triple as a statement, with the time it holds for."""
+    """Return a triple as a sentence, with the period for which it is valid."""
     relation = relation.replace("_", " ")
     time = (f" from {since}" if since else "") + (f" until {until}" if until else "")
     return f"{head} {relation} {tail}{time}."
 
 
 def first_found(*sources: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """Return what asks the sources in order, until one has evidence for the claim."""
+    """Return a function that asks the sources in order until one has evidence for a claim."""
 
     def find(claim: str) -> list[str]:
         return next((pieces for source in sources if (pieces := source(claim))), [])

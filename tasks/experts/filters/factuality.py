@@ -1,8 +1,8 @@
-"""The factuality filter (CooK, section 2.4): how far a text can be believed.
+"""The factuality filter (CooK, section 2.4): how likely a text is to be true.
 
 `s = (s_sum + s_fact) / 2`: s_sum is how well the original supports its pruned form, s_fact how well
-the evidence supports the claim, at its best over the pieces of evidence. Support, refute and
-unknown are kept apart: what no evidence speaks of is unknown, not half true.
+the evidence supports the claim, as the maximum over the pieces of evidence. Support, refute and
+unknown stay separate: a claim without evidence is unknown, not half true.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from tasks.experts.knowledge import KnowledgeText
 from tasks.text.sentences import sentences
 
 MOST_SENTENCES = 8  # of a pruned text that are checked against the original
-OPEN = 0.5  # of an open claim counts as true, in CooK's code
+OPEN = 0.5  # the share of an open claim that counts as true, as in CooK's code
 NOTHING = np.array([0.0, 0.0, 1.0])  # no evidence: unknown
 
 EvidenceOf = Callable[[str], list[str]]
@@ -27,9 +27,9 @@ def score_factuality(
 ) -> list[KnowledgeText]:
     """Return all texts with summary, support, refute, unknown and score; none is dropped.
 
-    `evidence_of` finds evidence for a claim; None leaves all claims unknown. Of what stays unknown
-    the text's `agreement` counts as true, half where there is none. Texts that were dropped before
-    are not scored.
+    `evidence_of` finds evidence for a claim; with None all claims are unknown. The probability of
+    unknown counts as true in proportion to the text's `agreement`, by half if that is None. Texts
+    that were dropped before are not scored.
     """
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
     summaries = _summaries([texts[place] for place in standing], verifier)
@@ -53,7 +53,7 @@ def score_factuality(
 def verify_claims(
     claims: Sequence[str], verifier: Verifier, evidence_of: EvidenceOf | None
 ) -> np.ndarray:
-    """Return (claims, 3) verdicts, each by its best piece of evidence; unknown without any."""
+    """Return verdicts (claims, 3), each from the best piece of evidence; unknown without any."""
     evidence = [evidence_of(claim) if evidence_of else [] for claim in claims]
     pairs = [
         (piece, claim) for claim, pieces in zip(claims, evidence, strict=True) for piece in pieces
@@ -68,10 +68,10 @@ def verify_claims(
 
 
 def speaking_verdict(verdicts: np.ndarray) -> np.ndarray:
-    """Return the row (3) of (pieces, 3) with the highest share of truth among those that decide.
+    """Return the verdict (3) with the highest share of truth among those (pieces, 3) that decide.
 
-    Pieces that decide are likelier to support or refute than to leave the claim open; where there
-    are none, all count. So a piece about something else does not hide a refutation.
+    A piece of evidence decides if its most probable verdict is not unknown; if none decides, all
+    are compared. So irrelevant evidence does not hide a refutation.
     """
     deciding = np.flatnonzero(verdicts.argmax(axis=1) != UNKNOWN)
     rows = verdicts[deciding] if len(deciding) else verdicts
@@ -90,7 +90,7 @@ def _summaries(texts: Sequence[KnowledgeText], verifier: Verifier) -> list[float
 
 
 def summary_factuality(summaries: Sequence[tuple[str, str]], verifier: Verifier) -> list[float]:
-    """Return how faithful each (original, summary) is, 0 to 1: the mean over its sentences."""
+    """Return the faithfulness of each (original, summary), 0 to 1: the mean over its sentences."""
     parts = [
         [summary[a:b] for a, b in sentences(summary)[:MOST_SENTENCES]] for _, summary in summaries
     ]

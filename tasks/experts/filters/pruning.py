@@ -1,8 +1,8 @@
-"""The pruning filter (CooK, section 2.3): each text in fewer words.
+"""The pruning filter (CooK, section 2.3), which shortens each text.
 
-A summarizer is any sequence-to-sequence checkpoint, greedy, as the paper uses PEGASUS. Without
-one the sentences nearest the question and the text's own centre are kept: nothing is written that
-the text does not say.
+A summarizer is any sequence-to-sequence checkpoint with greedy decoding, as PEGASUS in the paper.
+The extractive summarizer keeps the sentences nearest to the question and to the centroid of the
+text, so it adds nothing that the text does not say.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ from tasks.text.languages import is_chinese
 from tasks.text.sentences import sentences
 
 SHORT = 120  # characters; shorter texts are left as they are, as in the paper's code
-LONGEST = 20_000  # characters that are read of a text
+LONGEST = 20_000  # characters that are read of each text
 LONGEST_WORD = 60  # characters
-MOST_SENTENCES = 64  # that are compared, of a text
+MOST_SENTENCES = 64  # that are compared of each text
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 30  # tokens, as in the paper's code
-CENTRE = 0.5  # how much a sentence's likeness to its text counts beside that to the question
+CENTRE = 0.5  # weight of the similarity to the text; that to the question has weight one
 
 Encode = Callable[[list[str]], np.ndarray]
 
 
 class Summarizer(Protocol):
-    """What shortens texts."""
+    """Shortens texts."""
 
     def shorten(self, question: str, texts: Sequence[str], most_words: int) -> list[str]:
         """Return each text in at most `most_words` words (Chinese: two characters a word)."""
@@ -44,8 +44,8 @@ def prune(
 ) -> list[KnowledgeText]:
     """Return all texts, with `pruned` set where one was shortened.
 
-    Texts that were dropped, or have at most 120 characters, stay as they are; so do all with
-    summarizer None. A text of which nothing is left is dropped as empty.
+    Texts that were dropped or have at most 120 characters are left as they are, and so are all
+    texts if `summarizer` is None. A text without any words left is dropped as empty.
     """
     if summarizer is None:
         return list(texts)
@@ -60,14 +60,14 @@ def prune(
 
 
 class ExtractiveSummarizer:
-    """Keeps the sentences nearest the question and the text's own centre, in their order."""
+    """Keeps the sentences nearest to the question and to the text's centroid, in their order."""
 
     def __init__(self, encode: Encode) -> None:
         """Compare sentences by an encoder's `encode`."""
         self._encode = encode
 
     def shorten(self, question: str, texts: Sequence[str], most_words: int) -> list[str]:
-        """Return each text's best sentences up to `most_words`; a longer first one is cut."""
+        """Return each text's best sentences within `most_words`; if none fits, the best is cut."""
         parts = [
             [text[a:b] for a, b in sentences(text)[:MOST_SENTENCES]] or [text] for text in texts
         ]
@@ -96,7 +96,7 @@ def _chosen(parts: list[str], scores: np.ndarray, most_words: int) -> str:
 
 
 def _words(text: str) -> int:
-    """Count words; of what is written without spaces, two characters are a word."""
+    """Return the number of words; in writing without spaces, two characters count as a word."""
     return sum(
         (len(word) + 1) // 2 if len(word) > LONGEST_WORD or is_chinese(word) else 1
         for word in text.split()
@@ -116,10 +116,13 @@ def _cut(text: str, most_words: int) -> str:
 
 
 class CheckpointSummarizer:
-    """Any sequence-to-sequence checkpoint of transformers, decoding greedily."""
+    """Summarizes by any sequence-to-sequence checkpoint of transformers, with greedy decoding."""
 
     def __init__(self, name: str, device: str | None = None, batch: int = 8) -> None:
-        """Load a checkpoint by folder or hub name; UsageError if it is none that summarizes."""
+        """Load a checkpoint by its folder or hub name.
+
+        Raises UsageError if it is no sequence-to-sequence model.
+        """
         self._loaded: LoadedModel = load_model(name, device)
         if not self._loaded.sequence_to_sequence:
             raise UsageError(

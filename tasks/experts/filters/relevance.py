@@ -1,4 +1,4 @@
-"""The relevance filter (CooK, section 2.2): texts nearest the question, by a sentence encoder."""
+"""The relevance filter (CooK, section 2.2): the texts nearest to the question in vector space."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,11 +12,12 @@ from tasks.experts.knowledge import KnowledgeText
 def keep_relevant(
     question: np.ndarray, texts: Sequence[KnowledgeText], vectors: np.ndarray, k: int | None
 ) -> list[KnowledgeText]:
-    """Return all texts with their relevance; beyond the best k they are dropped.
+    """Return all texts with their relevance; all but the best k are dropped.
 
-    `question` (h) and `vectors` (texts, h) need not have length one: relevance is the cosine, and 0
-    for a vector without length or with what is no number. Among equals the earlier is kept. With k
-    None nothing is dropped. Texts that were dropped before are scored and take no place.
+    `question` (h) and `vectors` (texts, h) need not have length one: relevance is their cosine, and
+    0 for a vector of zeros. Components that are not finite count as 0. Ties are broken in favour of
+    the earlier text. With k None nothing is dropped. Texts that were dropped before are scored, but
+    do not count towards k.
     """
     scores = cosines(question, vectors)
     scored = [
@@ -30,10 +31,11 @@ def keep_relevant(
 
 
 def drop_unusable(texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-    """Return all texts; those without words, and repetitions of an earlier one, are dropped.
+    """Return all texts; those without words, and repetitions of an earlier text, are dropped.
 
-    What stays knows by `agreement` how often its expert repeated it (self-consistency, Wang et al.
-    2022): an expert that remembers writes the same again, one that guesses does not.
+    If an expert wrote several texts, `agreement` is set to the share of them that equal this text
+    (self-consistency, Wang et al. 2022): an expert that remembers a fact repeats itself, one that
+    guesses does not.
     """
     keys = [" ".join(text.text.casefold().split()) for text in texts]
     written = Counter(text.expert for text in texts)

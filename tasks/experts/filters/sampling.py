@@ -1,4 +1,4 @@
-"""Top-k factuality sampling (CooK, section 2.4): which of the texts the answering model sees."""
+"""Top-k factuality sampling (CooK, section 2.4): which texts the answering model sees."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ from tasks.experts.knowledge import KnowledgeText
 def sampling_shares(scores: np.ndarray, pool: int, temperature: float = 1.0) -> np.ndarray:
     """Return the probability (texts) that each text is drawn first.
 
-    `p_i = exp(s_i / T) / sum_j exp(s_j / T)` over the `pool` best, 0 elsewhere; among equals the
-    earlier is better.
+    `p_i = exp(s_i / T) / sum_j exp(s_j / T)` over the `pool` best texts, 0 elsewhere; ties are
+    broken in favour of the earlier text.
     """
     _check(temperature)
     shares = np.zeros(len(scores))
@@ -34,10 +34,11 @@ def sample_factual(
 ) -> list[KnowledgeText]:
     """Return all texts, with all but `keep` of them dropped.
 
-    Texts beyond the `pool` best scores (twice `keep` by default) are dropped for their factuality;
-    of the pool, `keep` are drawn without replacement, each by its share among those left
-    (Gumbel-top-k, Kool et al. 2019). `greedy` takes the best instead. A text without a score, or
-    one that is no number, counts 0. The same seed and scores draw the same texts.
+    Texts outside the `pool` with the best scores (twice `keep` by default) are dropped for their
+    factuality. From the pool, `keep` texts are drawn without replacement, each in proportion to its
+    share among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the best are taken
+    instead. A score that is missing or NaN counts as 0. The same seed and scores always give the
+    same texts.
     """
     _check(temperature)
     standing = [place for place, text in enumerate(texts) if text.dropped is None]

@@ -1,6 +1,6 @@
 """Verdicts on pairs of evidence and claim: (pairs, 3) probabilities, in the order named here.
 
-They stand apart from the verifiers, which would otherwise import each other.
+This module is separate because the verifiers would otherwise import each other.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What tells whether evidence supports a claim, refutes it, or leaves it open.
+"""Verifiers, which decide whether evidence supports a claim, refutes it, or leaves it open.
 
 Pairs are (evidence, claim), in the order that VitaminC's models were trained with.
 """
@@ -16,7 +16,7 @@ from tasks.text.values.value import listed
 
 MOST_TOKENS = 256  # of a pair, as in VitaminC's training
 
-# What checkpoints call the three verdicts, without marks and in lower case.
+# The names of the three verdicts in checkpoints, in lower case and letters only.
 _NAMES = (
     "supports support supported entailment entail true",
     "refutes refute refuted contradiction contradict false",
@@ -26,7 +26,7 @@ _LABELS = {name: verdict for verdict, names in enumerate(_NAMES) for name in lis
 
 
 class Verifier(Protocol):
-    """What verifies claims."""
+    """Verifies claims against evidence."""
 
     id: str
 
@@ -35,7 +35,7 @@ class Verifier(Protocol):
         ...
 
     def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return (pairs) from 0 to 1: how faithful a sentence is, of each (original, sentence)."""
+        """Return (pairs): the faithfulness of each (original, sentence), from 0 to 1."""
         ...
 
 
@@ -49,14 +49,15 @@ def open_verifier(name: str, device: str | None = None) -> Verifier:
 
 
 class CheckpointVerifier:
-    """Any sequence-classification checkpoint of transformers, its labels known by their names.
+    """Verifies claims by any sequence-classification checkpoint with known label names.
 
-    Evidence comes first and claim second; together they have at most 256 tokens, cut from the
-    evidence first. Only safetensors are read, and no code that comes with a model is run.
+    The evidence comes first and the claim second; together they have at most 256 tokens, and the
+    longer of the two is cut first. Only safetensors are read, and no code that comes with a model
+    is run.
     """
 
     def __init__(self, name: str, device: str | None = None, batch: int = 16) -> None:
-        """Load a checkpoint; UsageError if it is none, or its labels are not the three verdicts."""
+        """Load a checkpoint; raises UsageError if it is none or its labels name no verdicts."""
         folder = weights_folder(name)
         self._device = chosen_device(device)
         with loading_errors(name, "a sequence-classification model"):
@@ -77,7 +78,7 @@ class CheckpointVerifier:
         return verdicts
 
     def faithful(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return (pairs) shares of truth, with the original as evidence."""
+        """Return the share of truth (pairs) of each sentence, with its original as evidence."""
         return truth_shares(self.verify(pairs))
 
     def _verify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -100,10 +101,10 @@ class CheckpointVerifier:
 
 
 def label_columns(labels: dict[Any, str], name: str) -> dict[int, int]:
-    """Return which verdict each output stands for, by the label's name.
+    """Return the verdict of each output of a model, by the name of its label.
 
-    A model of two labels, support or not, leaves open what it does not support. UsageError if a
-    label has no known name.
+    For a model with two labels, support or not, a claim that is not supported is unknown. Raises
+    UsageError if a label has no known name, or if no label or all of them mean support.
     """
     columns: dict[int, int] = {}
     for column, label in labels.items():

@@ -1,1 +1,1 @@
-"""How an answering model draws on experts: bottom-up and top-down (CooK, section 2)."""
+"""Two ways in which an answering model uses experts: bottom-up and top-down (CooK, section 2)."""

@@ -1,4 +1,4 @@
-"""Bottom-up: every expert writes, and filters keep what the answering model sees (Algorithm 1)."""
+"""Bottom-up: every expert writes, and filters select the texts to be seen (Algorithm 1)."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -18,18 +18,18 @@ def bottom_up(
     filters: Filters,
     record: Record,
 ) -> list[KnowledgeText]:
-    """Return the texts that were kept, the best first (CooK, Algorithm 1).
+    """Return the texts that are kept, the best first (CooK, Algorithm 1).
 
-    Each expert writes n1 texts; n2 of all texts are relevant; they are pruned; n3 are drawn by
-    factuality. The fate of each text is recorded, in the order in which they are ranked.
+    Each expert writes n1 texts; the n2 most relevant of all texts are pruned, and n3 of them are
+    drawn by factuality. The decision on each text is recorded, in the order of their ranks.
     """
     written = [[KnowledgeText(e, text) for text in write(e, question)] for e in experts]
-    if written:  # where filters are off, the first texts stay: no expert is first throughout
+    if written:  # with filters off the first texts stay, so the first expert has to vary
         first = int.from_bytes(
             hashlib.sha256(question.encode("utf-8", "replace")).digest()[:4]
         ) % len(written)
         written = [*written[first:], *written[:first]]
-    # One of each expert after another, so that none stands behind all texts of the others.
+    # One text of each expert in turn, so that none comes after all texts of the others.
     texts = [text for row in zip_longest(*written) for text in row if text is not None]
     filtered = filters.keep(question, texts)
     for text in filtered:

@@ -1,4 +1,4 @@
-"""What is decided on a question's way through the experts, and by whom."""
+"""The decisions made while experts are consulted, and the interface that makes them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Encode = Callable[[list[str]], np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """How many of the valid replies to a yes-no question were yes."""
+    """The number of valid replies to a yes-no question, and how many of them were yes."""
 
     yes: int
     replies: int
@@ -29,7 +29,7 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision: that more is needed, what, which expert writes, or what became of a text."""
+    """One decision: if more is needed, which information, which expert, or a text's fate."""
 
     kind: Literal["need", "wanted", "expert", "text"]
     decision: str
@@ -44,20 +44,20 @@ Record = Callable[[Decision], None]
 
 
 class Decider(Protocol):
-    """Decides whether a question needs more information, which, and from which expert."""
+    """Decides whether a question needs more information, which information, and whose."""
 
     def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
-        """Return the votes on whether more is needed to answer than the knowledge so far."""
+        """Return the votes on whether more knowledge is needed to answer than is given."""
         ...
 
     def wanted(self, question: str, knowledge: Sequence[str]) -> str | None:
-        """Return what information is needed, None if there is no valid reply."""
+        """Return the information that is needed; None without a valid reply."""
         ...
 
     def choose(
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
     ) -> str | None:
-        """Return the expert to ask, by name; None for none of them."""
+        """Return the name of the expert to ask; None if none is suitable."""
         ...
 
 
@@ -70,7 +70,7 @@ def text_decision(text: KnowledgeText) -> Decision:
 def nearest_expert(
     encode: Encode, information: str, descriptions: Mapping[str, str]
 ) -> tuple[str, float]:
-    """Return the expert whose name and description are most like a text, and the cosine."""
+    """Return the expert whose name and description are most similar to a text, and the cosine."""
     likeness = expert_likeness(encode, information, descriptions)
     best = int(np.argmax(likeness))
     return list(descriptions)[best], float(likeness[best])
@@ -84,10 +84,10 @@ def expert_likeness(encode: Encode, text: str, descriptions: Mapping[str, str]) 
 
 
 def fit_knowledge(texts: Sequence[KnowledgeText], room: int) -> list[KnowledgeText]:
-    """Return all texts, the best first; those that do not fit `room` tokens are dropped.
+    """Return all texts, the best first; those that do not fit into `room` tokens are dropped.
 
-    The best has the highest factuality, then relevance, then comes first; it is kept whatever its
-    length.
+    Texts are sorted by factuality, then by relevance, then by their given order. The best text is
+    kept whatever its length.
     """
     order = sorted(texts, key=lambda text: (-(text.score or 0.0), -(text.relevance or 0.0)))
     fitted, used = [], 0

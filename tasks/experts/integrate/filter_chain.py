@@ -1,4 +1,4 @@
-"""The filters in their order, as the settings have them; each can be off."""
+"""The filters in the order in which they run; the settings can switch off each of them."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,10 +19,10 @@ EvidenceFor = Callable[[str], EvidenceOf | None]
 
 @dataclass(frozen=True)
 class FilterTools:
-    """What filters work with: an encoder, a summarizer, a verifier and evidence.
+    """The models and the evidence that the filters use.
 
-    `evidence_for` returns where evidence about an expert's claims is found, without what that
-    expert was trained on. A summarizer and a verifier are needed where their filters are on.
+    `evidence_for` returns the source of evidence for an expert's claims, without that expert's own
+    training data. A summarizer and a verifier are needed if their filters are on.
     """
 
     encode: Encode
@@ -32,19 +32,19 @@ class FilterTools:
 
 
 class Filters:
-    """Decides which of the texts that experts wrote the answering model sees.
+    """Decides which of the experts' texts the answering model sees.
 
-    All texts come back, the best first; a dropped one has its reason. May be called from several
-    threads, which take turns.
+    All texts are returned, dropped ones with the reason. Threads may share the filters and take
+    turns.
     """
 
     def __init__(self, settings: ExpertSettings, tools: FilterTools) -> None:
-        """Take the settings [experts] and the tools."""
+        """Take the settings in [experts] and the tools."""
         self._settings, self._tools = settings, tools
         self._lock = Lock()
 
     def keep(self, question: str, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-        """Return the texts of all experts, at most n3 of them kept (CooK, Algorithm 1)."""
+        """Return the texts of all experts, of which at most n3 are kept (CooK, Algorithm 1)."""
         settings = self._settings
         with self._lock:
             scored = self._scored(question, drop_unusable(texts), settings.relevant)
@@ -64,9 +64,9 @@ class Filters:
     def keep_best(
         self, question: str, texts: Sequence[KnowledgeText], known: Sequence[str]
     ) -> list[KnowledgeText]:
-        """Return the texts of one expert, the best by factuality kept (CooK, Algorithm 2).
+        """Return the texts of one expert, of which the most factual is kept (CooK, Algorithm 2).
 
-        Texts that say no more than what is `known` are dropped as repeated.
+        Texts that are equal to a `known` one are dropped as repeated.
         """
         settings = self._settings
         with self._lock:
@@ -86,7 +86,7 @@ class Filters:
     def _scored(
         self, question: str, texts: Sequence[KnowledgeText], most: int | None
     ) -> list[KnowledgeText]:
-        """Return the texts after relevance, pruning and the scores of factuality, in this order."""
+        """Return the texts after the relevance filter, pruning and factuality scoring."""
         relevant = self._with_relevance(question, texts, most)
         summarizer = self._tools.summarizer if self._settings.pruning else None
         pruned = _drop_alike(prune(question, relevant, summarizer))
@@ -101,7 +101,7 @@ class Filters:
         return keep_relevant(vectors[0], texts, vectors[1:], most)
 
     def _verified(self, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-        """Return the texts with their factuality, each expert's by its own evidence."""
+        """Return the texts with their factuality scores, using each expert's own evidence."""
         verifier = self._tools.verifier
         if not self._settings.factuality or verifier is None:
             return list(texts)
@@ -117,7 +117,7 @@ class Filters:
         return scored
 
     def _best_by_relevance(self, texts: Sequence[KnowledgeText], most: int) -> list[KnowledgeText]:
-        """Keep the most relevant texts, the first ones if relevance was not measured."""
+        """Drop all but the most relevant texts, or the first ones if relevance is not measured."""
         standing = [place for place, text in enumerate(texts) if text.dropped is None]
         standing.sort(key=lambda place: -(texts[place].relevance or 0.0))
         kept = set(standing[:most])
@@ -129,7 +129,7 @@ class Filters:
 
 
 def _drop_alike(texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-    """Drop texts whose pruned words are those of an earlier one."""
+    """Drop texts that equal an earlier text after pruning."""
     seen: set[str] = set()
     checked = []
     for text in texts:
@@ -153,6 +153,6 @@ def _key(words: str) -> str:
 
 
 def _seed(seed: int, question: str) -> int:
-    """Return a seed of the question's own, so that no place in the list is favoured throughout."""
+    """Return a seed for a question; one seed for all would always favour the same places."""
     digest = hashlib.sha256(f"{seed} {question}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "little")

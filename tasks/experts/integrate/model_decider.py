@@ -1,4 +1,4 @@
-"""A language model that decides: constrained replies, several wordings, examples of its own."""
+"""Decisions by a language model: constrained replies, several wordings, its own examples."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from tasks.models.prompts.replies import Information, NeedsMore, Source
 
 ROOM = {"needs_more": 40, "wanted_information": 120, "source": 300}  # tokens of a reply
 LONGEST_DESCRIPTION = 300  # characters
-MOST_EXAMPLES = 8  # of the model's own, half of which needed more
+MOST_EXAMPLES = 8  # of the model's own past questions, half of which needed more
 NOTHING = {"en": "none", "zh": "无"}
 # The answer to each is yes if more is needed. Replies to wordings differ in a fifth of questions.
 WORDINGS = {
@@ -33,7 +33,7 @@ Ask = Callable[[Request, type[Any]], BaseModel | None]
 
 
 class ModelDecider:
-    """Decides by a language model; what is no valid reply is no vote."""
+    """Decides by asking a language model; invalid replies do not count as votes."""
 
     def __init__(
         self,
@@ -42,14 +42,14 @@ class ModelDecider:
         paraphrases: int,
         learned: Sequence[NeedExample] = (),
     ) -> None:
-        """Ask by `ask`, in up to three wordings; `learned` are questions it was asked before."""
+        """Ask by `ask`, in up to three wordings; `learned` are questions that it answered alone."""
         self._ask = ask
         self._language = "zh" if language == "zh" else "en"
         self._wordings = WORDINGS[self._language][:paraphrases]
         self._examples = shown_examples(learned, self._language)
 
     def needs_more(self, question: str, knowledge: Sequence[str]) -> Votes:
-        """Return the votes on whether the model needs more than this knowledge."""
+        """Return the model's votes on whether it needs more knowledge than is given."""
         prompt = load_prompt("needs_more", self._language, more=self._examples)
         yes = replies = 0
         for wording in self._wordings:
@@ -61,7 +61,7 @@ class ModelDecider:
         return Votes(yes, replies)
 
     def wanted(self, question: str, knowledge: Sequence[str]) -> str | None:
-        """Return what information the model needs."""
+        """Return the information that the model needs; None without a valid reply."""
         prompt = load_prompt("wanted_information", self._language)
         request = prompt.request(
             self._values(question, knowledge), most_tokens=ROOM["wanted_information"]
@@ -74,7 +74,7 @@ class ModelDecider:
     def choose(
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
     ) -> str | None:
-        """Return the expert that the model names; None for any other name."""
+        """Return the expert that the model names; None if there is no such expert."""
         values = source_values(question, knowledge, descriptions)
         prompt = load_prompt("source", self._language)
         reply = self._ask(prompt.request(values, most_tokens=ROOM["source"]), Source)
@@ -91,7 +91,7 @@ class ModelDecider:
 def source_values(
     question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the prompt `source` shows: the query, and experts with their descriptions."""
+    """Return the values of the prompt `source`: the question, and the experts' descriptions."""
     sources = "\n".join(
         f"{name}: {one_line(words)[:LONGEST_DESCRIPTION]}" for name, words in descriptions.items()
     )
@@ -112,9 +112,9 @@ def one_line(text: str) -> str:
 
 
 def shown_examples(learned: Sequence[NeedExample], language: str) -> list[dict[str, Any]]:
-    """Return examples as a prompt shows them: as many that needed more as that did not.
+    """Return examples for a prompt, as many that needed more knowledge as that did not.
 
-    Questions that the model answered rightly by itself need no more (CooK, section 2.6).
+    Questions that the model answered correctly by itself need no more (CooK, section 2.6).
     """
     own = [example for example in learned if example.language == language]
     known = [example for example in own if example.right]

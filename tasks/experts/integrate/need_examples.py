@@ -1,4 +1,4 @@
-"""Questions that a model answered alone, rightly or wrongly: examples of when it needs more.
+"""Questions that a model answered without knowledge, as examples of when it needs more.
 
 learned/experts/needs_more.json   by the model's name
 """
@@ -19,9 +19,9 @@ _LOST = "Remove it and learn again with `almanac learn --experts`."
 
 @dataclass(frozen=True, slots=True)
 class NeedExample:
-    """A question, and whether the model answered it rightly without knowledge.
+    """A question, and whether the model answered it correctly without knowledge.
 
-    `surprise` is how unsure a small model was, in nats per token; None where it was not measured.
+    `surprise` is the uncertainty of a small model in nats per token, None if it was not measured.
     """
 
     question: str
@@ -31,7 +31,7 @@ class NeedExample:
 
 
 def save_need_examples(home: Home, model: str, examples: Sequence[NeedExample]) -> int:
-    """Keep a model's examples, newer ones first; return how many it has now."""
+    """Save examples of a model, the newest first, and return how many it has now."""
     path = _path(home)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name("lock")):
@@ -44,7 +44,7 @@ def save_need_examples(home: Home, model: str, examples: Sequence[NeedExample]) 
 
 
 def need_examples(home: Home, model: str) -> list[NeedExample]:
-    """Return a model's examples; none if it has learned none. Raises DamageError."""
+    """Return a model's examples, of which there may be none; raises DamageError."""
     return [NeedExample(**row) for row in _read(_path(home)).get(model, [])]
 
 

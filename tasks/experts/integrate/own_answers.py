@@ -1,7 +1,7 @@
-"""The experts' own short answers, for questions that no language model answers from knowledge.
+"""Short answers by the experts themselves, for use without an answering language model.
 
-Answers that mean the same are one candidate. Each expert has one vote, which its texts share; votes
-weigh as much as the expert's description resembles the question.
+Answers with the same words are one candidate. Each expert has one vote, which is split among its
+answers; the weight of a vote grows with the similarity of the expert's description to the question.
 """
 
 from collections import defaultdict
@@ -23,9 +23,9 @@ from tasks.experts.knowledge import KnowledgeText
 from tasks.questions.normalise import bare_words, token_f1
 
 SHARPNESS = 10.0  # a cosine that is higher by 0.1 gives e times the weight
-NEARLY = 0.9  # other answers have at least this share of the best one's score
+NEARLY = 0.9  # share of the best score that other answers need to be kept
 EVIDENCE_WEIGHT = 0.5  # evidence that refutes halves a score
-WORDS_WEIGHT = 0.5  # of shared words, beside an answer that is a choice
+WORDS_WEIGHT = 0.5  # of partly shared words; an answer that equals a choice has weight one
 
 WriteAnswers = Callable[[str, str], list[str]]  # expert, question
 
@@ -53,11 +53,11 @@ def answer_by_votes(
     encode: Encode,
     most: int,
 ) -> list[ExpertAnswer]:
-    """Return the best answer and those nearly as good, the best first; none if nothing is said.
+    """Return the best answer and those nearly as good, the best first; none without any answer.
 
-    The score is the share of votes, more where evidence supports the answer and less where it
-    refutes it; evidence is looked up for the `most` answers with the most votes. The fate of each
-    answer is recorded.
+    The score is the share of votes, raised if evidence supports the answer and lowered if evidence
+    refutes it. Only the `most` answers with the most votes are checked and may be returned. The
+    decision on each answer is recorded.
     """
     candidates = _by_votes(question, descriptions, write, encode)
     checked = filters.score(question, [candidate.text for candidate in candidates[:most]])
@@ -75,7 +75,7 @@ def answer_by_votes(
 
 
 def best_choice(answers: Sequence[ExpertAnswer], choices: Sequence[str], encode: Encode) -> str:
-    """Return the choice that the answers mean: by its words, else by likeness to the best one."""
+    """Return the choice that shares most words with the answers, else the most similar one."""
     scores = [
         sum(
             answer.score

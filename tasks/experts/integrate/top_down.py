@@ -1,4 +1,4 @@
-"""Top-down: the model says whether it needs more, and which expert to ask (Algorithm 2)."""
+"""Top-down: the model decides whether it needs more and which expert to ask (Algorithm 2)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -14,7 +14,7 @@ from tasks.experts.integrate.decisions import (
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.knowledge import KnowledgeText
 
-ENOUGH_VOTES = 0.5  # share of yes from which more is fetched; models overrate what they know
+ENOUGH_VOTES = 0.5  # share of yes votes; models overrate their knowledge
 
 WriteWanted = Callable[[str, str, str | None, int], list[str]]  # expert, question, wanted, turn
 
@@ -31,12 +31,13 @@ def top_down(
     encode: Encode,
     iterations: int = 1,
 ) -> list[KnowledgeText]:
-    """Return the texts that the decider asked for, in their order (CooK, Algorithm 2).
+    """Return the texts that the decider asked for, in order (CooK, Algorithm 2).
 
-    Each round the decider is asked whether it needs more; it ends at no, or after `iterations`
-    rounds. In mode `automatic` it says what it needs, and the expert with the most similar
-    description writes; in mode `explicit` it names the expert. Of the expert's texts the one with
-    the highest factuality is kept. `descriptions` are those of the experts, by name.
+    Each round begins by asking the decider whether it needs more. Rounds end at no, without a valid
+    reply, if no expert is chosen, or after `iterations`. In mode `automatic` the decider states the
+    information that it needs, and the expert with the most similar description writes; in mode
+    `explicit` it names the expert. The most factual of the expert's texts is kept. `descriptions`
+    are those of the experts, by name.
     """
     kept: list[KnowledgeText] = []
     for turn in range(iterations):
@@ -71,7 +72,7 @@ def _choose(
     mode: Literal["automatic", "explicit"],
     encode: Encode,
 ) -> tuple[str, str | None] | None:
-    """Return the expert and the information that is wanted; None if no expert is."""
+    """Return the chosen expert and the information wanted from it; None without an expert."""
     if mode == "explicit":
         expert = decider.choose(question, known, descriptions)
         record(Decision("expert", expert or "none", "named", expert))

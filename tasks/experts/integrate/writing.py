@@ -1,4 +1,4 @@
-"""The texts that experts write for a question, each written once."""
+"""Texts that experts write for questions; each is written once and then remembered."""
 
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -8,7 +8,7 @@ from schemas.settings import ExpertSettings
 from tasks.experts.knowledge import question_prompt
 from tasks.text.languages import language_of
 
-LONGEST_SHOWN = 100  # characters of a question that stands before its answer
+LONGEST_SHOWN = 100  # characters of a question that is shown with its answer
 ENDS = "?？!.。 \n"
 
 _Prompt = Callable[[str], str]
@@ -16,7 +16,7 @@ _Key = tuple[str, str, int, int, float]  # expert, prompt, count, turn, temperat
 
 
 class Writer(Protocol):
-    """What writes as an expert: `tasks.experts.pool.ExpertPool`."""
+    """Writes texts as an expert; implemented by `tasks.experts.pool.ExpertPool`."""
 
     def write(
         self,
@@ -28,29 +28,29 @@ class Writer(Protocol):
         max_new_tokens: int = ...,
         temperature: float = ...,
     ) -> list[list[str]]:
-        """Return `count` continuations of each prompt, the same for the same seed."""
+        """Return `count` continuations of each prompt; equal seeds give equal texts."""
         ...
 
 
 class TextWriter:
-    """Asks experts for texts about questions, from any thread, and remembers what they wrote.
+    """Asks experts for texts about questions and remembers them; methods may run in any thread.
 
-    An expert gets the question alone, never what others wrote about it.
+    An expert sees only the question, never what other experts wrote about it.
     """
 
     def __init__(self, writer: Writer, settings: ExpertSettings) -> None:
-        """Write nothing yet."""
+        """Take a writer and the settings in [experts]; nothing is written yet."""
         self._writer, self._settings = writer, settings
         self._written: dict[_Key, list[str]] = {}
         self._lock = Lock()
 
     def prepare_knowledge(self, expert: str, questions: Sequence[str]) -> None:
-        """Write knowledge about many questions at once."""
+        """Write and remember knowledge about many questions at once."""
         for prompt_of, count in self._prompts:
             self._write(expert, list(map(prompt_of, questions)), count)
 
     def prepare_answers(self, expert: str, questions: Sequence[str]) -> None:
-        """Write short answers to many questions at once."""
+        """Write and remember short answers to many questions at once."""
         prompts = list(map(as_question, questions))
         self._write(expert, prompts, 1, temperature=0.0)
         self._write(expert, prompts, self._settings.written)
@@ -65,9 +65,9 @@ class TextWriter:
     ) -> list[str]:
         """Return an expert's n1 texts about a question, or about the information wanted.
 
-        By the setting `prompts`, texts answer the question in the form of the training texts with
-        questions, and are shown with it; or they continue the question, or the information wanted.
-        Each `turn` has another seed.
+        Depending on the setting `prompts`, texts answer the question in the form of the training
+        texts and are returned together with it, or they continue the wanted information or the
+        question itself, or there are some of both. Each `turn` uses another seed.
         """
         texts: list[str] = []
         for prompt_of, count in self._prompts:
@@ -80,14 +80,14 @@ class TextWriter:
         return texts
 
     def answers(self, expert: str, question: str) -> list[str]:
-        """Return an expert's short answers: the likeliest, then n1 that are sampled."""
+        """Return an expert's short answers: the greedy one, then n1 sampled ones."""
         (likeliest,) = self._write(expert, [as_question(question)], 1, temperature=0.0)
         (sampled,) = self._write(expert, [as_question(question)], self._settings.written)
         return [short(text) for text in (*likeliest, *sampled)]
 
     @property
     def _prompts(self) -> list[tuple[_Prompt, int]]:
-        """The forms of a prompt, each with the number of its texts; together they have n1."""
+        """The forms of prompts, each with its number of texts; the numbers add up to n1."""
         count, chosen = self._settings.written, self._settings.prompts
         questions = {"question": count, "plain": 0, "both": (count + 1) // 2}[chosen]
         counts: list[tuple[_Prompt, int]] = [(as_question, questions), (str, count - questions)]
@@ -126,10 +126,10 @@ def short(text: str) -> str:
 
 
 def statement(question: str, text: str) -> str:
-    """Return a question with its answer as one sentence; empty if there is no answer.
+    """Return a question and its answer as one sentence; empty without an answer.
 
-    Otherwise pruning could keep the question and drop the answer. Of a long question there is the
-    answer alone.
+    As two sentences, pruning could keep the question and drop the answer. A long question is left
+    out, so that only the answer is returned.
     """
     answer = short(text)
     if not answer or len(question) > LONGEST_SHOWN:

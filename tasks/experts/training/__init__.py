@@ -1,3 +1,4 @@
-"""Training of an expert: texts become tokens in a mapped file, tokens become full rows, rows become
-a model, with a checkpoint now and then from which a killed training goes on.
+"""Training of an expert: texts are tokenized into mapped files and packed into rows for a model.
+
+Checkpoints let a training that was killed resume.
 """

@@ -1,4 +1,4 @@
-"""Checkpoints of a training: one safetensors file, replaced as a whole; nothing is pickled."""
+"""Checkpoints of a training: one safetensors file, replaced atomically and never pickled."""
 
 import json
 import os
@@ -14,24 +14,24 @@ STATE = "state.safetensors"
 
 @dataclass
 class Progress:
-    """How far a training has come; `seconds` counts all its processes, killed ones included."""
+    """The progress of a training; `seconds` includes the time of processes that were killed."""
 
     epoch: int = 0
-    row: int = 0  # rows of the epoch that were read
+    row: int = 0  # rows of the epoch that have been read
     steps: int = 0
     targets: int = 0  # tokens predicted so far, over all epochs
     seconds: float = 0.0
-    threads: int = 1  # sums of floats depend on how they were shared out
+    threads: int = 1  # floating-point sums depend on it
     epoch_loss: float = 0.0  # summed over the epoch's tokens so far, in nats
     epoch_targets: int = 0
     losses: list[tuple[int, float]] = field(default_factory=list)  # by step: targets, nats a token
     epochs: list[dict[str, Any]] = field(default_factory=list)  # one entry per finished epoch
     best: float | None = None  # lowest held-out loss
-    ended: str = ""  # why the training is over: epochs, minutes or patience
+    ended: str = ""  # why the training has ended: epochs, minutes or patience
 
 
 def save_checkpoint(folder: Path, progress: Progress, weights: Any, optimizer: Any) -> None:
-    """Write the state of a training, whole or not at all; `weights` are tensors by name."""
+    """Write the state of a training atomically; `weights` are tensors by name."""
     import torch
     from safetensors.torch import save_file
 
@@ -50,7 +50,7 @@ def save_checkpoint(folder: Path, progress: Progress, weights: Any, optimizer: A
 
 
 def load_checkpoint(folder: Path, weights: Any, optimizer: Any) -> Progress | None:
-    """Set weights, optimizer and random numbers to a checkpoint's; None if there is none.
+    """Restore weights, optimizer and random state from a checkpoint; return None without one.
 
     Raises DamageError if the file is not a checkpoint of this model.
     """

@@ -1,4 +1,4 @@
-"""The picture of a training: loss over tokens read."""
+"""The loss curve of a training, as a picture."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-POINTS = 200  # of the training's line; each is the mean of the steps around it
+POINTS = 200  # of the training curve; each is the mean of consecutive steps
 
 
 def draw_curve(name: str, losses: Sequence[tuple[int, float]], epochs: Sequence[Any]) -> bytes:
-    """Return a PNG with the loss of each step, and of the held-out texts after each epoch.
+    """Return a PNG with the smoothed training loss, and the held-out loss after each epoch.
 
-    `losses` has targets and nats per token by step; `epochs` are entries of `Progress.epochs`.
+    `losses` has the targets so far and the nats per token of each step; `epochs` are those of
+    `Progress.epochs`.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,9 +1,9 @@
 """The loop that trains a model on packed rows and can be killed at any moment.
 
-`transformers.Trainer` was considered and left: it pickles optimizer and random numbers in its
-checkpoints, resumes by reading the data again up to the place, counts its schedule in steps, which
-packed rows do not have beforehand, and weighs accumulated parts of a step by their number, not by
-their tokens. What remains after that is this loop.
+`transformers.Trainer` is not used because it pickles the optimizer and random state in its
+checkpoints, resumes by reading the data again up to the checkpoint, needs the number of steps for
+its schedule, which packed rows do not give in advance, and weights the accumulated parts of a step
+equally, whatever their number of tokens.
 """
 
 import math
@@ -31,18 +31,18 @@ from tasks.progress import Report, silent
 from warehouse import durable
 
 CHECKPOINT_SECONDS = 30.0
-CHECKPOINT_SHARE = 0.05  # of the time: large models are saved less often
-EVALUATED = 65_536  # held-out tokens that are read after each epoch
+CHECKPOINT_SHARE = 0.05  # of the time at most: large models are saved less often
+EVALUATED = 65_536  # held-out tokens, about, that are evaluated after each epoch
 BEST = "best.safetensors"
 
 
 def rate_at(plan: TrainingPlan, done: float) -> float:
-    """Return the learning rate when a share of the training is done: up, then down to 0."""
+    """Return the learning rate after a share of the training: linear warm-up, linear decay to 0."""
     return plan.highest_rate * max(min(done / WARM_UP, (1 - done) / (1 - WARM_UP)), 0.0)
 
 
 class Training:
-    """A training in progress, from its last checkpoint if there is one."""
+    """A training in progress, which resumes from its last checkpoint if there is one."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Training:
         started: float | None = None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
     ) -> None:
-        """Take up the state in `folder`; a time limit counts from `started`, a monotonic time."""
+        """Restore the state in `folder`; a time limit counts from `started`, a monotonic time."""
         import torch
 
         self._model, self._plan, self._folder = model, plan, folder
@@ -93,7 +93,7 @@ class Training:
         return self._train.targets * self._epochs
 
     def run(self) -> Progress:
-        """Train to the end and return what came of it; the model holds the weights to keep."""
+        """Train to the end and return the progress; the model then has the weights to keep."""
         import torch
 
         threads = torch.get_num_threads()
@@ -125,7 +125,7 @@ class Training:
         self._save()
 
     def _step(self, rows: list[list[Piece]]) -> None:
-        """Change the weights once; the loss is the mean over all tokens of the step."""
+        """Update the weights once, by the mean loss over all target tokens of the step."""
         import torch
 
         parts = list(self._in_parts(rows, self._train))
@@ -153,7 +153,7 @@ class Training:
         done = (self.progress.targets + more) / max(self.all_targets, 1)
         if self._plan.minutes is not None:
             used = self._seconds() / (60 * self._plan.minutes)
-            # Before, loading counts for much, and would change a training that ends in time.
+            # Earlier, the time for loading would dominate and change a training that ends in time.
             if used > WARM_UP:
                 done = max(done, used)
         return min(done, 1.0)
@@ -179,7 +179,7 @@ class Training:
         return torch.nn.functional.cross_entropy(logits.float(), labels[wanted], reduction="sum")
 
     def _end_epoch(self) -> None:
-        """Measure on the held-out texts and decide whether this was the last epoch."""
+        """Evaluate on the held-out texts and decide whether this was the last epoch."""
         progress, plan = self.progress, self._plan
         held_out = self.evaluate(self._held_out)
         progress.epochs.append(
@@ -207,7 +207,10 @@ class Training:
             progress.ended = "epochs"
 
     def evaluate(self, tokens: Tokens) -> float | None:
-        """Return the mean loss on texts in nats per token, None if there is nothing to predict."""
+        """Return the mean loss on texts in nats per token; None without tokens to predict.
+
+        It reads rows until `EVALUATED` tokens have been predicted.
+        """
         import torch
 
         self._model.eval()
@@ -251,11 +254,11 @@ class Training:
 
 
 def ends_in_its_head(model: Any) -> bool:
-    """Tell whether a model's logits are its head's, applied to the last hidden states.
+    """Return whether a model's logits are its output head, applied to the last hidden states.
 
-    Then they can be computed for the tokens to predict alone: the answers are a fifth of a
-    question's tokens, and half of the work of a small model is its vocabulary. Some architectures
-    scale or cap the logits after the head.
+    If so, logits need to be computed only for the tokens to predict: answers are a fifth of the
+    tokens of questions, and half of the work of a small model is for its vocabulary. Some
+    architectures scale or cap the logits after the head.
     """
     import torch
 
@@ -268,17 +271,17 @@ def ends_in_its_head(model: Any) -> bool:
             hidden = model.get_decoder()(input_ids=ids, use_cache=False)[0]
             return torch.allclose(model.get_output_embeddings()(hidden), logits)
     except (AttributeError, NotImplementedError, TypeError, RuntimeError):
-        # The model has no such parts, or they do not fit each other: it computes all logits itself.
+        # The model lacks these parts or they do not fit together, so it must compute all logits.
         return False
     finally:
         model.train(was_training)
 
 
 def precision(device: Any) -> AbstractContextManager[Any]:
-    """Return the context to compute in: bfloat16 where the hardware has it, else float32.
+    """Return the autocast context: bfloat16 if the hardware supports it, else float32.
 
-    The weights and the optimizer stay in float32. A processor without bfloat16 emulates it, which
-    is slower than float32.
+    The weights and the optimizer stay in float32. A processor without bfloat16 would emulate it,
+    more slowly than it computes float32.
     """
     import torch
 

@@ -1,13 +1,13 @@
-"""Rows of training: several whole texts side by side, so that hardly a place is left empty.
+"""Training rows of several whole texts each, so that hardly any place is left empty.
 
-Texts are packed by best fit, in shuffled order, within windows. Longest first would fill rows a
-little better, but would gather texts of like length, which are alike in kind, too; measured on
-held-out texts, steps then taught less. Only a text longer than a row is cut. Attention stays
-within a text: its positions count from 0, from which transformers makes a mask of blocks
-(`find_packed_sequence_indices`), for every architecture whose mask comes from `create_causal_mask`,
-if it is given no cache. Where that fails, as with a recurrent model, each row has one text. Joining
-texts end to end and cutting at every row's end, as in CooK's released code, fills rows as well but
-tears most texts apart.
+Texts are packed by best fit, in shuffled order, within windows. Packing the longest first would
+fill rows slightly better, but would group texts of similar length, which are also of a similar
+kind; in measurements, held-out loss then fell more slowly. Only a text longer than a row is cut.
+Attention stays within a text: its positions start from 0, from which transformers derives a
+block-diagonal mask (`find_packed_sequence_indices`), for every architecture that uses
+`create_causal_mask`, as long as it gets no cache. Where that fails, as with recurrent models, each
+row has one text. Concatenating all texts and cutting at the end of each row, as in CooK's released
+code, fills rows as well but splits most texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,18 +18,19 @@ import numpy as np
 
 from tasks.experts.training.tokens import Tokens
 
-WINDOW = 4096  # texts that are fitted together: rows are 97 to 99 % full, memory stays small
-IGNORED = -100  # the label that torch's cross entropy leaves out
-Piece = tuple[int, int, int]  # a text, and where in it the piece begins and ends
+WINDOW = 4096  # texts packed together: rows are 97 to 99 % full, and memory stays small
+IGNORED = -100  # the label that torch's cross entropy ignores
+Piece = tuple[int, int, int]  # the number of a text, and the start and end of the piece in it
 
 
 def packed_rows(
     lengths: np.ndarray, size: int, seed: int, epoch: int, alone: bool = False
 ) -> Iterator[list[Piece]]:
-    """Yield an epoch's rows of at most `size` tokens, in an order that seed and epoch decide.
+    """Yield an epoch's rows of at most `size` tokens, in an order given by seed and epoch.
 
-    With `alone` there is one text in a row, and like lengths follow each other. Pieces of a text
-    that is cut share one token, so that every token but those given is predicted once.
+    With `alone` each row has one piece of a text, sorted by length within a window. Consecutive
+    pieces of a text that is cut share one token, so that each token that is not given is predicted
+    once.
     """
     random = np.random.default_rng((seed, epoch))
     order = random.permutation(len(lengths))
@@ -49,9 +50,9 @@ def packed_rows(
 
 
 def fit(pieces: Sequence[Piece], size: int) -> list[list[Piece]]:
-    """Lay each piece, in turn, into the fullest row that has room for it."""
+    """Return rows made by placing each piece in turn into the fullest row with room for it."""
     rows: list[list[Piece]] = []
-    with_room: list[list[int]] = [[] for _ in range(size + 1)]  # rows by the room that is left
+    with_room: list[list[int]] = [[] for _ in range(size + 1)]  # row numbers by remaining room
     rooms = 0  # bit n is set if a row has room n, so that the best fit is found at once
     for piece in pieces:
         length = _length(piece)
@@ -76,9 +77,10 @@ def _length(piece: Piece) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows that are computed at once, as arrays of shape (rows, tokens), int64.
+    """Rows that are computed in one batch, as int64 arrays of shape (rows, tokens).
 
-    `labels` are the tokens to predict, IGNORED where there is none; `positions` count within texts.
+    `labels` are the tokens to predict, IGNORED elsewhere; `positions` count from the start of each
+    piece.
     """
 
     ids: np.ndarray
@@ -92,10 +94,10 @@ class Part:
 
 
 def part_of(rows: Sequence[Sequence[Piece]], tokens: Tokens, padding: int) -> Part:
-    """Return rows as arrays, as wide as the fullest of them."""
+    """Return rows as arrays, padded to the longest of them."""
     width = max(sum(end - begin for _, begin, end in row) for row in rows)
     ids = np.full((len(rows), width), padding, np.int64)
-    positions = np.zeros_like(ids)  # each empty place is a text of its own, seen by none
+    positions = np.zeros_like(ids)  # each padded place is a text of its own, seen by none
     labels = np.full_like(ids, IGNORED)
     for number, row in enumerate(rows):
         place = 0
@@ -110,9 +112,9 @@ def part_of(rows: Sequence[Sequence[Piece]], tokens: Tokens, padding: int) -> Pa
 
 
 def texts_mix(model: Any) -> bool:
-    """Tell whether a text in a packed row changes what the model makes of the next one.
+    """Return whether a text in a packed row changes the model's logits for the next one.
 
-    Recurrent models ignore positions, so that one text runs into the next.
+    Recurrent models, for example, ignore positions and carry their state into the next text.
     """
     import torch
 

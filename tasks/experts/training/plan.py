@@ -1,4 +1,4 @@
-"""How an expert is trained: the model it starts from, how long, and in which steps."""
+"""The plan of a training: the base model, the duration and the hyperparameters."""
 
 from typing import Any, Literal
 
@@ -11,17 +11,17 @@ BETAS = (0.9, 0.98)
 EPSILON = 1e-6
 WEIGHT_DECAY = 1e-5
 WARM_UP = 0.06
-# A new model remembers the facts of few texts after that many tokens, those of many after that many
-# readings; measured on slices of three graphs (docs/log.md).
+# A new model has learned few texts after ENOUGH_TOKENS, and many texts after FEWEST_EPOCHS, as
+# measured on slices of three graphs (docs/log.md).
 ENOUGH_TOKENS = 1_000_000
 FEWEST_EPOCHS = 8
 LORA: dict[str, Any] = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1}  # CooK's released code
 
 
 class TrainingPlan(BaseModel):
-    """What decides the weights that a training ends with, together with the texts.
+    """The options that, together with the texts, determine the weights after a training.
 
-    A training that a time limit cuts short also depends on the speed of the machine.
+    If a time limit ends the training early, they also depend on the speed of the machine.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,7 +48,10 @@ class TrainingPlan(BaseModel):
     layers: int = Field(2, ge=1, description="Layers of a model from scratch.")
 
     def epochs_over(self, tokens: int) -> int:
-        """Return how often texts of so many tokens are read; somebody's model learns few sooner."""
+        """Return the number of epochs over so many tokens.
+
+        By default a new model reads a small set of texts more often than a pretrained one does.
+        """
         if self.epochs is not None:
             return self.epochs
         enough = ENOUGH_TOKENS if self.base == SCRATCH else 0
@@ -56,10 +59,10 @@ class TrainingPlan(BaseModel):
 
     @property
     def highest_rate(self) -> float:
-        """The highest learning rate: as given, or what suits the way of training.
+        """The peak learning rate: the one given, or a default for the method of training.
 
-        The paper's 2e-5 is for 16 GPUs and a model of 1.3 billion weights; a small model that reads
-        a few thousand texts for minutes learns next to nothing with it.
+        The paper's 2e-5 is for 16 GPUs and a model of 1.3 billion weights; a small model that is
+        trained on a few thousand texts for minutes learns next to nothing with it.
         """
         if self.learning_rate is not None:
             return self.learning_rate
@@ -69,5 +72,5 @@ class TrainingPlan(BaseModel):
 
     @property
     def made_how(self) -> str:
-        """What `experts.method` says: scratch, full or lora."""
+        """The value of the column `experts.method`: scratch, full or lora."""
         return SCRATCH if self.base == SCRATCH else self.method

@@ -1,4 +1,4 @@
-"""The model that a training starts from: new and small, or somebody's, perhaps with LoRA."""
+"""The model that a training starts from: small and new, or pretrained, with or without LoRA."""
 
 import json
 import logging
@@ -15,14 +15,17 @@ from tasks.models.loaded_model import loading_errors, weights_folder
 from tasks.models.packaged import PROVENANCE
 
 END = "<|endoftext|>"
-CONTEXT = 1024  # tokens that a new model may read; it is trained on rows that are shorter
+CONTEXT = 1024  # tokens that a new model can read; its training rows are shorter
 HEAD = 64  # width of an attention head
-TOKENIZER_TEXTS = 200_000  # as many texts decide a new tokenizer's merges
+TOKENIZER_TEXTS = 200_000  # that a new tokenizer is trained on at most
 
 
 @dataclass(frozen=True)
 class Base:
-    """A base model's folder, None for a new model; its licence, empty if unknown; what it is."""
+    """A base model, with folder None for a new model; the licence is empty if unknown.
+
+    `sha256` identifies the weights by the sizes and modification times of their files.
+    """
 
     folder: Path | None
     licence: str
@@ -30,7 +33,7 @@ class Base:
 
 
 def find_base(name: str) -> Base:
-    """Return the base model of that name; raise UsageError if there is none that may be read."""
+    """Return the base model of this name; raises UsageError for an encoder-decoder model."""
     if name == SCRATCH:
         return Base(None, "", "")
     folder = weights_folder(name)
@@ -38,13 +41,13 @@ def find_base(name: str) -> Base:
     if config.get("is_encoder_decoder"):
         raise UsageError(f"{name} has an encoder; experts are models that only go on writing.")
     files = sorted(folder.glob("*.safetensors"))
-    # Which weights these are, without reading gigabytes: a training goes on only from the same.
+    # Identifies the weights without reading gigabytes: a training resumes only from the same.
     sha256 = "-".join(f"{file.stat().st_size}.{file.stat().st_mtime_ns}" for file in files)
     return Base(folder, _licence(folder), sha256)
 
 
 def _licence(folder: Path) -> str:
-    """Return the licence that the folder's own papers name: an expert's, or a packaged model's."""
+    """Return the licence in the folder's expert manifest or provenance file; empty without any."""
     for name in (MANIFEST, PROVENANCE):
         try:
             licence = json.loads((folder / name).read_text(encoding="utf-8"))["licence"]
@@ -55,7 +58,7 @@ def _licence(folder: Path) -> str:
 
 
 def make_tokenizer(base: Base, plan: TrainingPlan, texts: Iterable[str]) -> Any:
-    """Return the base's tokenizer, or a new one of byte-level BPE made from the texts."""
+    """Return the base model's tokenizer, or a new byte-level BPE trained on the texts."""
     import transformers
 
     if base.folder is not None:
@@ -73,7 +76,7 @@ def make_tokenizer(base: Base, plan: TrainingPlan, texts: Iterable[str]) -> Any:
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     words = Tokenizer(models.BPE())
-    # Chinese has no spaces: a whole question that comes often would become one token.
+    # Chinese has no spaces, so a whole frequent question would become one token.
     words.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(r"\p{Han}"), "isolated"),
@@ -94,9 +97,10 @@ def make_tokenizer(base: Base, plan: TrainingPlan, texts: Iterable[str]) -> Any:
 
 
 def make_model(base: Base, plan: TrainingPlan, tokenizer: Any) -> Any:
-    """Return the model to train, in float32, on the processor; the global seed decides its weights.
+    """Return the model to train, in float32 and on the CPU.
 
-    A new model is a Llama of about a million weights with the plan's defaults.
+    A new model is a Llama, of about a million weights by default, initialised from torch's global
+    seed.
     """
     import torch
     import transformers
@@ -126,7 +130,7 @@ def make_model(base: Base, plan: TrainingPlan, tokenizer: Any) -> Any:
 
 
 def _with_lora(model: Any) -> Any:
-    """Return the model with trainable matrices of low rank beside its frozen linear layers."""
+    """Return the model with LoRA: trainable low-rank matrices beside its frozen linear layers."""
     from peft import LoraConfig, get_peft_model
 
     logging.getLogger("peft").setLevel(logging.ERROR)
@@ -136,5 +140,5 @@ def _with_lora(model: Any) -> Any:
 
 
 def merged(model: Any) -> Any:
-    """Return the plain model, with LoRA's matrices added to the weights that they belong to."""
+    """Return the plain model, with any LoRA matrices merged into its weights."""
     return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model

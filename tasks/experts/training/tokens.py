@@ -1,4 +1,4 @@
-"""Training texts as tokens in files that are mapped into memory, so that they may exceed it."""
+"""Training texts as tokens in memory-mapped files, which may be larger than memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -12,16 +12,16 @@ import numpy as np
 from tasks.experts.knowledge import prompt_of
 from warehouse import durable
 
-TOGETHER = 1000  # texts per call of the tokenizer, which works on them in parallel
+TOGETHER = 1000  # texts per call of the tokenizer, which encodes them in parallel
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Texts as tokens: `ids` holds all of them in a line, `ends` where each text ends (int64).
+    """Texts as tokens: `ids` concatenates all texts, `ends` has the end of each text (int64).
 
-    `given` is how many of each text's first tokens are not predicted (int64): its first, or all of
-    the question that it answers. They are mapped from files. `sha256` is of the texts in their
-    order.
+    `given` is the number of tokens at the start of each text that are not predicted (int64): the
+    first token, or all tokens of the question that the text answers. The arrays are mapped from
+    files. `sha256` is the hash of the texts in their order.
     """
 
     ids: np.ndarray
@@ -40,20 +40,20 @@ class Tokens:
 
     @property
     def targets(self) -> int:
-        """The number of tokens to predict: all but the given ones of each text."""
+        """The number of tokens to predict: all except the given ones of each text."""
         return len(self.ids) - int(self.given.sum())
 
     def piece(self, text: int, begin: int, end: int) -> np.ndarray:
-        """Return some of a text's tokens."""
+        """Return the tokens of a text from `begin` to `end`."""
         first = int(self.ends[text - 1]) if text else 0
         return self.ids[first + begin : first + end]
 
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns texts into tokens: each begins with `before` and ends with `after`.
+    """Turns texts into tokens; each text begins with `before` and ends with `after`.
 
-    A text that spells a control token gets ordinary tokens for it.
+    Control tokens that are spelled out in a text are encoded as ordinary tokens.
     """
 
     tokenizer: Any  # of the library tokenizers
@@ -68,7 +68,7 @@ class Encoder:
 
     def __call__(self, texts: list[str]) -> list[list[int]]:
         """Return the tokens of each text."""
-        # Each call of the transformers tokenizer around it sets these anew.
+        # Each call of the transformers tokenizer around this one resets these options.
         self.tokenizer.encode_special_tokens = True
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
@@ -76,20 +76,20 @@ class Encoder:
         return [[*self.before, *encoded.ids, self.after] for encoded in plain]
 
     def given(self, texts: list[str]) -> list[int]:
-        """Return how many of each text's first tokens are given: one, or those of its question.
+        """Return how many tokens at the start of each text are given: one, or its question.
 
-        Whoever asks an expert gives the question. Its words, above all loose ones, are no
-        knowledge, and predicting them would take most of a training.
+        An expert is always given the question. The words of a question, above all of a loose one,
+        are no knowledge, and learning to predict them would take most of a training.
         """
         prompts = self([prompt_of(text) for text in texts])
         return [max(len(prompt) - 1, 1) for prompt in prompts]
 
 
 def opening(tokenizer: Any) -> tuple[int, ...]:
-    """Return the tokens that a text begins with: the tokenizer's own, else the end token.
+    """Return the tokens at the start of each text: the tokenizer's own, else the end token.
 
-    The end token as a beginning is how GPT-2 and most of its kin were trained; without it nothing
-    would predict a text's first word.
+    GPT-2 and most of its relatives were trained with the end token as the first token. Without it,
+    the first word of a text could not be predicted.
     """
     alone = tokenizer("", add_special_tokens=True)["input_ids"]
     own = [token for token in alone if token != tokenizer.eos_token_id]
@@ -97,7 +97,7 @@ def opening(tokenizer: Any) -> tuple[int, ...]:
 
 
 def write_tokens(texts: Iterable[str], encode: Encoder, folder: Path, name: str) -> Tokens:
-    """Write texts as tokens to files in a folder and return them mapped."""
+    """Write texts as tokens to files in a folder and return them as mapped arrays."""
     vocabulary = encode.tokenizer.get_vocab_size(with_added_tokens=True)
     kind = np.dtype("<u2" if vocabulary <= 1 << 16 else "<u4")
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,12 +118,12 @@ def write_tokens(texts: Iterable[str], encode: Encoder, folder: Path, name: str)
             given.write(np.array(encode.given(some), "<i8").tobytes())
             position, count = position + int(lengths.sum()), count + len(some)
     about = {"kind": kind.str, "texts": count, "tokens": position, "sha256": sha256.hexdigest()}
-    durable.write_sealed_json(folder / f"{name}.json", about)  # last: what it describes is whole
+    durable.write_sealed_json(folder / f"{name}.json", about)  # last: what it describes is complete
     return read_tokens(folder, name)
 
 
 def read_tokens(folder: Path, name: str) -> Tokens:
-    """Return tokens that were written before; raise DamageError if they are not whole."""
+    """Return tokens that were written before; raise DamageError if their record is damaged."""
     about = durable.read_sealed_json(folder / f"{name}.json", "Train again.")
     return Tokens(
         _mapped(folder / f"{name}.ids", about["kind"], about["tokens"]),

@@ -1,4 +1,4 @@
-"""Training of one expert, from texts to a folder that is whole; a killed training goes on."""
+"""Training of one expert, from texts to a complete folder; a killed training can be resumed."""
 
 import fcntl
 import json
@@ -29,7 +29,7 @@ Texts = Callable[[str], Iterable[str]]  # texts by split: train or validation
 
 @dataclass(frozen=True, slots=True)
 class TrainedExpert:
-    """A trained expert: its folder, the SHA-256 of its manifest, the picture of its training."""
+    """A trained expert: its folder, its manifest with its SHA-256, and its loss curve."""
 
     name: str
     folder: Path
@@ -53,11 +53,11 @@ def train_expert(
     report: Report = silent,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> TrainedExpert:
-    """Train an expert and put it into `experts`/NAME/SHA12, with its picture beside it.
+    """Train an expert and store it in `experts`/NAME/SHA12, with its loss curve beside it.
 
-    `texts` gives the texts of a split each time it is called, always the same in the same order;
-    `source` tells this set of texts from others. The state lies in `experts`/.training/NAME until
-    `forget_training`; the same call goes on from there. Raises BusyError if another process trains
+    `texts` must return the same texts of a split in the same order at each call; `source`
+    identifies this set of texts. The state is kept in `experts`/.training/NAME until
+    `forget_training`, and the same call resumes from it. Raises BusyError if another process trains
     this expert, UsageError for a base that cannot be trained, AlmanacError without texts.
     """
     started = time.monotonic()
@@ -93,7 +93,7 @@ def train_expert(
         picture = folder.with_suffix(".png")
         folder.parent.mkdir(parents=True, exist_ok=True)
         durable.write_bytes(picture, draw_curve(name, progress.losses, progress.epochs))
-        if folder.exists():  # a call that was killed before it was noted
+        if folder.exists():  # from a call that was killed before the journal had it
             shutil.rmtree(folder)
         durable.sync_tree(aside)
         durable.replace(aside, folder)
@@ -110,7 +110,7 @@ def forget_training(experts: Path, name: str) -> None:
 
 @contextmanager
 def _alone(state: Path, name: str) -> Iterator[None]:
-    """Hold the lock of a training; the system frees it when the process dies."""
+    """Hold the lock of a training, which the system releases if the process dies."""
     state.mkdir(parents=True, exist_ok=True)
     with state.with_name(f"{name}.lock").open("ab") as lock:
         try:
@@ -121,7 +121,7 @@ def _alone(state: Path, name: str) -> Iterator[None]:
 
 
 def _begin_or_go_on(state: Path, identity: dict[str, Any]) -> None:
-    """Empty the folder unless it holds a training of exactly this."""
+    """Empty the folder unless it has the state of a training with the same identity."""
     path = state / "training.json"
     try:
         same = json.loads(path.read_bytes()) == json.loads(json.dumps(identity))
@@ -135,7 +135,7 @@ def _begin_or_go_on(state: Path, identity: dict[str, Any]) -> None:
 def _tokens(
     state: Path, base: Base, plan: TrainingPlan, texts: Texts
 ) -> tuple[Any, Tokens, Tokens]:
-    """Return the tokenizer, the training texts and the held-out ones, made now or before."""
+    """Return the tokenizer, the training tokens and the held-out tokens; make those missing."""
     from transformers import PreTrainedTokenizerFast
 
     def training_texts() -> Iterator[str]:
@@ -160,7 +160,7 @@ def _tokens(
 
 @contextmanager
 def _own_random_numbers(seed: int) -> Iterator[None]:
-    """Have torch draw from the seed, and leave the caller's random numbers as they were."""
+    """Seed torch's random numbers within the context, and restore the caller's state after it."""
     import torch
 
     with torch.random.fork_rng():
@@ -175,9 +175,9 @@ def _about(
     train: Tokens,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return what the manifest says of a training; no time, so that the same gives the same."""
+    """Return the manifest's fields about a training, without times, to be reproducible."""
     measured = [epoch for epoch in progress.epochs if epoch["held_out"] is not None]
-    if progress.best is not None:  # the weights are those of the best epoch
+    if progress.best is not None:  # the saved weights are from the best epoch
         measured = [epoch for epoch in measured if epoch["held_out"] == progress.best]
     last = progress.epochs[-1] if progress.best is None else measured[-1]
     base_name = os.path.basename(plan.base.rstrip("/")) if Path(plan.base).is_dir() else plan.base  # noqa: PTH119
@@ -202,7 +202,7 @@ def _about(
 def _save(folder: Path, model: Any, tokenizer: Any, about: dict[str, Any]) -> Manifest:
     """Write a plain model with its tokenizer and manifest into a new folder.
 
-    Weights are rounded to bfloat16, in which they are half as large.
+    Weights are rounded to bfloat16, which halves their size.
     """
     import torch
 
@@ -216,7 +216,7 @@ def _save(folder: Path, model: Any, tokenizer: Any, about: dict[str, Any]) -> Ma
             path.unlink()
     path = folder / "tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
-    for place in ("name_or_path", "local_files_only"):  # say only where this machine had it
+    for place in ("name_or_path", "local_files_only"):  # these only describe this machine
         settings.pop(place, None)
     path.write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
     assert (folder / WEIGHTS).exists()

@@ -1,1 +1,1 @@
-"""From triples, descriptions and passages of an edition to training texts."""
+"""Training texts from the triples, descriptions and passages of an edition."""

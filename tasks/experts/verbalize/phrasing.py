@@ -1,10 +1,10 @@
-"""How the relations of a graph are put into words, from their own names.
+"""Sentences and questions for the relations of a graph, made from the names of the relations.
 
-A name that reads as a verb ("discovered", "is located in") becomes the verb of a sentence; any
-other counts as a noun ("date of birth"): "The date of birth of Ada is 1815-12-10." The other
-relations of the graph tell whether "opened in" is passive: if something was "opened by" somebody,
-it is. Relations whose names do not say enough, ConceptNet's among them, have
-sentences of their own in `phrasings.toml`.
+A name that is a verb phrase ("discovered", "is located in") becomes the predicate of a sentence;
+any other counts as a noun phrase ("date of birth"): "The date of birth of Ada is 1815-12-10."
+Whether "opened in" is passive depends on the other relations of the graph: it is if one of them is
+"opened by". Relations whose names are not explicit enough, such as those of ConceptNet, have their
+own sentences in `phrasings.toml`.
 """
 
 import re
@@ -31,10 +31,10 @@ _VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """The sentences for a relation, with {h} for the head and {t} for the tail, or tails.
+    """The sentence patterns of a relation, with {h} for the head and {t} for the tail or tails.
 
-    `one` states one tail and `many` several; `inverse` begins with the tail; `question` asks for
-    the tails, with {w} for who or what.
+    `one` is for one tail and `many` for several; `inverse` begins with the tail; `question` asks
+    for the tails, with {w} for who or what.
     """
 
     one: str
@@ -52,7 +52,7 @@ class Phrasing:
         return _filled(self.inverse, head, tail)
 
     def ask(self, head: str, *, person: bool, language: str) -> str:
-        """Return the question for the tails of a head; `person` if they are people."""
+        """Return the question for the tails of a head; `person` tells whether they are people."""
         interrogative = _INTERROGATIVES["zh" if language == "zh" else "en"][person]
         question = _SLOT.sub(lambda slot: head if slot[1] == "h" else interrogative, self.question)
         if self.question.startswith("{h}"):
@@ -64,7 +64,7 @@ class Phrasings:
     """The phrasings of a graph's relations."""
 
     def __init__(self, relations: Iterable[str]) -> None:
-        """Learn from the names of all relations which verbs have a passive."""
+        """Find out from the names of all relations which verbs occur in the passive."""
         self._made: dict[tuple[str, str], Phrasing] = {}
         words = [relation_words(relation).split() for relation in relations]
         self._passive_verbs = {
@@ -72,7 +72,7 @@ class Phrasings:
         }
 
     def of(self, relation: str, language: str) -> Phrasing:
-        """Return the phrasing of a relation for texts in a language: Chinese, or else English."""
+        """Return the phrasing of a relation in a language, which is English unless Chinese."""
         language = "zh" if language == "zh" or is_chinese(relation) else "en"
         made = self._made.get((relation, language))
         if made is None:
@@ -91,7 +91,7 @@ class Phrasings:
         return Phrasing(sentence, sentence, sentence, _question(verb))
 
     def _verb(self, words: str) -> str | None:
-        """Return the verb phrase that a relation's words make; None if they are a noun phrase."""
+        """Return the words of a relation as a verb phrase; None if they are a noun phrase."""
         parts = words.split()
         first, last = parts[0], parts[-1]
         if first in _lexicon("finite"):
@@ -114,16 +114,16 @@ class Phrasings:
 
 
 def relation_words(relation: str) -> str:
-    """Return a relation's name as words: no namespace, camel and snake case taken apart."""
+    """Return a relation's name as words: without namespace, and with camel and snake case split."""
     bare = _NAMESPACE.sub("", relation)
     words = _SEPARATORS.sub(" ", _CAMEL.sub(" ", bare)).split() or [relation]
-    if " " not in bare:  # an identifier: its capitals say nothing, but those of "IMDb" do
+    if " " not in bare:  # an identifier: only inner capitals, as in "IMDb", mean something
         words = [word.lower() if word[1:].islower() or len(word) == 1 else word for word in words]
     return " ".join(words)
 
 
 def listed(names: Sequence[str], language: str) -> str:
-    """Return names as a list in words."""
+    """Return names as a coordination: "a, b and c"."""
     if len(names) == 1:
         return names[0]
     if language == "zh":
@@ -132,9 +132,10 @@ def listed(names: Sequence[str], language: str) -> str:
 
 
 def _filled(pattern: str, head: str, tail: str) -> str:
-    """Return a pattern filled once, so that braces in names mean nothing, with a full stop.
+    """Return a pattern with its slots filled, ending with a full stop.
 
-    "born on" is a relation to times of every precision, but one is born in a year.
+    All slots are filled in one pass, so that braces in names have no effect. "on" becomes "in"
+    before a year: a relation such as "born on" has dates of every precision.
     """
     if _YEAR.fullmatch(tail):
         pattern = pattern.replace(" on {t}", " in {t}")
@@ -161,7 +162,7 @@ def _lexicon(kind: str) -> frozenset[str]:
 
 @cache
 def _written_down(language: str) -> dict[str, Phrasing]:
-    """Return the phrasings in the file, by the relation's key."""
+    """Return the phrasings in `phrasings.toml`, by the key of their relation."""
     mark = "？" if language == "zh" else "?"
     made = {}
     for relation, (sentence, inverse) in _data()[language].items():
@@ -172,7 +173,7 @@ def _written_down(language: str) -> dict[str, Phrasing]:
 
 def _noun(words: str) -> Phrasing:
     plural = _plural(words)
-    if plural == words:  # "genres", a plural already, or "contains", a verb: no sentence fits both
+    if plural == words:  # "genres" (a plural) or "contains" (a verb): no sentence fits both
         label = f"{{h}} – {words}: {{t}}"
         return Phrasing(label, label, f"{{t}} – {words} of {{h}}", f"{{h}} – {words}: {{w}}?")
     return Phrasing(
@@ -184,7 +185,7 @@ def _noun(words: str) -> Phrasing:
 
 
 def _question(verb: str) -> str:
-    """Return the question for a verb's object."""
+    """Return the question for the object of a verb phrase."""
     auxiliary, _, rest = verb.partition(" ")
     if auxiliary in ("has", "have", "had"):
         return f"what {rest} does {{h}} have?"
@@ -195,7 +196,7 @@ def _question(verb: str) -> str:
 
 
 def _plural(words: str) -> str:
-    """Return a noun phrase in the plural; its head is the word before the first preposition."""
+    """Return a noun phrase in the plural; its head noun precedes the first preposition."""
     parts = words.split()
     after = (n for n, word in enumerate(parts) if n and word in _lexicon("prepositions"))
     head = next(after, len(parts)) - 1
@@ -223,6 +224,6 @@ def _chinese(relation: str) -> Phrasing:
 
 
 def _ends_as_verb(words: str) -> bool:
-    """Return whether the last word of a Chinese phrase is a verb."""
+    """Return whether the last word of a Chinese name is a verb."""
     *_, last = segmenter().cut(words)
     return tag_of(last).startswith("v")

@@ -1,4 +1,4 @@
-"""Training texts in a model's own words; a text that lost a name keeps its sentences."""
+"""Training texts rewritten by a model; a rewritten text that lacks a name is not used."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,16 +14,16 @@ Mapped = Callable[[Callable[[Text], Text], Iterable[Text]], Iterable[Text]]
 
 
 class Rewriter:
-    """Rewrites texts that were made from triples, several at once."""
+    """Rewrites texts that were made from triples, several in parallel."""
 
     def __init__(self, model: BlockingClient, mapped: Mapped) -> None:
-        """`mapped` is a `map`, which may call the model from several threads."""
+        """Take the model and `mapped`, a `map` that may call it from several threads."""
         self._model, self._mapped = model, mapped
 
     def rewritten(self, texts: Sequence[Text]) -> list[Text]:
-        """Return the texts in order, rewritten where the model's text says every name.
+        """Return the texts in order, rewritten if the model's text has every name.
 
-        Raises AlmanacError if no reply can come.
+        Raises AlmanacError if the model cannot reply.
         """
         return list(self._mapped(self._rewrite, texts))
 

@@ -1,10 +1,10 @@
-"""The training texts of a graph: entity wiki, evidence, walks, questions, and a corpus' passages.
+"""The training texts of a graph: entity wiki, evidence, walks, questions and passages.
 
-The first three are FactKB's (Feng et al. 2023), which CooK's experts are trained on, as sentences:
-of an entity all that is known about it; of a triple the sentence and what describes its tail; of a
-random walk its steps. Questions with their answers teach an expert to be asked. Triples stream from
-the edition's tables, sorted by head, so that a graph may be larger than memory; a walk reads the
-graph's mapped arrays.
+The first three methods are those of FactKB (Feng et al. 2023), which CooK's experts are trained
+on, but as sentences: all that is known about an entity; a triple with the description of its tail;
+the steps of a random walk. Questions with their answers teach an expert to answer. Triples are
+streamed from the edition's tables, sorted by head, so that a graph may be larger than memory; walks
+read the graph's mapped arrays.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from warehouse.editions import Edition
 Method = Literal["entity_wiki", "evidence", "knowledge_walk", "question", "passage"]
 METHODS: tuple[Method, ...] = get_args(Method)
 BATCH = 20_000  # rows read, and texts made, at a time
-LOOSE_TAILS = 3  # longer lists are asked for once: they would take most of a training
+LOOSE_TAILS = 3  # longer lists are asked for once, or they would dominate the training
 SHORTEST_DESCRIPTION = 10  # characters; FactKB's
 _WORD = re.compile(r"[A-Za-z]+")
 
@@ -47,11 +47,12 @@ Text = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What texts to make.
+    """The methods, numbers and sizes of the texts to make.
 
-    `triples` is the most of one entity-wiki text; `walks` and `evidence` are the most texts of
-    these methods, drawn by `seed`; `hops` is the length of a walk. A question is also asked in
-    `wordings` looser ways. `held_out` is the share of entities whose texts are for validation.
+    `triples` is the maximum number of triples in an entity-wiki text or an answer; `walks` and
+    `evidence` are the maximum numbers of texts of these methods, drawn by `seed`; `hops` is the
+    maximum length of a walk. A question is also asked in `wordings` looser wordings. `held_out` is
+    the share of entities whose texts are for validation.
     """
 
     methods: tuple[Method, ...] = METHODS
@@ -110,8 +111,8 @@ join asserted_triples t on t.graph = $graph and t.head_id = w.head_id and t.rela
     and t.tail = w.tail and t.tail_id is not distinct from w.tail_id
     and t.sensitivity is distinct from 'sensitive'
 """
-# Sums that do not depend on the order of rows, so that none need be sorted or kept; `experts.sql`
-# compares them.
+# Checksums that do not depend on the order of rows, so that rows need not be sorted or kept in
+# memory; `experts.sql` compares them.
 _GRAPH_SOURCE = """
 select count(*) || ':' || coalesce(bit_xor(md5_number(triple_id)), 0) from triples
 where graph = $graph
@@ -126,7 +127,7 @@ select count(*) || ':' || coalesce(bit_xor(n), 0) from (
 
 
 class Verbalizer:
-    """Makes the training texts of one graph of an edition; a context that closes the database."""
+    """Makes the training texts of one graph of an edition; as a context, it closes its database."""
 
     def __init__(self, edition: Edition, graph: str, expert: str, options: Options) -> None:
         """Open the edition's tables; nothing is read yet."""
@@ -146,13 +147,13 @@ class Verbalizer:
         self._con.close()
 
     def source_sha(self) -> str:
-        """Return a hash of the triples and passages; their order does not matter."""
+        """Return a hash of the triples, and of the passages for the corpus, in any order."""
         return str(self._value(_CORPUS_SOURCE if self._graph == CORPUS else _GRAPH_SOURCE))
 
     def texts(self, report: Report = silent) -> Iterator[list[Text]]:
-        """Yield the texts in batches: rows of TrainingText, each text once, with their `facts`.
+        """Yield distinct texts in batches: rows of TrainingText, with their `facts`.
 
-        The facts are (head, relation, tail); those of a passage are unknown, so it has none.
+        Facts are (head, relation, tail); a passage has none, because its facts are unknown.
         """
         seen = _Seen()
         for method in self._options.methods:
@@ -173,7 +174,7 @@ class Verbalizer:
     # -- methods ----------------------------------------------------------------------------------
 
     def _entity_wiki(self, report: Callable[[int, int], None]) -> Iterator[Text]:
-        """Yield what is known about each head, tails of one relation in one sentence."""
+        """Yield all facts about each head, with the tails of a relation in one sentence."""
         triples = self._value("select count(*) from asserted_triples where graph = $graph")
         rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
         for (head_id, head), facts in groupby(rows, itemgetter("head_id", "head")):
@@ -193,7 +194,7 @@ class Verbalizer:
             yield self._text("entity_wiki", head_id, sentences, stated)
 
     def _evidence(self, report: Callable[[int, int], None]) -> Iterator[Text]:
-        """Yield single triples, begun from either end, with what describes or states them."""
+        """Yield single triples, in either direction, with the tail's description or the source."""
         triples = self._value("select count(*) from asserted_triples where graph = $graph")
         options = self._options
         rows = self._rows(
@@ -216,7 +217,7 @@ class Verbalizer:
             yield self._text("evidence", row["head_id"], sentences, [row])
 
     def _knowledge_walks(self, report: Callable[[int, int], None]) -> Iterator[Text]:
-        """Yield random walks, begun at every entity with facts equally often."""
+        """Yield random walks from distinct, randomly chosen nodes with outgoing edges."""
         graph = self._arrays()
         if graph is None:
             return
@@ -228,7 +229,7 @@ class Verbalizer:
             report(min(begin + BATCH, len(order)), len(order))
 
     def _walked(self, graph: Graph, starts: np.ndarray, rng: np.random.Generator) -> Iterator[Text]:
-        """Yield the texts of the walks from some starts."""
+        """Yield the texts of the walks from some start nodes."""
         walks = random_walks(graph, starts, self._options.hops, rng)
         places = np.flatnonzero(walks.edges >= 0)
         edges = walks.edges.ravel()[places]
@@ -255,7 +256,7 @@ class Verbalizer:
                 row["triple_id"] is None or self._is_held_out(row["head_id"]) is not starts_held_out
                 for row in whole
             ):
-                continue  # sensitive, or from the training part into the held-out one
+                continue  # sensitive, or both training and held-out entities
             language = "zh" if is_chinese(whole[0]["head"]) else "en"
             sentences = [
                 self._phrasings.of(row["relation"], language).sentence(
@@ -266,7 +267,7 @@ class Verbalizer:
             yield self._text("knowledge_walk", whole[0]["head_id"], sentences, whole)
 
     def _questions(self, report: Callable[[int, int], None]) -> Iterator[Text]:
-        """Yield questions for each relation of a head, with all tails as their answer."""
+        """Yield questions for each relation of a head, answered by its tails, up to a limit."""
         triples = self._value("select count(*) from asserted_triples where graph = $graph")
         rows = self._rows(_TRIPLES, report, triples, graph=self._graph)
         for (head_id, head, relation), facts in groupby(
@@ -299,7 +300,7 @@ class Verbalizer:
                 )
 
     def _passages(self, report: Callable[[int, int], None]) -> Iterator[Text]:
-        """Yield the corpus' passages; a document is held out as a whole."""
+        """Yield the passages of the corpus; a document is held out as a whole."""
         if self._graph != CORPUS:
             return
         total = self._value("select count(*) from passages")
@@ -340,9 +341,9 @@ class Verbalizer:
     def _rows(
         self, query: str, report: Callable[[int, int], None], total: int, **values: Any
     ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a query, of which only a batch is in memory."""
+        """Yield the rows of a query, of which only one batch is in memory."""
         done = 0
-        # A cursor of its own: another query may run before the last row is read.
+        # A separate cursor, because another query may run before the last row is read.
         cursor = self._con.cursor()
         for batch in cursor.sql(query, params=values).to_arrow_reader(BATCH):
             yield from batch.to_pylist()
@@ -380,19 +381,19 @@ class Verbalizer:
 
 
 def says_all(text: Text) -> bool:
-    """Return whether every head and tail of a text's facts stands in it, letter for letter."""
+    """Return whether a text contains every head and tail of its facts, letter for letter."""
     words = text["text"]
     return all(head in words and tail in words for head, _, tail in text["facts"])
 
 
 class _Seen:
-    """The ids of texts so far, eight bytes each."""
+    """The ids of the texts so far, in eight bytes each."""
 
     def __init__(self) -> None:
         self._keys = np.empty(0, np.uint64)
 
     def first(self, text_ids: Sequence[str]) -> np.ndarray:
-        """Return which ids come for the first time, bool (ids,), and note them."""
+        """Return which ids occur for the first time, bool (ids,), and remember them all."""
         keys = np.array([int(text_id[:16], 16) for text_id in text_ids], np.uint64)
         unique, first = np.unique(keys, return_index=True)
         is_first = np.zeros(len(keys), bool)
@@ -402,7 +403,7 @@ class _Seen:
 
 
 def _share(subject: str, purpose: str, seed: int) -> float:
-    """Return a number in [0, 1) that a subject always gets for a purpose and a seed."""
+    """Return a pseudo-random number in [0, 1) that depends on subject, purpose and seed only."""
     digest = hashlib.blake2b(f"{seed}\x1f{purpose}\x1f{subject}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 

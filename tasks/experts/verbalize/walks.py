@@ -1,4 +1,4 @@
-"""Random walks over a graph that never go straight back."""
+"""Random walks over a graph that visit no node twice."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.graphs.graph import Graph
 
-TRIES = 8  # draws of another edge before a walk ends where it is
+TRIES = 8  # draws of an edge before a walk ends at its node
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Walks:
 def random_walks(graph: Graph, starts: np.ndarray, hops: int, rng: np.random.Generator) -> Walks:
     """Return one walk along outgoing edges from each start, int32 (walks,).
 
-    Each hop is uniform over the edges of its node, but for those that lead back to the node before
-    or to a node that the walk has visited. A walk ends where it has no such edge left.
+    Each hop is uniform over the outgoing edges to nodes that the walk has not visited. A walk ends
+    if `TRIES` draws give no such edge.
     """
     edges = np.full((len(starts), hops), -1, np.int64)
     visited = np.full((len(starts), hops + 1), -1, np.int32)
@@ -38,7 +38,7 @@ def random_walks(graph: Graph, starts: np.ndarray, hops: int, rng: np.random.Gen
 def _fresh_edges(
     graph: Graph, visited: np.ndarray, hop: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return for each walk an edge to a node that it has not visited; -1 where none was drawn."""
+    """Return an edge to an unvisited node for each walk; -1 if none was drawn."""
     nodes = visited[:, hop]
     first = graph.out_offsets[nodes]
     degrees = graph.out_offsets[nodes + 1] - first

@@ -1,8 +1,8 @@
-"""Questions in looser words than a graph's own: as people ask who do not know its terms.
+"""Questions in looser wordings than a graph's own, as from people who do not know its terms.
 
-An expert that has read one question per fact answers that question alone. Asked often enough in
-words that come and go, it learns to go by what stays: the name, the kind of answer, and whichever
-words of the relation there are.
+An expert that has read one question per fact can answer only that question. From many questions
+with varying words it learns to rely on the constant parts: the name, the kind of answer, and any
+words of the relation.
 """
 
 import random
@@ -20,9 +20,9 @@ _ASKED = {
     ("zh", False): ("是什么", "什么", "是多少", "哪里", "哪个", "什么时候", "有哪些"),
 }
 _POLITE = ("", "", "请问", "你知道", "我想知道")
-_KEPT = (0.3, 0.6, 1.0)  # share of the relation's words that are said
-_STRANGE = (0, 0, 1, 2, 3, 4)  # words that have nothing to do with it
-_ASKS, _MARKED = 0.85, 0.8  # how often there is an interrogative, and a question mark
+_KEPT = (0.3, 0.6, 1.0)  # share of the relation's words in the question
+_STRANGE = (0, 0, 1, 2, 3, 4)  # numbers of unrelated words
+_ASKS, _MARKED = 0.85, 0.8  # probability of an interrogative, and of a question mark
 
 
 def loose_question(
@@ -34,10 +34,11 @@ def loose_question(
     rng: random.Random,
     language: str = "en",
 ) -> str:
-    """Return a question for a relation of a name, English or Chinese, mostly in a few of its words.
+    """Return an English or Chinese question with a name and some of the words of a relation.
 
-    `person` says that people are asked for, which an interrogative tells by itself: then there may
-    be no word of the relation. Words of `vocabulary` stand for those that an expert never read.
+    With `person` the answers are people. The interrogative expresses this, so that the question may
+    have no word of the relation. Random words of `vocabulary` are inserted, in place of words that
+    an expert has never read.
     """
     words = relation_words(relation).split()
     if language == "zh":
@@ -59,7 +60,7 @@ def loose_question(
 
 
 def _chinese(words: list[str], *, person: bool, rng: random.Random) -> str:
-    """Return a question of these words in their order; what is asked for mostly stands last."""
+    """Return a question of these words in order, mostly with the interrogative last."""
     interrogative = rng.choice(_ASKED["zh", person]) if rng.random() < _ASKS else ""
     place = rng.choice((len(words), len(words), rng.randint(0, len(words))))
     parts = [rng.choice(_POLITE), *words[:place], interrogative, *words[place:]]
@@ -67,6 +68,6 @@ def _chinese(words: list[str], *, person: bool, rng: random.Random) -> str:
 
 
 def name_forms(name: str) -> list[str]:
-    """Return the ways to say a name: "Bavaria's 2nd district" is the "2nd district of Bavaria"."""
+    """Return the forms of a name: "Bavaria's 2nd district" is the "2nd district of Bavaria"."""
     owned = _OWNER.fullmatch(name)
     return [name, f"{owned[2]} of {owned[1]}", f"the {owned[2]} of {owned[1]}"] if owned else [name]

@@ -1,1 +1,1 @@
-"""The contextual bandit that chooses extraction and template (KnowGPT, equations 5 to 8)."""
+"""The contextual bandit that chooses an extraction and a template (KnowGPT, equations 5 to 8)."""

@@ -1,7 +1,7 @@
-"""What a bandit knows of a question: its reduced vector, and features of how it is asked.
+"""Bandit contexts: the reduced vector of a question, and features of its form.
 
 A disjoint linear model of 768 dimensions would need far more rewards per arm than it ever gets, so
-vectors are reduced to a few dimensions by principal components of training questions.
+vectors are reduced to a few dimensions by the principal components of training questions.
 """
 
 from base64 import b64decode, b64encode
@@ -15,17 +15,17 @@ import numpy as np
 from schemas.errors import UsageError
 from tasks.text.languages import is_chinese
 
-REDUCED = 32  # dimensions of a vector, if as many training questions are there
-FEATURES = 9  # besides them: see `_features`
-LONGEST, MOST_ITEMS = 500, 500  # characters, and items, that count as 1
+REDUCED = 32  # dimensions of a reduced vector, if there are enough training questions
+FEATURES = 9  # further dimensions, see `_features`
+LONGEST, MOST_ITEMS = 500, 500  # characters, and items, that are scaled to 1
 
 
 @dataclass(frozen=True, eq=False)
 class AskedQuestion:
     """A question as a bandit sees it.
 
-    `vector` is its encoding (h,); `score` is its gate's, None without a gate; `items` is how many
-    edges or paths were taken out of the graph for it, None if that is not known yet.
+    `vector` is its encoding (h,); `score` is its gate score, None without a gate; `items` is the
+    number of edges or paths extracted for it, None if not known yet.
     """
 
     text: str
@@ -36,10 +36,10 @@ class AskedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class ContextEncoding:
-    """Turns questions into contexts of one encoder.
+    """Turns questions into contexts, for the vectors of one encoder.
 
-    `mean` (h,) and `components` (k, h), float32, are those of the training questions' vectors;
-    `score_mean` and `score_deviation` those of the logarithms of their gate scores.
+    `mean` (h,) and `components` (k, h), float32, are from the vectors of the training questions;
+    `score_mean` and `score_deviation` from the logarithms of their gate scores.
     """
 
     encoder: str
@@ -58,7 +58,7 @@ class ContextEncoding:
     ) -> "ContextEncoding":
         """Return the encoding for training questions of vectors (n, h) and their gate scores.
 
-        It has at most n - 1 and h dimensions. The signs of components are fixed, so that equal
+        It has at most min(n - 1, h) components. The signs of components are fixed, so that equal
         questions give an equal encoding. Raises UsageError for fewer than two questions.
         """
         vectors = np.asarray(vectors, np.float64)
@@ -87,7 +87,8 @@ class ContextEncoding:
     def contexts(self, questions: Sequence[AskedQuestion]) -> np.ndarray:
         """Return the contexts of questions, float64 (n, dimensions), rows of length one.
 
-        Raises UsageError if a vector is not from the encoder that the encoding was fitted for.
+        Raises UsageError if a vector has another length than those of the training questions or is
+        not finite.
         """
         if not questions:
             return np.empty((0, self.dimensions))
@@ -104,7 +105,7 @@ class ContextEncoding:
         return contexts
 
     def _features(self, question: AskedQuestion) -> list[float]:
-        """Return the features of how a question is asked, each from -1 to 1, the first constant."""
+        """Return a constant and features of a question's form, score and items, from -1 to 1."""
         chinese = is_chinese(question.text)
         score, items = question.score, question.items
         scored = score is not None and not np.isnan(score) and score >= 0
@@ -125,7 +126,7 @@ class ContextEncoding:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the encoding as JSON can hold it."""
+        """Return the encoding as JSON values."""
         return {
             "encoder": self.encoder,
             "mean": _text(self.mean),
@@ -136,7 +137,7 @@ class ContextEncoding:
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> "ContextEncoding":
-        """Return what `to_dict` saved."""
+        """Return the encoding that `to_dict` saved."""
         mean = _array(saved["mean"])
         components = _array(saved["components"]).reshape(-1, len(mean))
         return cls(

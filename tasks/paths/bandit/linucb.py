@@ -1,9 +1,9 @@
-"""LinUCB over prompt arms (KnowGPT, equations 6 to 8; Li et al. 2010, disjoint models).
+"""LinUCB with prompts as arms (KnowGPT, equations 6 to 8; Li et al. 2010, disjoint models).
 
 Each arm has a ridge regression of its rewards on the contexts in which it was played. The paper
 calls the second term of (6) Gaussian noise but gives the width of a confidence bound in (8), and
-calls the weights non-negative but fits them without that bound in (7). The default is (6) to (8) as
-printed; `posterior_sampling` and `nonnegative` follow the prose.
+calls the weights non-negative but fits them without that constraint in (7). The default follows (6)
+to (8) as printed; `posterior_sampling` and `nonnegative` follow the prose.
 """
 
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ import numpy as np
 
 from schemas.errors import UsageError
 
-REFACTOR_AFTER = 1_000  # updates of an arm, after which rounding errors of its inverse are dropped
-_POINTS = np.linspace(-6, 6, 81)  # in deviations, where Gaussians are integrated
+REFACTOR_AFTER = 1_000  # updates of an arm after which its inverse is recomputed
+_POINTS = np.linspace(-6, 6, 81)  # in standard deviations; the grid for integrating Gaussians
 
 
 @dataclass(frozen=True, slots=True)
 class BanditOptions:
     """How arms are estimated and chosen.
 
-    `ridge` is λ of (7), `delta` is δ of (8). A `discount` below 1 multiplies what all arms have
-    learned each time a reward comes, so that a drifting model is followed. `posterior_sampling`
+    `ridge` is λ of (7), `delta` is δ of (8). A `discount` below 1 multiplies the statistics of all
+    arms at each reward, so that the bandit follows a drifting model. `posterior_sampling`
     draws the weights from a Gaussian whose covariance is `spread`² times the inverse of (7);
-    `nonnegative` fits them by non-negative least squares. `epsilon` is the probability of an arm
-    drawn uniformly, so that every logged propensity is at least epsilon / arms.
+    `nonnegative` fits them by non-negative least squares. `epsilon` is the probability of a
+    uniformly drawn arm, so that every logged propensity is at least epsilon / arms.
     """
 
     ridge: float = 1.0
@@ -38,7 +38,7 @@ class BanditOptions:
     epsilon: float = 0.05
 
     def __post_init__(self) -> None:
-        """Raise UsageError for values without a meaning."""
+        """Raise UsageError for values out of range."""
         wrong = [
             name
             for name, right in {
@@ -64,14 +64,14 @@ def confidence_factor(delta: float) -> float:
     return 1 + sqrt(log(2 / delta) / 2)
 
 
-# By simulation (benchmarks/bandit.py) the printed width explores for thousands of questions, since
-# arms differ by a few hundredths; this plan loses less.
+# In simulations (benchmarks/bandit.py) the printed width explores for thousands of questions, since
+# arms differ by a few hundredths; these options have less regret.
 SAMPLING = BanditOptions(ridge=0.3, posterior_sampling=True, spread=0.25)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A drawn arm, its probability, and the probabilities (arms,) of all."""
+    """A drawn arm, its probability, and the probabilities (arms,) of all arms."""
 
     arm: int
     propensity: float
@@ -79,14 +79,14 @@ class Choice:
 
 
 class LinUCB:
-    """Arms with a linear model each.
+    """A linear bandit with a separate linear model for each arm.
 
-    `gram` (arms, d, d) is CᵀC and `weighted` (arms, d) is Cᵀr of (7), both discounted; `pulls` and
-    `rewards` (arms,) count all that ever came.
+    `gram` (arms, d, d) is CᵀC and `weighted` (arms, d) is Cᵀr of (7), both discounted; `pulls`
+    and `rewards` (arms,) are the undiscounted number and sum of all rewards.
     """
 
     def __init__(self, arms: int, dimensions: int, options: BanditOptions | None = None) -> None:
-        """Begin without any reward. Raises UsageError without arms or dimensions."""
+        """Start without any rewards; raises UsageError without arms or dimensions."""
         if arms < 1 or dimensions < 1:
             raise UsageError("A bandit needs at least one arm and one dimension.")
         self.options = options or BanditOptions()
@@ -109,10 +109,10 @@ class LinUCB:
         return self.weighted.shape[1]
 
     def update(self, arm: int, context: np.ndarray, reward: float) -> None:
-        """Learn the reward that an arm got in a context (d,).
+        """Update an arm with its reward in a context (d,).
 
-        The inverse is updated by Sherman and Morrison's formula. A discount changes every entry of
-        it, so then it is computed anew when it is next needed. Raises UsageError for a context or
+        The inverse is updated by the Sherman-Morrison formula. A discount changes every inverse, so
+        with one they are recomputed when next needed. Raises UsageError for a context or
         reward that is not finite or has another shape.
         """
         context = self._checked(context)
@@ -161,12 +161,12 @@ class LinUCB:
         return self._weights[arm]
 
     def means(self, context: np.ndarray) -> np.ndarray:
-        """Return c·α of each arm (arms,): the reward that it is expected to get."""
+        """Return the expected reward c·α of each arm (arms,)."""
         context = self._checked(context)
         return np.array([context @ self.weights(arm) for arm in range(self.arms)])
 
     def widths(self, context: np.ndarray) -> np.ndarray:
-        """Return sqrt(c (CᵀC + λI)⁻¹ cᵀ) of each arm (arms,)."""
+        """Return the confidence width sqrt(c (CᵀC + λI)⁻¹ cᵀ) of each arm (arms,)."""
         context = self._checked(context)
         squares = [context @ self.inverse(arm) @ context for arm in range(self.arms)]
         return np.sqrt(np.maximum(squares, 0))
@@ -176,10 +176,11 @@ class LinUCB:
         return self.means(context) + self.options.gamma * self.widths(context)
 
     def chances(self, context: np.ndarray) -> np.ndarray:
-        """Return the probability of each arm to be chosen in a context (arms,).
+        """Return the probability that each arm is chosen in a context (arms,).
 
-        Without sampling the arms with the highest score share 1 - epsilon; with it an arm has the
-        probability that its sampled reward is the largest. Epsilon is shared by all.
+        A probability of 1 - epsilon is split equally among the arms with the highest score or, with
+        posterior sampling, by the probability that an arm's sampled reward is the largest. Epsilon
+        is split equally among all arms.
         """
         if self.options.posterior_sampling:
             best = largest_chances(self.means(context), self.options.spread * self.widths(context))
@@ -191,7 +192,7 @@ class LinUCB:
         return (1 - epsilon) * best + epsilon / self.arms
 
     def choose(self, context: np.ndarray, rng: np.random.Generator) -> Choice:
-        """Draw an arm by its chances."""
+        """Return an arm drawn with the probabilities `chances`."""
         return drawn(self.chances(context), rng)
 
     @cached_property
@@ -207,7 +208,7 @@ class LinUCB:
     def restore(
         self, gram: np.ndarray, weighted: np.ndarray, pulls: np.ndarray, rewards: np.ndarray
     ) -> None:
-        """Take statistics that were saved. Raises UsageError if their shapes differ."""
+        """Restore saved statistics; raises UsageError if their shapes differ."""
         saved = (gram, weighted, pulls, rewards)
         own = (self.gram, self.weighted, self.pulls, self.rewards)
         if any(new.shape != old.shape for new, old in zip(saved, own, strict=True)):
@@ -219,17 +220,18 @@ class LinUCB:
 
 
 def drawn(chances: np.ndarray, rng: np.random.Generator) -> Choice:
-    """Return an arm drawn by the chances (arms,)."""
+    """Return an arm drawn with the probabilities `chances` (arms,)."""
     sums = chances.cumsum()
     arm = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
     return Choice(arm, float(chances[arm]), chances)
 
 
 def largest_chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-    """Return the probability of each independent Gaussian to be the largest (arms,).
+    """Return the probability that each of several independent Gaussians is the largest (arms,).
 
-    These are the propensities of posterior sampling, because the arms' models are disjoint: the
-    integral of one distribution times the others', by the trapezoidal rule over points of all.
+    These are the propensities of posterior sampling, because the models of the arms are disjoint.
+    They are integrated by the trapezoidal rule: one arm's density times the others' distribution
+    functions, over the grid points of all arms.
     """
     from scipy.special import ndtr
 

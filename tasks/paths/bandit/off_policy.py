@@ -1,9 +1,9 @@
-"""What another policy would have earned, estimated from logged decisions.
+"""Off-policy estimates of the mean reward of another policy, from logged decisions.
 
 Rewards are weighted by the other policy's probability of the chosen arm over the logged propensity
 (Horvitz and Thompson 1952; self-normalised: Swaminathan and Joachims 2015; doubly robust: Dudík et
-al. 2011). Intervals are normal ones of 95 %; decisions that were logged while the bandit learned
-are not independent, for which they do not account.
+al. 2011). Intervals are normal intervals of 95 %; they do not account for the dependence between
+decisions that were logged while the bandit learned.
 """
 
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ import numpy as np
 
 from schemas.errors import UsageError
 
-_Z = 1.959964  # of a normal interval of 95 %
+_Z = 1.959964  # quantile for a normal interval of 95 %
 
 
 @dataclass(frozen=True, eq=False)
 class LoggedDecisions:
-    """Decisions that were rewarded, in their order.
+    """Rewarded decisions, in order.
 
-    `contexts` (n, d), `arms` (n,) by number, `propensities` (n,) and `chances` (n, arms) with which
-    they were chosen, `rewards` (n,).
+    `contexts` (n, d), `arms` (n,) by number, `propensities` (n,) of the chosen arms, `chances`
+    (n, arms) of all arms, `rewards` (n,).
     """
 
     contexts: np.ndarray
@@ -34,8 +34,8 @@ class LoggedDecisions:
 class Estimate:
     """A mean reward with its interval.
 
-    `effective` is the number of decisions, drawn by the other policy itself, that would tell as
-    much: (Σw)² / Σw². A small one means that the log says little about that policy.
+    `effective` is the effective sample size (Σw)² / Σw². If it is small, the log says little about
+    the policy.
     """
 
     value: float
@@ -45,15 +45,15 @@ class Estimate:
 
 
 def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the inverse propensity estimate for a policy's probabilities (n, arms)."""
+    """Return the inverse propensity estimate for a policy with probabilities (n, arms)."""
     weights = _weights(log, chances)
     return _estimate(weights * log.rewards, weights)
 
 
 def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the estimate that divides by the sum of weights; slightly biased, less variable.
+    """Return the self-normalised estimate, which is slightly biased but has less variance.
 
-    Raises UsageError if no logged arm could have been chosen by the policy.
+    Raises UsageError if the policy never chooses a logged arm.
     """
     weights = _weights(log, chances)
     if not weights.any():
@@ -63,17 +63,17 @@ def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
 
 
 def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarray) -> Estimate:
-    """Return the estimate from predicted rewards (n, arms), corrected by the logged ones."""
+    """Return the doubly robust estimate from predicted (n, arms) and logged rewards."""
     weights = _weights(log, chances)
     played = predicted[np.arange(len(log.arms)), log.arms]
     return _estimate((chances * predicted).sum(1) + weights * (log.rewards - played), weights)
 
 
 def predicted_rewards(log: LoggedDecisions, *, ridge: float = 1.0, folds: int = 5) -> np.ndarray:
-    """Return the reward of every arm in every context (n, arms) by ridge regressions.
+    """Return the predicted reward of every arm in every context (n, arms), by ridge regression.
 
-    Where little is known of an arm they come near the mean reward of all. A decision's own fold is
-    left out, so that no prediction has seen the reward that corrects it.
+    Predictions for an arm with few data are shrunk towards the mean reward of all arms. They are
+    cross-fitted, so that no prediction depends on the reward that corrects it.
     """
     count, arms = log.chances.shape
     fold = np.arange(count) % folds
@@ -105,7 +105,7 @@ def _weights(log: LoggedDecisions, chances: np.ndarray) -> np.ndarray:
 
 
 def _estimate(terms: np.ndarray, weights: np.ndarray) -> Estimate:
-    """Return the mean of independent terms with its normal interval, unbounded for a single one."""
+    """Return the mean of the terms with its normal interval, infinite for a single term."""
     value = float(terms.mean())
     wide = _Z * float(terms.std(ddof=1)) / len(terms) ** 0.5 if len(terms) > 1 else float("inf")
     squares = float(weights @ weights)

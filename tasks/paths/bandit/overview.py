@@ -1,19 +1,19 @@
-"""What a bandit has learned of its arms, and what each would have earned on every question."""
+"""An overview of a bandit's arms: their rewards, and estimates over all rewarded questions."""
 
 from dataclasses import dataclass
 
 from tasks.paths.bandit.off_policy import Estimate, always, doubly_robust, predicted_rewards
 from tasks.paths.bandit.registry import Bandit
 
-FEWEST = 2  # rewarded decisions without which nothing can be estimated
+FEWEST = 2  # rewarded decisions for an estimate
 
 
 @dataclass(frozen=True, slots=True)
 class ArmOverview:
-    """An arm's rewards, and what it would have earned on all questions with a reward.
+    """An arm's rewards, and its estimated mean reward over all rewarded questions.
 
-    `usual` is the arm without a bandit. `mean` is None for an arm without rewards; then, or with
-    fewer than two rewards of all arms, there is no estimate.
+    `usual` marks the arm that is used without a bandit. `mean` is None for an arm without rewards.
+    `estimate` is None for such an arm, or if all arms together have fewer than two rewards.
     """
 
     arm: str
@@ -24,7 +24,7 @@ class ArmOverview:
 
 
 def overview(bandit: Bandit) -> list[ArmOverview]:
-    """Return what is known of each arm; estimates are doubly robust, over all logged rewards."""
+    """Return an overview of each arm; estimates are doubly robust, over all logged rewards."""
     plan, learned, log = bandit.state.plan, bandit.state.bandit, bandit.logged()
     estimates: dict[int, Estimate] = {}
     if len(log.arms) >= FEWEST:

@@ -1,8 +1,8 @@
-"""The bandits of a home: decisions and rewards in the live records, by any number of processes.
+"""The bandits of a home: decisions and rewards in the live records, from any number of processes.
 
-A process appends rows and reads what others appended; it never overwrites anything, so no update is
-lost, and a kill loses at most what no caller was given. A bandit belongs to one graph and one
-version of one answering model, so another model begins anew.
+Processes append rows and read the rows of others but never overwrite any, so no update is lost, and
+a kill loses at most decisions that no caller has received. A bandit belongs to one graph and one
+version of one answering model; another model starts with a new bandit.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ from warehouse.durable import checksum
 from warehouse.journal import Journal, Part
 from warehouse.live import latest, record, record_all
 
-SNAPSHOT_AFTER = 64  # parts that were read since the last snapshot
-TOGETHER = 1_000  # decisions in one commit, far fewer than are remembered
+SNAPSHOT_AFTER = 64  # parts read since the last snapshot
+TOGETHER = 1_000  # decisions per commit, far fewer than are remembered
 _READ: tuple[type[Row], ...] = (BanditSetup, BanditDecision, BanditReward)  # in this order
 Source = Literal["labels", "feedback"]
 Outcome = Literal["counted", "repeated", "unknown"]
@@ -37,7 +37,7 @@ Outcome = Literal["counted", "repeated", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question for which an arm is wanted; requests with one `key` get one decision."""
+    """A question that needs an arm; requests with the same `key` get the same decision."""
 
     key: str
     question_id: str
@@ -46,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A journalled decision; `cautious` if too little was known to trust the estimates."""
+    """A journalled decision; `cautious` if there were too few rewards to trust the estimates."""
 
     decision_id: str
     arm: str
@@ -56,7 +56,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What came of a decision: how right the answer was, 0 to 1, and what it took, if known."""
+    """The outcome of a decision: correctness, 0 to 1, and the answer's cost if it is known."""
 
     decision_id: str
     correct: float
@@ -64,17 +64,17 @@ class Reward:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for numbers without a meaning."""
+        """Raise UsageError for numbers out of range."""
         costs = (self.tokens or 0, self.seconds or 0.0)
         if not 0 <= self.correct <= 1 or not all(0 <= cost < float("inf") for cost in costs):
             raise UsageError(f"This cannot be what came of a decision: {self}.")
 
 
 class Bandit:
-    """A bandit as the live records have it."""
+    """A bandit whose decisions and rewards are in the live records."""
 
     def __init__(self, live: Journal, setup: BanditSetup, *, replay: bool = False) -> None:
-        """Read its state: from the last snapshot on, or with `replay` from the first decision."""
+        """Read the state from the last snapshot on, or with `replay` from the first decision on."""
         self._live, self._lock = live, threading.RLock()
         self._begin(setup)
         if not replay:
@@ -83,11 +83,11 @@ class Bandit:
 
     @property
     def version(self) -> str:
-        """Its version, which a reset changes."""
+        """The version of the bandit, which changes at each reset."""
         return self.state.setup.version
 
     def refresh(self) -> None:
-        """Read what was appended, by whomever, since the last look."""
+        """Read the rows that any process has appended since the last call."""
         with self._lock:
             end = self._live.position
             parts = [
@@ -100,10 +100,10 @@ class Bandit:
             self.state.position = end
 
     def decide(self, requests: Sequence[Request]) -> list[Decision]:
-        """Choose an arm for each request; what was decided before stays so.
+        """Choose an arm for each request; earlier decisions are not changed.
 
-        Up to a thousand decisions are one commit. Raises UsageError if a question was encoded by
-        another encoder than the bandit's.
+        Up to a thousand decisions are one commit. Raises UsageError if the vector of a new question
+        does not have the length of the bandit's encoder or is not finite.
         """
         with self._lock:
             return [
@@ -113,9 +113,10 @@ class Bandit:
             ]
 
     def reward(self, rewards: Sequence[Reward], source: Source) -> list[Outcome]:
-        """Write what came of decisions, in one commit; a decision is rewarded once.
+        """Record rewards of decisions, in one commit; a decision is rewarded only once.
 
-        A reward is unknown if its decision is, or was made before the last reset or too long ago.
+        The outcome is "unknown" if the decision does not exist, was made before the last reset, or
+        is too old to be remembered.
         """
         with self._lock:
             self.refresh()
@@ -148,14 +149,14 @@ class Bandit:
         return hashlib.sha256(f"{self.version} {key}".encode(errors="replace")).hexdigest()[:32]
 
     def snapshot(self) -> None:
-        """Write the state, so that less has to be read the next time."""
+        """Write a snapshot of the state, so that less has to be read the next time."""
         with self._lock:
             snapshot, arms = self.state.snapshot()
             record(self._live, snapshot, *arms)
             self._unsaved = 0
 
     def logged(self) -> LoggedDecisions:
-        """Return all decisions of this version that were rewarded."""
+        """Return all rewarded decisions of this version."""
         plan = self.state.plan
         first: dict[str, Mapping[str, Any]] = {}
         rewards: dict[str, float] = {}
@@ -177,7 +178,7 @@ class Bandit:
     # -- reading -----------------------------------------------------------------------------
 
     def _begin(self, setup: BanditSetup) -> None:
-        """Begin with the state before the first decision of a version."""
+        """Set the state to the one before the first decision of a version."""
         made = next(_rows(self._live, BanditSetup, "version", setup.version))[0]
         self.state = BanditState(setup, made, self._reread)
         self._unsaved = 0
@@ -190,7 +191,7 @@ class Bandit:
             self.state.restore(snapshot, _table(self._live, BanditArm, part).to_pylist())
 
     def _take(self, row: type[Row], commit: int, part: Part) -> None:
-        """Read a part that follows all that were read."""
+        """Update the state from the next part."""
         self._unsaved += 1
         table = _table(self._live, row, part)
         if row is BanditSetup:
@@ -229,7 +230,7 @@ class Bandit:
             for (decision_id, request), context in zip(fresh.items(), contexts, strict=True)
         ]
         record_all(self._live, {BanditDecision: rows})
-        self.refresh()  # of two processes with one key, the first decided
+        self.refresh()  # if two processes decide on one key, the first commit counts
         if self.version != version:  # somebody has reset the bandit meanwhile
             return self._decide(requests)
         self._snapshot_if_due()
@@ -261,10 +262,10 @@ class Bandit:
 def make_bandit(
     live: Journal, graph: str, model: str, plan: BanditPlan, encoding: ContextEncoding
 ) -> Bandit:
-    """Return the bandit of a graph and a model.
+    """Return the bandit of a graph and a model, made if needed.
 
-    It goes on, with the encoding that it has, if it was made with this plan and an encoding of the
-    same encoder. Otherwise it begins anew.
+    An existing bandit continues, with its own encoding, if it was made with this plan and for the
+    same encoder. Otherwise a new one starts.
     """
     values = {
         "graph": graph,
@@ -282,13 +283,13 @@ def make_bandit(
 
 
 def open_bandit(live: Journal, graph: str, model: str) -> Bandit | None:
-    """Return the bandit of a graph and a model, None if there is none."""
+    """Return the bandit of a graph and a model; None if there is none."""
     setup = _setup(live, graph, model)
     return None if setup is None else Bandit(live, setup)
 
 
 def bandit_of(live: Journal, graph: str, model: str) -> Bandit:
-    """Return the bandit of a graph and a model; raise UsageError, with those there are, without."""
+    """Return the bandit of a graph and a model; raises UsageError, listing all, without one."""
     bandit = open_bandit(live, graph, model)
     if bandit is None:
         rows = latest(live, BanditSetup).to_pylist()
@@ -310,9 +311,10 @@ def reset_bandit(live: Journal, graph: str, model: str) -> Bandit:
 
 
 def give_feedback(live: Journal, question_id: str, correct: float) -> Outcome:
-    """Reward the last decision that was made for a question, whenever the asker says how it was.
+    """Reward the last decision for a question by the asker's feedback.
 
-    What the answer took comes from its record. Raises UsageError if `correct` is not from 0 to 1.
+    The cost of the answer is taken from its record. Raises UsageError if `correct` is not from 0
+    to 1.
     """
     reward = Reward("", correct)
     last = _last(live, BanditDecision, "question_id", question_id)
@@ -344,7 +346,7 @@ def _setup(live: Journal, graph: str, model: str) -> BanditSetup | None:
 def _rows(
     live: Journal, row: type[Row], column: str, value: str, *, backwards: bool = False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield a table's rows with a value, each with its commit, part by part."""
+    """Yield the rows of a table that have a value in a column, each with its commit."""
     parts = live.parts(row)
     for part in reversed(parts) if backwards else parts:
         table = _table(live, row, part)

@@ -1,7 +1,7 @@
-"""The state of a bandit: what comes of its decisions and rewards, read in the order of commits.
+"""The state of a bandit, computed from its decisions and rewards in the order of commits.
 
-Nothing else changes it, neither a clock nor who reads, so that every process that has read the same
-commits has the same state, and a snapshot can be checked by reading the log again.
+It depends on nothing else, such as the time or the reader. So all processes that have read the same
+commits have the same state, and a snapshot can be verified by replaying the log.
 """
 
 import hashlib
@@ -18,11 +18,14 @@ from schemas.errors import UsageError
 from tasks.paths.bandit.context import ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions, Choice, LinUCB, drawn
 
-REMEMBERED = 10_000  # decisions that may still get a reward; those before them have missed it
+REMEMBERED = 10_000  # latest decisions, which may still get a reward
 
 
 def arm_names(extractions: Iterable[str], templates: Iterable[str]) -> tuple[str, ...]:
-    """Return the arms, extraction x template, numbered from 0 (the paper prints one too many)."""
+    """Return the names of the arms, one for each extraction and template.
+
+    They are numbered from 0 (the paper prints one too many).
+    """
     return tuple(
         f"{extraction}+{template}" for extraction, template in product(extractions, templates)
     )
@@ -30,11 +33,11 @@ def arm_names(extractions: Iterable[str], templates: Iterable[str]) -> tuple[str
 
 @dataclass(frozen=True, slots=True)
 class BanditPlan:
-    """The arms of a bandit, how they are chosen, and what their rewards are.
+    """The arms of a bandit, how they are chosen, and how their rewards are computed.
 
-    Until `trusted_after` rewards came, the `fallback` arm is chosen with probability 1 - `caution`,
-    and any arm else. The reward is how right the answer was, less `per_token` for each token (μ)
-    and `per_second` for each second (ν) that it took.
+    Until there are `trusted_after` rewards, the `fallback` arm is chosen with probability
+    1 - `caution`, and otherwise any arm uniformly. The reward is the correctness of the answer,
+    less `per_token` for each token (μ) and `per_second` for each second (ν) of its cost.
     """
 
     arms: tuple[str, ...]
@@ -46,7 +49,7 @@ class BanditPlan:
     per_second: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raise UsageError for arms or numbers without a meaning."""
+        """Raise UsageError for invalid arms or numbers out of range."""
         if not self.arms or len(set(self.arms)) < len(self.arms):
             raise UsageError("A bandit needs arms with different names.")
         if self.fallback not in self.arms:
@@ -57,7 +60,7 @@ class BanditPlan:
             raise UsageError("A token and a second cost 0 or more.")
 
     def reward(self, correct: float, tokens: int | None, seconds: float | None) -> float:
-        """Return the reward of an answer; what is not known costs nothing."""
+        """Return the reward of an answer; an unknown cost counts as 0."""
         return correct - self.per_token * (tokens or 0) - self.per_second * (seconds or 0.0)
 
     def to_json(self) -> str:
@@ -75,7 +78,7 @@ class BanditPlan:
 
 @dataclass(slots=True)
 class _Remembered:
-    """A decision that was read: its row, None if it is still to be read again from its commit."""
+    """A decision that was read; `row` is None if it has to be read again from its commit."""
 
     commit: int
     rewarded: bool
@@ -83,12 +86,12 @@ class _Remembered:
 
 
 class BanditState:
-    """A bandit as of a position in the log."""
+    """The state of a bandit at a position in the log."""
 
     def __init__(
         self, setup: BanditSetup, position: int, reread: Callable[[str, int], Mapping[str, Any]]
     ) -> None:
-        """Begin before the first decision.
+        """Start before the first decision.
 
         `reread` returns the first row of a decision in a commit.
         """
@@ -103,11 +106,11 @@ class BanditState:
 
     @property
     def cautious(self) -> bool:
-        """Whether too few rewards came to trust the estimates."""
+        """Whether there are too few rewards to trust the estimates."""
         return int(self.bandit.pulls.sum()) < self.plan.trusted_after
 
     def chances(self, context: np.ndarray) -> np.ndarray:
-        """Return the probability of each arm (arms,)."""
+        """Return the probability that each arm is chosen (arms,)."""
         if not self.cautious:
             return self.bandit.chances(context)
         chances = np.full(len(self.plan.arms), self.plan.caution / len(self.plan.arms))
@@ -115,14 +118,14 @@ class BanditState:
         return chances
 
     def choose(self, decision_id: str, context: np.ndarray) -> Choice:
-        """Draw an arm; the draw depends on the decision's id alone."""
+        """Return a drawn arm; the random number depends only on the decision's id."""
         seed = int.from_bytes(hashlib.sha256(decision_id.encode()).digest()[:16], "big")
         return drawn(self.chances(context), np.random.default_rng(seed))
 
     # -- reading the log ---------------------------------------------------------------------
 
     def take_decision(self, row: Mapping[str, Any], commit: int) -> None:
-        """Remember a decision; of several with one id the first counts."""
+        """Remember a decision; of several with the same id, the first counts."""
         if row["decision_id"] in self._remembered:
             return
         self._remembered[row["decision_id"]] = _Remembered(commit, False, row)
@@ -130,7 +133,7 @@ class BanditState:
             del self._remembered[next(iter(self._remembered))]
 
     def take_reward(self, row: Mapping[str, Any]) -> None:
-        """Learn from a reward, unless its decision has one already or is no longer remembered."""
+        """Update an arm by a reward, unless its decision has one already or is not remembered."""
         if not self.is_open(row["decision_id"]):
             return
         decision = self.decision(row["decision_id"])
@@ -140,7 +143,7 @@ class BanditState:
         self._remembered[row["decision_id"]].rewarded = True
 
     def remembers(self, decision_id: str) -> bool:
-        """Return whether a decision was read and is not too long ago."""
+        """Return whether a decision was read and is recent enough to be remembered."""
         return decision_id in self._remembered
 
     def is_open(self, decision_id: str) -> bool:
@@ -148,7 +151,7 @@ class BanditState:
         return self.remembers(decision_id) and not self._remembered[decision_id].rewarded
 
     def decision(self, decision_id: str) -> Mapping[str, Any]:
-        """Return the row of a decision that is remembered."""
+        """Return the row of a remembered decision."""
         remembered = self._remembered[decision_id]
         if remembered.row is None:
             remembered.row = self._reread(decision_id, remembered.commit)
@@ -157,7 +160,7 @@ class BanditState:
     # -- snapshots ---------------------------------------------------------------------------
 
     def snapshot(self) -> tuple[BanditSnapshot, list[BanditArm]]:
-        """Return the state as rows."""
+        """Return the state as rows: one for the bandit, and one for each arm."""
         decisions = [[id_, one.commit, one.rewarded] for id_, one in self._remembered.items()]
         about = {"version": self.setup.version, "position": self.position}
         upper = np.triu_indices(self.bandit.dimensions)
@@ -181,7 +184,7 @@ class BanditState:
         return BanditSnapshot(**about, decisions=orjson.dumps(decisions).decode()), arms
 
     def restore(self, snapshot: Mapping[str, Any], arms: Iterable[Mapping[str, Any]]) -> None:
-        """Take the state of a snapshot. Raises UsageError if it belongs to another bandit."""
+        """Restore the state from a snapshot; raises UsageError if it belongs to another bandit."""
         by_name = {row["arm"]: row for row in arms if row["version"] == self.setup.version}
         if set(by_name) != set(self.plan.arms) or snapshot["version"] != self.setup.version:
             raise UsageError("The snapshot belongs to another bandit.")

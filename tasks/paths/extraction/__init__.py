@@ -1,1 +1,1 @@
-"""Strategies that take paths and subgraphs out of a graph."""
+"""Strategies that extract paths and subgraphs from a graph."""

@@ -6,48 +6,48 @@ from tasks.graphs.graph import Graph, Nodes
 from tasks.paths.neighbours import expanded
 
 TOGETHER = 64
-"""Sets of nodes that are examined at once: one bit of a number for each."""
+"""Sets of nodes that are examined at once; each has one bit of a 64-bit number."""
 
 HUB = 2_000
-"""A node with more edges is examined from the other ends of its edges, which are fewer."""
+"""A node with more edges is a hub, whose edges are examined from their other ends."""
 
-_ROWS = 1 << 14  # worked out at a time
+_ROWS = 1 << 14  # computed at a time
 
 MOST_EDGES = 2_000
-"""Edges of one question: far more than a prompt has room for."""
+"""Edges that are returned per question: far more than a prompt has room for."""
 
 
 class NodeSets:
-    """Up to TOGETHER sets of nodes, as one number per node of the graph; for one thread."""
+    """Up to TOGETHER sets of nodes, as one bit mask per node of the graph; for one thread."""
 
     def __init__(self, graph: Graph) -> None:
-        """Start with empty sets of nodes of a graph."""
+        """Start with empty sets for a graph."""
         self._graph = graph
         self._bits = np.zeros(graph.nodes, np.uint64)
         self._places = np.zeros(graph.nodes, np.int32)
         self.nodes: Nodes = np.zeros(0, np.int32)
 
     def fill(self, places: np.ndarray, nodes: Nodes) -> None:
-        """Replace the sets: those at `places` (members,) get `nodes` (members,)."""
+        """Replace all sets: add each of `nodes` (members,) to the set of its place (members,)."""
         self._bits[self.nodes] = 0
         np.bitwise_or.at(self._bits, nodes, np.uint64(1) << places.astype(np.uint64))
-        self.nodes = distinct(nodes)  # of any set
+        self.nodes = distinct(nodes)  # in any set
         self._places[self.nodes] = np.arange(len(self.nodes), dtype=np.int32)
 
     def has(self, places: np.ndarray, nodes: Nodes) -> np.ndarray:
-        """Return whether the sets at these places have these nodes, bool."""
+        """Return whether the set at each place has the node, bool."""
         found: np.ndarray = (self._bits[nodes] >> places.astype(np.uint64)) & np.uint64(1) > 0
         return found
 
     def places_of(self, nodes: Nodes) -> np.ndarray:
-        """Return the places of members among `self.nodes`."""
+        """Return the indices of members of the sets in `self.nodes`."""
         return self._places[nodes]
 
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the edges with both ends in one set: their numbers, sorted, and the sets' bits.
+        """Return the edges with both ends in a common set: sorted numbers, and the sets' bit masks.
 
-        Both are (edges,), int64 and uint64. It takes time in the number of edges at these nodes,
-        hubs aside.
+        Both are (edges,), int64 and uint64. The running time grows with the number of edges at
+        these nodes, apart from hubs.
         """
         graph, bits, nodes = self._graph, self._bits, self.nodes
         leaving = graph.out_offsets[nodes + 1] - graph.out_offsets[nodes]
@@ -60,7 +60,7 @@ class NodeSets:
         places, owners = expanded(graph.in_offsets, nodes[~entered_often])
         edges = graph.in_edges[places].astype(np.int64)
         shared = bits[graph.heads[edges]] & bits[nodes[~entered_often]][owners]
-        # Few edges are left here, so that the look-up of hubs comes last.
+        # Hubs are looked up last, when few edges are left.
         kept = np.flatnonzero(shared)
         edges, shared = edges[kept], shared[kept]
         from_hub = is_hub[self._places[graph.heads[edges]]]
@@ -78,14 +78,14 @@ class NodeSets:
         return edges, self._bits[nodes][owners]
 
     def _common(self, edges: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the edges whose tails share a set with their heads, given as bits."""
+        """Return the edges whose tails share a set with their heads, whose bit masks are given."""
         shared = heads & self._bits[self._graph.out_tails[edges]]
         kept = np.flatnonzero(shared)
         return edges[kept], shared[kept]
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """Return the values in their order, each once; NumPy's hashing takes several times as long."""
+    """Return the sorted distinct values; `np.unique` takes several times as long."""
     values = np.sort(values)
     new = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=new[1:])
@@ -94,7 +94,7 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 
 def members(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return sets and things, int64 each, sorted: which sets the bits of things (things,) name."""
+    """Return the pairs of a set and a thing, int64 each, sorted, from bit masks (things,)."""
     octets = bits.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
     is_member = np.unpackbits(octets, axis=1, bitorder="little")
     places = np.flatnonzero(np.ascontiguousarray(is_member.T).view(np.bool_))
@@ -109,13 +109,13 @@ def as_triples(graph: Graph, edges: np.ndarray) -> np.ndarray:
 
 
 class Likeness:
-    """How like edges in words are to contexts; an edge is the sum of its parts' vectors.
+    """The similarity of edges to contexts; an edge's vector is the sum of those of its parts.
 
-    Lengths of sums are remembered, since questions share edges; use one per thread.
+    Lengths of sums are cached, since questions share edges; use one object per thread.
     """
 
     def __init__(self, graph: Graph, nodes: np.ndarray, relations: np.ndarray) -> None:
-        """Take a graph and its vectors: of nodes float16, of relations float32."""
+        """Take a graph and the vectors of its nodes (float16) and relations (float32)."""
         self._graph, self._nodes, self._relations = graph, nodes, relations
         self._lengths = np.zeros(len(graph.heads), np.float32)
 
@@ -127,10 +127,10 @@ class Likeness:
         places: np.ndarray,
         among: np.ndarray,
     ) -> np.ndarray:
-        """Return cosines of pairs of a context and an edge among the nodes of sets, float32.
+        """Return the cosines of pairs of a context and an edge between nodes of the sets, float32.
 
-        Contexts (contexts, d) have length one. `edges` are numbers, each once; `places` and `among`
-        are the pairs: the places of contexts and of edges.
+        Contexts (contexts, d) have length one. `edges` are distinct edge numbers. `places` and
+        `among` are the pairs: indices of contexts and of `edges`.
         """
         graph, vectors = self._graph, self._nodes[sets.nodes].astype(np.float32)
         ends = [sets.places_of(nodes[edges]) for nodes in (graph.heads, graph.out_tails)]
@@ -155,12 +155,12 @@ class Likeness:
 def best_of_each(
     sets: np.ndarray, things: np.ndarray, worth: np.ndarray, rows: np.ndarray, count: int
 ) -> list[np.ndarray]:
-    """Return for each of `count` sets the rows of its things, those worth most first.
+    """Return the rows of the things in each of `count` sets, sorted by descending worth.
 
-    Of pairs of a set and a thing, `worth` is between -1 and 1; equal ones keep their order. No more
-    than MOST_EDGES rows are returned for a set.
+    `worth` of the pairs of a set and a thing is clipped to -1 to 1; ties keep their order. At most
+    MOST_EDGES rows are returned for each set.
     """
-    # Set, worth and place in one number: such numbers are sorted many times faster than floats.
+    # Set, worth and index in one integer: integers are sorted many times faster than floats.
     bits = max(len(sets) - 1, 1).bit_length()
     levels = ((1 - np.clip(worth, -1, 1)) * (1 << 30)).astype(np.uint64)
     keys = (sets.astype(np.uint64) << np.uint64(32) | levels) << np.uint64(bits)

@@ -1,9 +1,9 @@
-"""The nodes where walks from what a question and its candidates name stay most often.
+"""Extraction by personalised PageRank from the nodes that a question and its candidates name.
 
-Personalised PageRank (Haveliwala 2002) on the undirected view, by forward push (Andersen, Chung and
-Lang 2006): what a node still has to give is pushed to its neighbours as long as it is more than
-TOLERANCE for each of them. So only the surroundings are touched, however large the graph is, and
-hubs pass on what is worth the work. A round pushes from all nodes of many questions at once.
+Personalised PageRank (Haveliwala 2002) on the undirected graph, by forward push (Andersen, Chung
+and Lang 2006): the residual of a node is pushed to its neighbours as long as it exceeds TOLERANCE
+per neighbour. So only the surroundings are visited, however large the graph is, and hubs are only
+pushed when it is worth the work. A round pushes from all nodes of many questions at once.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import Extracted, GroundedQuestion
 
 RESTART = 0.3
-"""The probability that a walk begins again, after each step."""
+"""The probability that a walk restarts after a step."""
 
 TOLERANCE = 1e-4
-"""What a node has to give for each neighbour: the error of its rank is smaller than this sum."""
+"""The residual per neighbour up to which a node is not pushed; it bounds the error of ranks."""
 
 
 class PageRankExtraction:
-    """Takes the edges among the nodes with the highest ranks, those walked most often first."""
+    """Extracts the edges between the nodes with the highest ranks, most traffic first."""
 
     name = "pagerank"
 
@@ -36,7 +36,7 @@ class PageRankExtraction:
         self._graph, self._neighbours, self._most = graph, vectors.neighbours, most_nodes
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return the edges of each question; there are no paths."""
+        """Return the edges for each question, without paths."""
         sets = NodeSets(self._graph)
         extracted: list[Extracted] = []
         for start in range(0, len(questions), TOGETHER):
@@ -60,9 +60,9 @@ class PageRankExtraction:
     def _traffic(
         self, kept: list[tuple[Nodes, np.ndarray]], places: np.ndarray, triples: np.ndarray
     ) -> np.ndarray:
-        """Return how often walks take each edge, either way: what its ends pass to each neighbour.
+        """Return how often walks take each edge: the mean of rank per neighbour over its two ends.
 
-        `places` and `triples` are those of pairs of a question and an edge.
+        `places` and `triples` are the questions and the edges of pairs.
         """
         degrees = self._neighbours.degrees
         traffic = np.zeros(len(places))
@@ -77,11 +77,11 @@ class PageRankExtraction:
 
 
 def personal_ranks(neighbours: Neighbours, restarts: Any) -> Any:
-    """Return ranks, sparse float32 (questions, nodes), of walks that begin at `restarts`.
+    """Return the ranks, sparse float32 (questions, nodes), of walks that restart at `restarts`.
 
     Each row of `restarts`, sparse (questions, nodes), sums to 1. The rank of a node with n
-    neighbours is too low by less than n * TOLERANCE at most; ranks are never too high. What is at a
-    node without neighbours stays there.
+    neighbours is too low by less than n * TOLERANCE; ranks are never too high. Walks stay at a node
+    without neighbours.
     """
     left = sparse.csr_array(restarts, dtype=np.float32)
     ranks = sparse.csr_array(left.shape, dtype=np.float32)
@@ -90,7 +90,7 @@ def personal_ranks(neighbours: Neighbours, restarts: Any) -> Any:
         counts = degrees[left.indices]
         lone, pushed = counts == 0, left.data > TOLERANCE * counts
         if not pushed.any():
-            return ranks + RESTART * left  # what is left would stay at least in part
+            return ranks + RESTART * left  # a share RESTART of the residual would stay in any case
         ranks = ranks + _with_data(left, np.where(lone, left.data, RESTART * left.data * pushed))
         moved = np.where(pushed & ~lone, (1 - RESTART) * left.data / np.maximum(counts, 1), 0)
         kept = np.where(pushed, 0, left.data)
@@ -98,7 +98,7 @@ def personal_ranks(neighbours: Neighbours, restarts: Any) -> Any:
 
 
 def _with_data(array: Any, data: np.ndarray) -> Any:
-    """Return a sparse array with other values, those that are zero left out."""
+    """Return a sparse array with new values, without those that are zero."""
     new = sparse.csr_array(
         (data.astype(np.float32), array.indices.copy(), array.indptr.copy()), array.shape
     )
@@ -107,7 +107,7 @@ def _with_data(array: Any, data: np.ndarray) -> Any:
 
 
 def _restarts(questions: Sequence[GroundedQuestion], nodes: int) -> Any:
-    """Return where walks begin, (questions, nodes): half at the sources, half at the targets."""
+    """Return the restart probabilities (questions, nodes): half sources, half targets."""
     rows, columns, shares = [], [], []
     for row, question in enumerate(questions):
         targets = np.concatenate([np.zeros(0, np.int32), *question.targets])
@@ -123,7 +123,7 @@ def _restarts(questions: Sequence[GroundedQuestion], nodes: int) -> Any:
 
 
 def _kept(ranks: Any, row: int, named: Nodes, most: int) -> tuple[Nodes, np.ndarray]:
-    """Return the nodes of one question and their ranks: named ones, then the highest."""
+    """Return the nodes of one question and their ranks: the named ones, then the highest."""
     own = slice(ranks.indptr[row], ranks.indptr[row + 1])
     nodes, worth = ranks.indices[own].astype(np.int32), ranks.data[own]
     is_named = np.isin(nodes, named)

@@ -1,8 +1,8 @@
-"""The shortest paths from what a question names to each of its candidate answers.
+"""The shortest paths from the nodes that a question names to each of its candidate answers.
 
-Both ends are widened, always the one with fewer edges around it, until they meet (Pohl 1971,
-bidirectional search). Edges are walked either way. Among paths of one length those count whose
-nodes are nearest to the question; of several edges between two nodes, the one whose relation is.
+The search is bidirectional (Pohl 1971): it expands the end with fewer neighbours until both ends
+meet. Edges are walked in either direction. Among paths of one length, those whose nodes are most
+similar to the question are taken; of several edges between two nodes, the one whose relation is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,18 @@ from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
 
 MOST_STEPS = 3
 PATHS_OF_ONE = 3
-"""Paths of one candidate."""
+"""Paths that are kept per candidate."""
 
 MOST_WIDENED = 1_000_000
-"""Neighbours looked at in one step; beyond them the nodes with the most neighbours are left out."""
+"""Neighbours examined in one step; to stay below, the nodes with the most are left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """The nodes last reached from one end: each with its parent's place there, and its worth."""
+    """The nodes last reached from one end, with the index of their parent and their worth.
+
+    Parents are in the front before. The worth is the summed similarity of a path to the context.
+    """
 
     nodes: Nodes
     parents: np.ndarray
@@ -32,7 +35,7 @@ class _Front:
     before: "_Front | None" = None
 
     def back(self, place: int) -> list[int]:
-        """Return the nodes from here to the end."""
+        """Return the nodes on the path from a place of this front back to the end."""
         walked, front, at = [], self, int(place)
         while True:
             walked.append(int(front.nodes[at]))
@@ -42,7 +45,7 @@ class _Front:
 
 
 class ShortestPaths:
-    """Takes the shortest paths of at most `most_steps` steps to each candidate."""
+    """Extracts the shortest paths of at most `most_steps` steps to each candidate."""
 
     name = "shortest_paths"
 
@@ -52,7 +55,7 @@ class ShortestPaths:
         self._relations = vectors.relations.astype(np.float32)
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return the paths of each question, the shortest first, and their edges."""
+        """Return the paths for each question, the shortest first, and their edges."""
         search = _Search(self._vectors)
         return [self._of(question, search) for question in questions]
 
@@ -77,7 +80,7 @@ class ShortestPaths:
         return Path(nodes[0], tuple(steps))
 
     def _step(self, start: int, end: int, likeness: np.ndarray) -> Step:
-        """Return the step along the edge, in either direction, with the likeliest relation."""
+        """Return the step along the edge, in either direction, with the most similar relation."""
         steps = [
             Step(int(relation), inverse, end)
             for inverse, head, tail in ((False, start, end), (True, end, start))
@@ -87,7 +90,10 @@ class ShortestPaths:
 
 
 def relations_between(graph: Graph, head: int, tail: int) -> np.ndarray:
-    """Return the relations of the edges from one node to another, reading the fewer edges."""
+    """Return the relations of the edges from one node to another.
+
+    The edges are read at the end that has fewer of them.
+    """
     leaving = slice(graph.out_offsets[head], graph.out_offsets[head + 1])
     entering = slice(graph.in_offsets[tail], graph.in_offsets[tail + 1])
     if leaving.stop - leaving.start <= entering.stop - entering.start:
@@ -97,13 +103,13 @@ def relations_between(graph: Graph, head: int, tail: int) -> np.ndarray:
 
 
 class _Search:
-    """Searches one graph; for one thread."""
+    """Bidirectional search in one graph; for one thread."""
 
     def __init__(self, vectors: GraphVectors) -> None:
         self._vectors, self._neighbours = vectors, vectors.neighbours
         nodes = len(vectors.neighbours.offsets) - 1
         self._seen = np.zeros((2, nodes), np.bool_)
-        self._places = np.zeros(nodes, np.int64)  # in the front that was reached last
+        self._places = np.zeros(nodes, np.int64)  # indices in a front
 
     def between(
         self, sources: Nodes, targets: Nodes, context: np.ndarray, most: int
@@ -132,9 +138,9 @@ class _Search:
         return found
 
     def _widened(self, front: _Front) -> tuple[np.ndarray, Nodes]:
-        """Return the neighbours of a front, and the places of the nodes they belong to.
+        """Return the neighbours of a front, preceded by the indices of the nodes they belong to.
 
-        Those of the worthiest nodes come last.
+        The neighbours of the nodes with the highest worth come last.
         """
         order = np.argsort(front.worth, kind="stable")
         degrees = self._neighbours.degrees[front.nodes]
@@ -149,7 +155,7 @@ class _Search:
     def _next(
         self, front: _Front, owners: np.ndarray, reached: Nodes, context: np.ndarray
     ) -> _Front:
-        """Return the front of the nodes reached, each from its worthiest parent, which is last."""
+        """Return the front of the nodes reached, each with its last and worthiest parent."""
         self._places[reached] = np.arange(len(reached))
         last = self._places[reached] == np.arange(len(reached))
         nodes, parents = reached[last], owners[last]
@@ -158,7 +164,7 @@ class _Search:
     def _meetings(
         self, fronts: Sequence[_Front], side: int, owners: np.ndarray, reached: Nodes
     ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """Yield the worthiest paths by which a widened front meets the other one."""
+        """Yield the paths of highest worth on which an expanded front meets the other one."""
         other = fronts[1 - side]
         self._places[reached] = -1
         self._places[other.nodes] = np.arange(len(other.nodes))

@@ -1,9 +1,9 @@
-"""P_sub: the surroundings within two steps of what a question and its candidate answers name.
+"""P_sub: the two-hop subgraph around the nodes that a question and its candidate answers name.
 
 KnowGPT (arXiv 2312.06185) takes a two-hop subgraph, as QA-GNN (Yasunaga et al. 2021) does: sources,
 targets, and every node that is a neighbour of two of them, whatever the direction of the edges.
-Where there are too many, those nearest to the question count. QA-GNN ranks by a language model's
-loss; here the cosine of vectors decides.
+If there are too many, those nearest to the question are kept. QA-GNN ranks nodes by a language
+model's loss; here they are ranked by the cosine of vectors.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ MOST_NEIGHBOURS = 10_000_000
 
 
 class SubgraphExtraction:
-    """Takes the edges among sources, targets and their common neighbours, the likeliest first."""
+    """Extracts the edges between sources, targets and common neighbours, most similar first."""
 
     name = "subgraph"
 
@@ -39,7 +39,7 @@ class SubgraphExtraction:
         self._relations = vectors.relations.astype(np.float32)
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return the edges of each question; there are no paths."""
+        """Return the edges for each question, without paths."""
         sets = NodeSets(self._graph)
         likeness = Likeness(self._graph, self._vectors.nodes, self._relations)
         extracted: list[Extracted] = []
@@ -56,7 +56,7 @@ class SubgraphExtraction:
         return extracted
 
     def nodes(self, questions: Sequence[GroundedQuestion]) -> list[Nodes]:
-        """Return the nodes kept for each question: named ones first, then those between."""
+        """Return the nodes that are kept for each question: named ones, then common neighbours."""
         sets, kept = NodeSets(self._graph), []
         for start in range(0, len(questions), TOGETHER):
             batch = questions[start : start + TOGETHER]
@@ -67,7 +67,7 @@ class SubgraphExtraction:
     def _members(
         self, questions: Sequence[GroundedQuestion], sets: NodeSets
     ) -> tuple[np.ndarray, Nodes]:
-        """Return the nodes kept, with the place of their question."""
+        """Return the index of the question and the node, for all nodes that are kept."""
         named = [named_nodes(question)[: self._most] for question in questions]
         counts = np.array(list(map(len, named)))
         places, nodes = np.repeat(np.arange(len(named)), counts), np.concatenate(named)
@@ -85,9 +85,10 @@ class SubgraphExtraction:
     def _between(
         self, counts: np.ndarray, named: Nodes, sets: NodeSets
     ) -> tuple[np.ndarray, Nodes]:
-        """Return neighbours of two or more nodes of one question, sorted, with its place.
+        """Return the nodes that neighbour at least two named nodes of one question, sorted.
 
-        `counts` says how many of the `named` nodes are each question's; they are left out.
+        They are preceded by the index of their question. `counts` is the number of `named` nodes of
+        each question; named nodes themselves are left out.
         """
         neighbours = self._vectors.neighbours
         owners = np.repeat(np.arange(len(counts)), counts)
@@ -96,7 +97,7 @@ class SubgraphExtraction:
         again = []
         for part in np.split(np.arange(len(named)), np.searchsorted(owners, groups)):
             rows, nodes = neighbours.around(named[part])
-            # Question and node in one number: what stands twice in a row is near two nodes.
+            # Question and node in one number: a repeated number is a neighbour of two nodes.
             pairs = owners[part][rows] << 32 | nodes
             pairs.sort()
             again.append(distinct(pairs[1:][pairs[1:] == pairs[:-1]]))

@@ -1,4 +1,4 @@
-"""P_RL: the paths that a learned policy walks from sources to candidates (arXiv 2312.06185)."""
+"""P_RL: paths from sources to candidates, found by a learned policy (arXiv 2312.06185)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.train import TrainedPolicy
 
-# With a share for their likelihood, walks are less related to questions than shortest paths are.
+# With a weight for likelihood, walks are less related to questions than shortest paths are.
 BY_REWARD = BeamOptions(width=20, likelihood=0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyWalks:
-    """Takes out the best paths between each source and each node of each candidate.
+    """Extracts the best paths between each source and each node of each candidate.
 
-    A question keeps the `most_paths` paths with the highest scores, whichever candidate they lead
-    to: no candidate is preferred. Questions for which the policy finds none get what the first
-    of `fallbacks` gives that finds an edge, such as shortest paths and then P_sub.
+    For each question the `most_paths` paths with the highest scores are kept, whichever candidate
+    they lead to, so that no candidate is preferred. If the policy finds none, the result of the
+    first of `fallbacks` that finds an edge is used, such as shortest paths and then P_sub.
     """
 
     world: VectorGraph
@@ -42,7 +42,7 @@ class PolicyWalks:
         return cls(world, policy, (shortest, SubgraphExtraction(graph, vectors)))
 
     def extract(self, questions: Sequence[GroundedQuestion]) -> list[Extracted]:
-        """Return what each question needs, in the same order."""
+        """Return the best paths and their edges for each question, in the same order."""
         kept: list[list[RankedPath]] = [[] for _ in questions]
         numbers, sources, targets = _pairs(questions)
         if len(numbers):
@@ -76,7 +76,7 @@ class PolicyWalks:
 
 
 def _pairs(questions: Sequence[GroundedQuestion]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each pair of a source and a candidate's node once: question, source, target."""
+    """Return the distinct pairs of source and candidate node, as question, source and target."""
     pairs = {
         (number, int(source), int(target)): None
         for number, question in enumerate(questions)

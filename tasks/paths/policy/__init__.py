@@ -1,1 +1,1 @@
-"""The policy that walks a graph (KnowGPT, P_RL)."""
+"""The policy that finds paths in a graph (KnowGPT, P_RL)."""

@@ -1,4 +1,4 @@
-"""Beam search with a policy: the best walks of every source to every candidate target."""
+"""Beam search with a policy: the best walks between pairs of a source and a target."""
 
 from dataclasses import dataclass
 
@@ -26,10 +26,11 @@ PAIRS = 256  # searched at a time
 
 @dataclass(frozen=True, slots=True)
 class BeamOptions:
-    """How paths are searched and ranked.
+    """Options for the search and the ranking of paths.
 
-    `width` walks of each pair go on after each step, and as many that have ended are kept. They are
-    ranked by total reward plus `likelihood` times the logarithm of their probability by the policy.
+    After each step, the `width` most probable walks of each pair are continued, and as many that
+    have ended are kept. Paths are ranked by total reward plus `likelihood` times their
+    log-probability.
     """
 
     width: int = 5
@@ -41,7 +42,7 @@ DEFAULT_BEAM = BeamOptions()
 
 @dataclass(frozen=True, slots=True)
 class RankedPath:
-    """A path with its rewards, and the score that it is ranked by."""
+    """A path with its rewards, and the score by which it is ranked."""
 
     path: Path
     score: float
@@ -49,7 +50,7 @@ class RankedPath:
 
 @dataclass(eq=False)
 class _Beam:
-    """Walks of some pairs, the number of each one's pair, and its log-probability."""
+    """Walks, each with the number of its pair and its log-probability."""
 
     walks: Walks
     pairs: np.ndarray
@@ -59,7 +60,7 @@ class _Beam:
         return _Beam(self.walks.rows(rows), self.pairs[rows], self.likely[rows])
 
     def best(self, most: int) -> "_Beam":
-        """Return the likeliest `most` of each pair, in the order of pairs."""
+        """Return the `most` most probable walks of each pair, in the order of pairs."""
         return self.rows(best_of_groups(self.pairs, self.likely, most))
 
 
@@ -77,8 +78,8 @@ def search_paths(
 ) -> list[list[RankedPath]]:
     """Return the paths of each pair of a source and a target, best first.
 
-    Only paths that reach the target within the rules' steps are returned. A pair of one node with
-    itself has none unless the rules allow walks to come back.
+    Only paths that reach the target within the maximum number of steps are returned. A pair of a
+    node with itself has no paths unless the rules allow walks to return to a node.
     """
     paths: list[list[RankedPath]] = [[] for _ in sources]
     for start in range(0, len(sources), PAIRS):
@@ -98,7 +99,7 @@ def search_paths(
 def _search(
     world: VectorGraph, network: PolicyNetwork, walks: Walks, rules: Rules, width: int
 ) -> _Beam:
-    """Return walks that have reached their targets, `width` of each pair at most."""
+    """Return walks that have reached their targets, at most `width` for each pair."""
     going = _Beam(walks, np.arange(len(walks)), np.zeros(len(walks), np.float32))
     if rules.simple:
         going = going.rows(np.flatnonzero(walks.at != walks.targets))
@@ -117,7 +118,7 @@ def _search(
 def _longer(
     world: VectorGraph, network: PolicyNetwork, beam: _Beam, rules: Rules, *, left: int
 ) -> _Beam:
-    """Return all walks that are one action longer, but those too far from their targets by now."""
+    """Return all walks that are one action longer and can still reach their targets."""
     import torch
 
     actions = possible_actions(world, beam.walks, rules)
@@ -136,7 +137,7 @@ def _longer(
 
 
 def _may_arrive(world: VectorGraph, nodes: Nodes, targets: Nodes, left: int) -> np.ndarray:
-    """Tell which nodes may have their targets within so many edges: bool; False is certain."""
+    """Return whether nodes may be within `left` edges of their targets, bool; False is certain."""
     if left > 2:
         return np.ones(len(nodes), bool)
     near = nodes == targets

@@ -1,4 +1,4 @@
-"""Paths that a policy learns from before it walks by itself: the shortest, breadth first."""
+"""Demonstrations for a policy: shortest paths, found by breadth-first search."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,15 +17,15 @@ from tasks.paths.policy.episodes import (
 )
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights
 
-CELLS = 1 << 21  # distances held at a time; working them out takes some 50 MB
+CELLS = 1 << 21  # distances in memory at a time; computing them takes some 50 MB
 PATHS = 16  # shortest paths that are compared for each pair
 FAR = 127
 
 
 def distances(world: VectorGraph, targets: Nodes, steps: int) -> Iterator[tuple[Nodes, np.ndarray]]:
-    """Yield some of the targets at a time, with the distances of all nodes to them.
+    """Yield batches of the targets, each with the distances of all nodes to these targets.
 
-    These are int8 (targets, nodes): the number of edges, `FAR` where it is above `steps`.
+    Distances are numbers of edges, int8 (targets, nodes), and `FAR` if above `steps`.
     """
     from scipy.sparse import csr_array
 
@@ -49,7 +49,7 @@ def distances(world: VectorGraph, targets: Nodes, steps: int) -> Iterator[tuple[
 
 
 def distances_between(world: VectorGraph, sources: Nodes, targets: Nodes, steps: int) -> np.ndarray:
-    """Return int8 (pairs,): the distance of each source to its target, `FAR` above `steps`."""
+    """Return the distance of each source to its target, int8 (pairs,); `FAR` above `steps`."""
     result = np.full(len(sources), FAR, np.int8)
     for part, known in distances(world, np.unique(targets), steps):
         rows = np.flatnonzero(np.isin(targets, part))
@@ -69,8 +69,8 @@ def shortest_paths(
 ) -> list[Path | None]:
     """Return a shortest path for each pair of a source and a target; None if there is none.
 
-    Of the shortest paths of a pair, the first 16 at least are compared and the one with the highest
-    total reward is returned. Edges that the rules leave out at hubs are not walked.
+    At most 16 shortest paths of a pair are compared, and the one with the highest total reward is
+    returned. Edges at hubs that the rules do not offer are not walked.
     """
     paths: list[Path | None] = [None] * len(sources)
     for part, known in distances(world, np.unique(targets), rules.steps):
@@ -89,7 +89,7 @@ def shortest_paths(
 def _spread(
     world: VectorGraph, walks: Walks, known: np.ndarray, slots: np.ndarray, rules: Rules
 ) -> tuple[Walks, np.ndarray]:
-    """Return walks along shortest paths that have reached their targets, and each one's pair."""
+    """Return walks along shortest paths to their targets, and the number of each one's pair."""
     pairs = np.arange(len(walks))
     finished: list[tuple[Walks, np.ndarray]] = []
     for _ in range(rules.steps):
@@ -123,7 +123,7 @@ def _best(
 
 
 def as_walks(paths: Sequence[Path], targets: Nodes, contexts: np.ndarray, rules: Rules) -> Walks:
-    """Return paths as walks that have come to their ends."""
+    """Return paths as finished walks."""
     walks = begin(np.array([path.start for path in paths], np.int32), targets, contexts, rules)
     for row, path in enumerate(paths):
         for step, taken in enumerate(path.steps):

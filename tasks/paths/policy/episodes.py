@@ -1,7 +1,8 @@
-"""Walks over a graph as a decision process, a whole batch at a time (arXiv 2312.06185).
+"""Walks over a graph as a Markov decision process, in batches (arXiv 2312.06185).
 
 A walk starts at a source and looks for a target. Its state is s_t = (e_t, e_target - e_t)
-(equation 1); its actions are the edges at its node, in both directions; what follows is certain.
+(equation 1); its actions are the edges at its node, in both directions. Transitions are
+deterministic.
 """
 
 from collections.abc import Callable
@@ -17,21 +18,21 @@ from tasks.paths.path import Path, Rewards, Step
 from tasks.paths.policy.rewards import DEFAULT_WEIGHTS, RewardWeights, WalkRewards, walk_rewards
 
 STOP = -1  # the relation of the action that ends a walk at its target
-COMPARED = 1_024  # edges of a hub whose other ends are compared with a target
+COMPARED = 1_024  # edges of a hub, about, whose other ends are compared with a target
 COMPARED_TOGETHER = 1 << 17  # edges of several hubs
-WIDENED = 1 << 25  # numbers of a graph's vectors, up to which they are kept in single precision
-BRIDGES = 64  # neighbours of the smaller of two nodes, up to which they are looked through
+WIDENED = 1 << 25  # components of a graph's vectors up to which they are kept in float32
+BRIDGES = 64  # neighbours of the smaller of two nodes up to which they are examined
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a walk may do.
+    """The rules of walks.
 
-    It has at most `steps` steps (K). A simple walk visits no node twice and ends at its target.
-    Another one may come back and pass its target, and chooses where to stop: some questions ask for
-    the parents of somebody's children. Where more than `most_actions` edges meet, those to the
-    target and to its neighbours come first, then those to the nodes whose vectors are most like the
-    target's; ties go by the order of edges.
+    A walk has at most `steps` steps (K). A simple walk visits no node twice and ends at its target.
+    Other walks may revisit nodes, pass their target and choose where to stop: some questions ask
+    for the parents of somebody's children. At a node with more than `most_actions` edges, those to
+    the target and to its neighbours are offered first, then those to the nodes whose vectors are
+    most similar to the target's; ties are broken by the order of edges.
     """
 
     steps: int = 3
@@ -41,9 +42,9 @@ class Rules:
 
 @dataclass(frozen=True, eq=False)
 class VectorGraph:
-    """A graph with vectors of its nodes (nodes, d) and relations (relations, d), of any float.
+    """A graph with vectors of its nodes (nodes, d) and relations (relations, d), of any float type.
 
-    Neighbours that are known already need not be worked out.
+    Neighbours are computed unless `known_neighbours` are given.
     """
 
     graph: Graph
@@ -53,23 +54,23 @@ class VectorGraph:
 
     @classmethod
     def of(cls, graph: Graph, vectors: GraphVectors) -> "VectorGraph":
-        """Return a graph with its mapped vectors."""
+        """Return a graph with its mapped vectors and neighbours."""
         return cls(graph, vectors.nodes, vectors.relations, vectors.neighbours)
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """How many edges meet at each node: int64 (nodes,)."""
+        """The number of edges at each node, int64 (nodes,)."""
         degrees: np.ndarray = np.diff(self.graph.out_offsets) + np.diff(self.graph.in_offsets)
         return degrees
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        """Which nodes an edge joins, in whichever direction."""
+        """The neighbours of each node in the undirected graph."""
         return self.known_neighbours or Neighbours.of(self.graph)
 
     @cached_property
     def _joined(self) -> np.ndarray:
-        """The pairs of different nodes that an edge joins, sorted: int64."""
+        """The pairs of different adjacent nodes, as sorted int64 numbers."""
         neighbours = self.neighbours
         some = np.repeat(np.arange(self.graph.nodes), neighbours.degrees)
         once = some < neighbours.nodes
@@ -81,7 +82,7 @@ class VectorGraph:
         return pairs
 
     def adjacent(self, some: Nodes, others: Nodes) -> np.ndarray:
-        """Tell for pairs of different nodes whether an edge joins them: bool."""
+        """Return whether the nodes of each pair, which must differ, are adjacent: bool."""
         if not len(self._joined):
             return np.zeros(len(some), bool)
         pairs = self._pairs(some, others)
@@ -90,9 +91,9 @@ class VectorGraph:
         return adjacent
 
     def bridged(self, some: Nodes, others: Nodes) -> np.ndarray:
-        """Tell for pairs of nodes whether another node is next to both: bool.
+        """Return whether the nodes of each pair have a common neighbour: bool.
 
-        Of a pair of hubs this is not worked out, since it would mean nothing.
+        It is False for pairs of hubs, for which it would be uninformative.
         """
         degrees = self.neighbours.degrees
         first = degrees[some] <= degrees[others]
@@ -105,25 +106,25 @@ class VectorGraph:
         return bridged
 
     def vectors(self, nodes: Nodes) -> np.ndarray:
-        """Return float32 (…, d): the nodes' vectors."""
+        """Return the vectors of nodes, float32 (…, d)."""
         return np.asarray(self._wide[nodes], np.float32)
 
     @cached_property
     def _wide(self) -> np.ndarray:
-        """The nodes' vectors, in single precision unless there are too many."""
+        """The vectors of all nodes, as float32 unless there are too many."""
         return self.nodes if self.nodes.size > WIDENED else self.nodes.astype(np.float32)
 
     def units(self, nodes: Nodes) -> np.ndarray:
-        """Return the nodes' vectors, float32 (…, d), with length one; zeros stay zeros."""
+        """Return the unit vectors of nodes, float32 (…, d); zeros stay zeros."""
         return units(self.vectors(nodes)) if self._units is None else self._units[nodes]
 
     @cached_property
     def _units(self) -> np.ndarray | None:
-        """All of them, unless there are too many."""
+        """The unit vectors of all nodes; None if there are too many."""
         return None if self.nodes.size > WIDENED else units(self._wide)
 
     def relation_vectors(self, relations: np.ndarray) -> np.ndarray:
-        """Return float32 (…, d): the relations' vectors; negative numbers have zeros."""
+        """Return the vectors of relations, float32 (…, d); negative relations have zeros."""
         padded = np.concatenate([self.relations, np.zeros_like(self.relations[:1])])
         return np.asarray(padded[np.maximum(relations, -1)], np.float32)
 
@@ -144,10 +145,11 @@ class VectorGraph:
 
 @dataclass(eq=False)
 class Walks:
-    """A batch of walks: where they are and how they came there.
+    """A batch of walks: their nodes and relations so far.
 
-    `visited` is int32 (walks, K + 1), `relations` int32 and `inverse` bool (walks, K); -1 stands
-    behind a walk's end. `contexts` are the vectors of the questions, float32 (walks, d).
+    `visited` is int32 (walks, K + 1), `relations` int32 and `inverse` bool (walks, K); after the
+    end of a walk, nodes and relations are -1. `contexts` are the vectors of the questions, float32
+    (walks, d).
     """
 
     targets: Nodes
@@ -159,18 +161,18 @@ class Walks:
     ended: np.ndarray  # bool
 
     def __len__(self) -> int:
-        """Return how many walks there are."""
+        """Return the number of walks."""
         return len(self.targets)
 
     @property
     def at(self) -> Nodes:
-        """The node where each walk is."""
+        """The current node of each walk."""
         at: np.ndarray = self.visited[np.arange(len(self)), self.lengths]
         return at
 
     @property
     def reached(self) -> np.ndarray:
-        """Which walks are at their targets after a step or more: bool."""
+        """Whether each walk is at its target after at least one step: bool."""
         reached: np.ndarray = (self.at == self.targets) & (self.lengths > 0)
         return reached
 
@@ -179,7 +181,7 @@ class Walks:
         return Walks(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
     def with_others(self, *others: "Walks") -> "Walks":
-        """Return these walks and others after them."""
+        """Return these walks followed by others."""
         batches = (self, *others)
         names = [field.name for field in fields(self)]
         return Walks(
@@ -200,7 +202,7 @@ class Walks:
 
 @dataclass(frozen=True, eq=False)
 class Actions:
-    """What each walk of a batch can do: arrays (walks, most actions), real where `mask` is set."""
+    """The possible actions of a batch of walks: arrays (walks, most actions), valid by `mask`."""
 
     relations: np.ndarray  # int32; STOP ends the walk
     inverse: np.ndarray  # bool
@@ -213,13 +215,13 @@ class Actions:
 
 
 def units(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors, float32, with length one; zeros stay zeros."""
+    """Return vectors normalised to length one, float32; zeros stay zeros."""
     lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def begin(sources: Nodes, targets: Nodes, contexts: np.ndarray, rules: Rules) -> Walks:
-    """Return walks that stand at their sources."""
+    """Return walks that start at their sources."""
     walks = len(sources)
     visited = np.full((walks, rules.steps + 1), -1, np.int32)
     visited[:, 0] = sources
@@ -235,7 +237,7 @@ def begin(sources: Nodes, targets: Nodes, contexts: np.ndarray, rules: Rules) ->
 
 
 def possible_actions(world: VectorGraph, walks: Walks, rules: Rules) -> Actions:
-    """Return what walks that have not ended can do."""
+    """Return the possible actions of walks that have not ended."""
     at = walks.at
     hubs = world.degrees[at] > rules.most_actions
     few, many = np.flatnonzero(~hubs), np.flatnonzero(hubs)
@@ -259,7 +261,7 @@ def possible_actions(world: VectorGraph, walks: Walks, rules: Rules) -> Actions:
 def _edges_at_hubs(
     world: VectorGraph, walks: Walks, rows: np.ndarray, rules: Rules
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
-    """Return the edges that walks at hubs may take; the same hub and target are compared once."""
+    """Return the edges that walks at hubs may take, compared once per pair of hub and target."""
     ends = np.stack([walks.at[rows], walks.targets[rows]])
     (hubs, targets), pair_of = np.unique(ends, axis=1, return_inverse=True)
     together = world.degrees[hubs].cumsum() // COMPARED_TOGETHER
@@ -278,9 +280,9 @@ def _edges_at_hubs(
 def _best_edges(
     world: VectorGraph, hubs: Nodes, targets: Nodes, rules: Rules
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nodes]:
-    """Return how many edges each hub keeps, and these, best first, as the rules have it.
+    """Return the number of edges that each hub keeps, and these edges, best first by the rules.
 
-    Of a simple walk, as many more are kept as it may have visited.
+    For simple walks, `steps` more edges are kept, since they may lead to visited nodes.
     """
     owners, relations, inverse, ends = world.edges_at(hubs)
     near = world.adjacent(ends, targets[owners]) + 2 * (ends == targets[owners])
@@ -297,7 +299,7 @@ def _best_edges(
 
 
 def best_of_groups(groups: np.ndarray, scores: np.ndarray, most: int) -> np.ndarray:
-    """Return the rows of each group's `most` highest scores, best first; ties by row."""
+    """Return the rows with the `most` highest scores of each group, best first; ties by row."""
     order = np.lexsort((-scores, groups))
     ordered = groups[order]
     rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
@@ -324,9 +326,9 @@ def _padded(
 
 
 def advance(walks: Walks, rows: np.ndarray, actions: Actions, choice: np.ndarray) -> None:
-    """Move the walks in `rows`, whose actions these are, by one action each, in place.
+    """Move the walks in `rows`, whose actions are given, by one action each, in place.
 
-    `choice` are columns of the actions. Walks that cannot do anything end where they are.
+    `choice` is the column of each walk's action. Walks without possible actions end.
     """
     able = actions.mask.any(1)
     walks.ended[rows[~able]] = True
@@ -354,7 +356,7 @@ Choose = Callable[[Walks, Actions], np.ndarray]  # a column of the actions for e
 
 
 def walk_all(world: VectorGraph, walks: Walks, rules: Rules, choose: Choose) -> None:
-    """Have all walks go on until they end, in place."""
+    """Continue all walks until they end, in place."""
     for _ in range(rules.steps):
         rows = np.flatnonzero(~walks.ended)
         if not len(rows):
@@ -366,7 +368,7 @@ def walk_all(world: VectorGraph, walks: Walks, rules: Rules, choose: Choose) -> 
 
 
 def choose_at_random(seed: int) -> Choose:
-    """Return a choice by which all actions are equally likely."""
+    """Return a policy that chooses all actions with equal probability."""
     random = np.random.default_rng(seed)
 
     def choose(walks: Walks, actions: Actions) -> np.ndarray:
@@ -381,7 +383,7 @@ def rewards_of(
     weights: RewardWeights = DEFAULT_WEIGHTS,
     projection: np.ndarray | None = None,
 ) -> WalkRewards:
-    """Return the rewards of walks as they stand."""
+    """Return the rewards of walks as if they ended now."""
     return walk_rewards(
         world.vectors(walks.visited[:, 0]),
         world.relation_vectors(walks.relations),

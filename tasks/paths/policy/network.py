@@ -1,11 +1,11 @@
-"""The network that chooses among the edges at a node (arXiv 2312.06185, section 4.2).
+"""The policy network, which chooses among the edges at a node (arXiv 2312.06185, section 4.2).
 
     logit(a) = MLP(s) · U [re_a; e_a; direction; features of a]
 
-The MLP has the layers of DeepPath (arXiv 1707.06690), 512 and 1,024 wide. It reads the state, what
-was walked so far and the question's context. It is given vectors and measures of the graph's
-structure and never the number of a node or a relation, so that it can walk any graph whose vectors
-come from the same encoder.
+The MLP has the layers of DeepPath (arXiv 1707.06690), 512 and 1,024 wide. It reads the state,
+the walk so far and the context of the question. Its inputs are vectors and measures of the graph's
+structure, never the number of a node or relation, so that it works on any graph whose vectors come
+from the same encoder.
 """
 
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """The sizes of a network: the length of vectors, two hidden layers, and what it may see."""
+    """The sizes of a network: the length of vectors, the hidden layers, and the inputs it reads."""
 
     dimensions: int
     hidden: tuple[int, int] = (512, 1_024)
     reads_context: bool = True
-    lookahead: int = 2  # so many edges from the target, it sees that a node is near
+    lookahead: int = 2  # distance to the target, in edges, up to which the network sees it
 
     @property
     def inputs(self) -> int:
@@ -55,7 +55,7 @@ class NetworkShape:
 
     @property
     def actions(self) -> int:
-        """The length of the vector of an action."""
+        """The length of an action's vector."""
         return 3 * self.dimensions + len(FEATURES)
 
     @property
@@ -74,14 +74,14 @@ class NetworkShape:
 
 @dataclass(eq=False)
 class PolicyNetwork:
-    """The weights of a policy, and what they make of walks."""
+    """The weights of a policy, and the action probabilities that they give."""
 
     shape: NetworkShape
     weights: dict[str, Any]  # float32 tensors
 
     @classmethod
     def untrained(cls, shape: NetworkShape, seed: int) -> "PolicyNetwork":
-        """Return a network with Xavier's random weights."""
+        """Return a network with random weights by Xavier initialisation and zero biases."""
         import torch
 
         generator = torch.Generator().manual_seed(seed)
@@ -94,10 +94,10 @@ class PolicyNetwork:
     def log_probabilities(
         self, world: VectorGraph, walks: Walks, actions: Actions, dropout: float = 0.0
     ) -> Any:
-        """Return a tensor (walks, most actions): the logarithm of π(a | s), -inf where masked.
+        """Return the log-probabilities log π(a | s) as a tensor (walks, most actions).
 
-        A walk without actions has -inf everywhere. `dropout` is the share of the MLP's inputs and
-        first layer that is left out at random.
+        They are -inf where masked, which is everywhere for a walk without actions. `dropout` is the
+        dropout rate of the MLP's inputs and first layer.
         """
         import torch
         from torch.nn.functional import dropout as drop
@@ -127,7 +127,7 @@ class PolicyNetwork:
         return normal.masked_fill(~mask, -torch.inf)
 
     def greedy(self, world: VectorGraph) -> Choose:
-        """Return the choice of the likeliest action."""
+        """Return the policy that always chooses the most probable action."""
         import torch
 
         def choose(walks: Walks, actions: Actions) -> np.ndarray:
@@ -139,7 +139,7 @@ class PolicyNetwork:
 
 
 class _Inputs:
-    """What the network sees of a batch: arrays by walk, and by action for real actions only."""
+    """The network's inputs for a batch: arrays by walk, and arrays by valid action."""
 
     def __init__(
         self, world: VectorGraph, walks: Walks, actions: Actions, shape: NetworkShape
@@ -180,7 +180,7 @@ class _Inputs:
 
     @cached_property
     def _walked(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sum of the walked relations, backward ones negative, and the path's mean."""
+        """The sum of the walked relations, backward ones negative, and the mean of the path."""
         walks, world = self._walks, self._world
         real = np.arange(walks.relations.shape[1]) < walks.lengths[:, None]
         relations = world.relation_vectors(walks.relations) * real[:, :, None]
@@ -192,7 +192,7 @@ class _Inputs:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """Return (walks, inputs): s_t, what was walked, the context, steps done and steps left."""
+        """The MLP's inputs (walks, inputs): s_t, relations walked, context, steps done and left."""
         walks = self._walks
         at, target = self._world.units(walks.at), self._world.units(walks.targets)
         parts = [at, target - at, self._walked[0]]
@@ -205,7 +205,7 @@ class _Inputs:
 
     @cached_property
     def features(self) -> np.ndarray:
-        """Return (actions, features), in the order of `FEATURES`."""
+        """The features of actions (actions, features), in the order of `FEATURES`."""
         world, walks, rows, ends = self._world, self._walks, self.rows, self._ends
         targets = walks.targets[rows]
         contexts = self._contexts if self._shape.reads_context else 0 * self._contexts

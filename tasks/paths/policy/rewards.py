@@ -1,11 +1,11 @@
-"""What a walk is worth: reach, relatedness, conciseness (arXiv 2312.06185, equations 2 to 4).
+"""The rewards of walks: reach, relatedness, conciseness (arXiv 2312.06185, equations 2 to 4).
 
 All functions take a batch of walks as arrays. A walk of i steps from a source e_0 over relations
 re_1 … re_i to nodes e_1 … e_i has the prefixes P_0 = e_0 and
 
     P_j = mean(e_0, re_1, e_1, …, re_j, e_j)        1 + 2 j vectors.
 
-The paper gives neither the weights of the sum nor W; those here are choices.
+The paper gives neither the weights of the sum nor W; the values here are choices.
 """
 
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ DEFAULT_WEIGHTS = RewardWeights()
 
 @dataclass(frozen=True, eq=False)
 class WalkRewards:
-    """The rewards of a batch of walks: float32 (walks,) each, but for those of prefixes.
+    """The rewards of a batch of walks, float32 (walks,) each, except for those of prefixes.
 
-    `relatedness_by_step` is (walks, steps + 1): equation 3 after each number of steps. Behind a
-    walk's end it stays what it was there.
+    `relatedness_by_step` (walks, steps + 1) is equation 3 after each number of steps; after the end
+    of a walk it stays constant.
     """
 
     reach: np.ndarray
@@ -44,10 +44,10 @@ class WalkRewards:
 
     @property
     def to_go(self) -> np.ndarray:
-        """What each action and those after it earn: float32 (walks, steps).
+        """The return, or reward to go, of each action: float32 (walks, steps).
 
-        An action earns the change of relatedness, the last one also reach and conciseness, so that
-        all actions of a walk and its source together earn the total.
+        The reward of an action is the change in relatedness; the last action also gets reach and
+        conciseness. So the rewards of a walk's source and all its actions sum to the total.
         """
         earned = self.weights.relatedness * self.relatedness_by_step[:, :-1]
         to_go: np.ndarray = self.total[:, None] - earned
@@ -74,11 +74,11 @@ def walk_rewards(
     weights: RewardWeights = DEFAULT_WEIGHTS,
     projection: np.ndarray | None = None,
 ) -> WalkRewards:
-    """Return the rewards of walks, from the vectors on their way.
+    """Return the rewards of walks, from the vectors of their nodes and relations.
 
     `starts` is (walks, d), `relations` and `nodes` (walks, steps, d), `lengths` the number of steps
-    of each walk; vectors behind it do not count. `reached` is bool (walks,), `contexts` (walks, c),
-    `projection` W (c, d); without it W is the identity.
+    of each walk; vectors after the end are ignored. `reached` is bool (walks,), `contexts` is
+    (walks, c), `projection` is W (c, d), by default the identity.
     """
     by_step = relatedness_by_step(starts, relations, nodes, lengths, contexts, projection)
     related = by_step[np.arange(len(lengths)), lengths]

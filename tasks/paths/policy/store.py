@@ -1,10 +1,10 @@
-"""Policies as folders: weights as safetensors, and a manifest without which nothing is loaded.
+"""Policies as folders of safetensors weights, which are loaded only if they match a manifest.
 
 manifest.json            the plan, the encoder, and size and SHA-256 of the other files
 policy.safetensors       the weights of the network, and W if it is not the identity
 curve.json               figures of the training, batch by batch
 
-Somebody may have contributed the folder; each refusal says why, and nothing was loaded.
+The folder may come from a stranger. Each refusal states the reason, and nothing is loaded before.
 """
 
 import json
@@ -29,11 +29,11 @@ PROJECTION = "projection"
 
 
 class UnsafePolicyError(AlmanacError):
-    """A policy's folder is not what it should be; nothing of it was loaded."""
+    """A policy's folder fails its checks; nothing in it was loaded."""
 
 
 class PolicyManifest(BaseModel):
-    """`manifest.json`: what a policy is, what it was trained on, and its files."""
+    """`manifest.json`: a policy's plan, training graph, encoder and files."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,7 +62,7 @@ class PolicyManifest(BaseModel):
 
 
 def save_policy(folder: Path, policy: TrainedPolicy, graph: str, encoder: str) -> str:
-    """Write a policy as a new folder, whole or not at all; return the manifest's SHA-256."""
+    """Write a policy to a new folder atomically; return the SHA-256 of its manifest."""
     from safetensors.numpy import save_file
 
     aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")

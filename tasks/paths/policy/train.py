@@ -1,8 +1,8 @@
-"""Training of a policy: it imitates the shortest paths, then learns from rewards (REINFORCE).
+"""Training of a policy: imitation of shortest paths, then learning from rewards (REINFORCE).
 
     ∇J ≈ Σ_t (G_t - b_t) ∇ log π(a_t | s_t) + β ∇ H(π(· | s_t))
 
-G_t is what the actions from t on earned, b_t its moving average over earlier batches, H entropy.
+G_t is the return from step t on, b_t its moving average over earlier batches, H the entropy.
 """
 
 import json
@@ -46,7 +46,7 @@ Width = Annotated[int, Field(ge=1, le=16_384)]
 
 
 class PolicyPlan(BaseModel):
-    """What decides the weights of a policy, together with the graph and the questions."""
+    """The options that, with the graph and the questions, determine the weights of a policy."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -79,7 +79,7 @@ class PolicyPlan(BaseModel):
 
     @property
     def rules(self) -> Rules:
-        """What a walk may do."""
+        """The rules of walks."""
         return Rules(self.steps, self.most_actions, self.simple)
 
     @property
@@ -92,8 +92,8 @@ class PolicyPlan(BaseModel):
 class Episodes:
     """Pairs of a source and a target to walk between, with the vectors of their questions.
 
-    `demonstrations` are paths to imitate, of the questions that have any; without them, those are
-    shortest paths.
+    `demonstrations` are the paths to imitate, None for pairs without one; by default, shortest
+    paths are imitated.
     """
 
     sources: Nodes
@@ -102,7 +102,7 @@ class Episodes:
     demonstrations: Sequence[Path | None] | None = None
 
     def digest(self) -> str:
-        """Return a hash of all of it."""
+        """Return a hash of all fields."""
         digest = blake2b(digest_size=16)
         for array in (self.sources, self.targets, self.contexts):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -112,7 +112,7 @@ class Episodes:
 
 @dataclass
 class PolicyProgress:
-    """How far a training has come; the curve has a row of figures per batch."""
+    """The progress of a training; the curve has a row of figures per batch."""
 
     batches: int = 0
     baseline: list[float] = field(default_factory=list)  # by step of a walk
@@ -121,7 +121,7 @@ class PolicyProgress:
 
 @dataclass(frozen=True, eq=False)
 class TrainedPolicy:
-    """A policy, the plan it was made by, its W if it has one, and the curve of its training."""
+    """A policy with its plan, its W or None, and its training curve."""
 
     network: PolicyNetwork
     plan: PolicyPlan
@@ -138,9 +138,9 @@ def train_policy(
     report: Report = silent,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> TrainedPolicy:
-    """Train a policy; with a folder `state`, the same call goes on after a kill.
+    """Train a policy; with a folder `state`, the same call resumes after a kill.
 
-    It then ends with the same weights, on the same machine with as many threads. Raises
+    A resumed training gives the same weights, on the same machine with as many threads. Raises
     AlmanacError if no target can be reached, DamageError for a checkpoint that cannot be read.
     """
     import torch
@@ -179,7 +179,7 @@ class _Training:
         self.progress = PolicyProgress(baseline=[0.0] * plan.steps)
 
     def _demonstrations(self) -> Walks:
-        """Return the walks to imitate, and fit W on their paths if the plan has one."""
+        """Return the walks to imitate; fit W to their paths if the plan asks for it."""
         episodes, plan, world = self.episodes, self.plan, self.world
         pairs = (episodes.sources, episodes.targets, episodes.contexts)
         paths = episodes.demonstrations or shortest_paths(
@@ -224,7 +224,7 @@ class _Training:
         )
 
     def run(self) -> None:
-        """Do the batches that are left."""
+        """Train on the batches that are left."""
         import torch
 
         if self.state:
@@ -242,7 +242,7 @@ class _Training:
         saved = time.monotonic()
         for number in range(self.progress.batches, len(order)):
             stage, epoch, part = order[number]
-            # Every batch draws from its own numbers, so that a resumed training draws the same.
+            # Every batch has its own seed, so that a resumed training draws the same numbers.
             torch.manual_seed(plan.seed * 1_000_003 + number)
             random = np.random.default_rng([plan.seed, number])
             rows = len(self.demonstrations if stage == "imitation" else self.episodes.sources)
@@ -273,7 +273,7 @@ class _Training:
     def _imitate(
         self, rows: np.ndarray, random: np.random.Generator
     ) -> tuple[Any, dict[str, float]]:
-        """Return the loss of choosing otherwise than the demonstrations, at each of their steps."""
+        """Return the cross-entropy loss of imitating the demonstrations, and its figures."""
         demonstrations = self.demonstrations.rows(rows)
         before, actions, choice = steps_of(self.world, demonstrations, self.plan.rules)
         likely = self.network.log_probabilities(self.world, before, actions, self.plan.dropout)
@@ -282,7 +282,7 @@ class _Training:
         return loss, {"alike": float((likely.detach().argmax(1).numpy() == choice).mean())}
 
     def _walk(self, rows: np.ndarray, random: np.random.Generator) -> tuple[Any, dict[str, float]]:
-        """Return REINFORCE's loss of walks that are drawn from the policy."""
+        """Return the REINFORCE loss of walks that are sampled from the policy, and its figures."""
         import torch
 
         plan, episodes = self.plan, self.episodes
@@ -334,7 +334,7 @@ class _Training:
         }
 
     def _begin_or_go_on(self, state: File) -> None:
-        """Load the checkpoint in the folder if it is of exactly this training."""
+        """Load the checkpoint in the folder if it is from the same training, else remove it."""
         graph, edges = self.world.graph, blake2b(digest_size=16)
         for array in (graph.out_offsets, graph.out_relations, graph.out_tails):
             edges.update(np.ascontiguousarray(array).data)
@@ -396,10 +396,10 @@ class _Training:
 
 
 def steps_of(world: VectorGraph, walks: Walks, rules: Rules) -> tuple[Walks, Actions, np.ndarray]:
-    """Return the states before each step of finished walks, their actions, and those taken.
+    """Return the states before each step of finished walks, the possible actions, and those taken.
 
-    Walks that need not stop at their targets take the action to stop there, too. Steps that the
-    rules do not offer, such as some at hubs, are left out.
+    Unless the rules are for simple walks, stopping at the end is a step, too. Steps that the rules
+    do not offer, such as some at hubs, are left out.
     """
     stopping = 0 if rules.simple else (walks.lengths < rules.steps).astype(int)
     counts = walks.lengths + stopping
@@ -429,6 +429,6 @@ def steps_of(world: VectorGraph, walks: Walks, rules: Rules) -> tuple[Walks, Act
 
 
 def _real(walks: Walks, *vectors: np.ndarray) -> list[np.ndarray]:
-    """Return vectors of steps with zeros behind each walk's end."""
+    """Return vectors of steps, with zeros after the end of each walk."""
     real = np.arange(walks.relations.shape[1]) < walks.lengths[:, None]
     return [array * real[:, :, None] for array in vectors]

@@ -1,1 +1,1 @@
-"""How the embedded verifier is trained. Nothing here is imported when it is used."""
+"""Training of the embedded verifier, which imports nothing from here when it is used."""

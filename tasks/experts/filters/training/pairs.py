@@ -1,8 +1,9 @@
 """Pairs of evidence and claim with a known verdict, made from questions that a text answers.
 
-Whatever makes a claim false is also done to its evidence, so that each claim is supported in one
-pair and refuted in another (as Schuster et al. 2019 did by hand): neither claim nor evidence alone
-tells the verdict. Where the evidence says nothing of what is claimed, the verdict is unknown.
+Most changes that make a claim false are also made to its evidence, so that a claim is supported in
+one pair and refuted in another (as Schuster et al. 2019 did by hand) and the verdict cannot be
+predicted from the claim or the evidence alone. If the evidence does not bear on the claim, the
+verdict is unknown.
 """
 
 import gzip
@@ -23,15 +24,18 @@ from tasks.text.sentences import sentences
 Verdict = Literal["support", "refute", "unknown"]
 VERDICTS: tuple[Verdict, ...] = ("support", "refute", "unknown")
 FILES = ("squad2_dev_en", "xquad_en", "squadshift_wiki_en", "covidqa_windows_en")
-HELD_OUT = 10  # one title in ten is kept to choose by
+HELD_OUT = 10  # one title in ten is held out
 LONGEST = 400  # characters of evidence
-SENTENCES_FROM = 2500  # articles
+SENTENCES_FROM = 2500  # articles whose sentences are used
 LONGEST_START = 500  # characters of an article
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A claim, evidence for it, and the verdict; `made` says how, `held_out` if not trained on."""
+    """A claim, its evidence and the verdict.
+
+    `made` names the way in which the pair was made; a `held_out` pair is not trained on.
+    """
 
     evidence: str
     claim: str
@@ -60,9 +64,9 @@ def made_pairs(data: Path, parse: Any, seed: int = 0, limit: int | None = None) 
 
 
 def climate_pairs(path: Path, *, reported: bool) -> list[Pair]:
-    """Return the pairs of Climate-FEVER's half that is trained on, or of the one reported.
+    """Return the pairs of the training half of Climate-FEVER, or of the reported half.
 
-    The halves part the claims by the hash of their id; people gave the verdicts.
+    A claim's half depends on the hash of its id. The verdicts were given by human annotators.
     """
     names = {"SUPPORTS": "support", "REFUTES": "refute", "NOT_ENOUGH_INFO": "unknown"}
     pairs = []
@@ -83,7 +87,7 @@ def in_reported_half(key: str) -> bool:
 
 
 def _sentence_pairs(path: Path, parse: Any, random: Random, limit: int | None) -> Iterator[Pair]:
-    """Yield pairs of a sentence of an encyclopedia and what it says in fewer words."""
+    """Yield pairs of an encyclopedia's sentences, or neighbours, and their shortened forms."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         documents = json.load(stream)[: min(limit or SENTENCES_FROM, SENTENCES_FROM)]
     texts = [_plain(document["text"]) for document in documents]
@@ -117,19 +121,19 @@ def _sentence_pairs(path: Path, parse: Any, random: Random, limit: int | None) -
 
 
 def _plain(text: str) -> str:
-    """Return the first sentences of an article without what stands in brackets."""
+    """Return the first sentences of an article; texts of odd length lose their parentheses."""
     text = re.sub(r"\([^()]{0,200}\)" if len(text) % 2 else r"\s+", " ", text)
     return " ".join(text.split())[:LONGEST_START].rsplit(". ", 1)[0] + "."
 
 
 class _Swaps:
-    """Changes of a name, a number or a word of a family, to what was seen elsewhere."""
+    """Replacements for names (by names seen earlier), numbers, and words that have opposites."""
 
     def __init__(self) -> None:
         self._seen: dict[str, list[str]] = defaultdict(list)
 
     def of(self, span: Any, claim: str, random: Random) -> list[tuple[str, str, str]]:
-        """Return (old, new, how) of what stands in both the sentence and the claim."""
+        """Return (old, new, kind) for replacements of words that are in both sentence and claim."""
         changes: list[tuple[str, str, str]] = []
         for name in span.ents:
             earlier = [other for other in self._seen[name.label_] if other not in span.text]
@@ -159,7 +163,7 @@ def _questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def form(answer: str) -> str:
-    """Return the form of an answer, within which another one is as likely."""
+    """Return the form of an answer; answers of one form are equally plausible."""
     if re.fullmatch(r"(1[0-9]|20)\d\d", answer):
         return "year"
     if re.search(r"\d", answer):
@@ -223,7 +227,10 @@ def _other(
     others: dict[tuple[str, str], list[str]],
     random: Random,
 ) -> str | None:
-    """Return another answer of the same form: of the same title if there is one, else any."""
+    """Return another answer of the same form, from the same title if possible; None without any.
+
+    Years and numbers are mostly changed at random instead.
+    """
     shape = form(answer)
     if shape in ("year", "number") and random.random() < 0.7:
         return _other_number(answer, random)
@@ -237,7 +244,7 @@ def _other(
 
 
 def _other_number(answer: str, random: Random) -> str | None:
-    """Return the answer with one of its numbers changed."""
+    """Return the answer with one of its numbers changed; None if it has none."""
     numbers = list(re.finditer(r"\d+", answer))
     if not numbers:
         return None
@@ -251,7 +258,10 @@ def _other_number(answer: str, random: Random) -> str | None:
 def _opposite_pairs(
     evidence: str, claim: str, random: Random
 ) -> Iterator[tuple[str, str, Verdict, str]]:
-    """Change a word that both have to another of its family, in the one and in both."""
+    """Yield pairs in which a shared word is replaced by another of its family.
+
+    It is replaced in the claim, in the evidence, in both and in neither.
+    """
     shared = [
         word
         for word in re.findall(r"[A-Za-z]+", claim)
@@ -274,7 +284,7 @@ def _opposite_pairs(
 def _uninformative(
     texts: list[str], place: int, answer: str, evidence: str, random: Random
 ) -> Iterator[tuple[str, str]]:
-    """Yield evidence that leaves the claim open: a neighbouring sentence, or without the answer."""
+    """Yield evidence that leaves the claim open: another sentence, or one without the answer."""
     rest = [t for n, t in enumerate(texts) if n != place and answer not in t and len(t) < LONGEST]
     if rest and random.random() < 0.6:
         words = set(evidence.lower().split())

@@ -1,7 +1,7 @@
-"""Statements made by parse: questions turned round with their answers, and shortened sentences.
+"""Statements from dependency parses: answered questions as statements, and shortened sentences.
 
-`When did the war end?` and `1918` give `The war did end in 1918.` What cannot be turned round
-with certainty gives None: there are enough other questions.
+`When did the war end?` and `1918` give `The war did end in 1918.` A question that cannot be
+converted with certainty gives None: there are enough other questions.
 """
 
 from random import Random
@@ -24,7 +24,7 @@ LONGEST = 30  # words of a question
 
 
 def statement(parsed: Any, answer: str) -> str | None:
-    """Return the statement that a parsed question (a spaCy Doc) and its answer make, or None."""
+    """Return a parsed question (a spaCy Doc) and its answer as a statement, or None."""
     words = [token for token in parsed if not token.is_space and token.text != "?"]
     answer = " ".join(answer.split()).strip(" .,;:")
     if not 3 <= len(words) <= LONGEST or not answer:
@@ -49,8 +49,8 @@ _SELDOM_KEPT = frozenset({"acl:relcl", "acl", "advcl", "appos", "obl", "advmod",
 def shortened(sentence: Any, random: Random) -> str | None:
     """Return a statement that a parsed sentence (a spaCy Span) contains, or None.
 
-    Its root keeps its subject, its auxiliaries and some of the rest, so that the sentence supports
-    the statement.
+    The root keeps its subject, its auxiliaries and a random part of its other dependents, so the
+    sentence supports the statement.
     """
     root = sentence.root
     if not any(child.dep_.startswith("nsubj") for child in root.children):
@@ -77,7 +77,7 @@ def _keep(token: Any, kept: list[Any], random: Random, depth: int) -> None:
 
 
 def _end_of_asked(words: list[Any], wh: int) -> int | None:
-    """Return where the words of the question word's phrase end: at the first verb after it."""
+    """Return the end of the interrogative phrase, which is the place of the first verb after it."""
     for place in range(wh + 1, min(len(words), wh + 9)):
         if words[place].pos_ in ("VERB", "AUX"):
             return place
@@ -89,7 +89,7 @@ def _is_subject(rest: list[Any]) -> bool:
 
 
 def _counted(asked: list[Any], answer: str) -> str:
-    """Return the answer with what it counts: `how many people` and `12` give `12 people`."""
+    """Return the answer with its counted noun: `how many people` and `12` give `12 people`."""
     if len(asked) > 2 and asked[1].lower_ in ("many", "much") and answer[:1].isdigit():
         noun = " ".join(w.text for w in asked[2:])
         return answer if noun.lower() in answer.lower() else f"{answer} {noun}"
@@ -97,14 +97,14 @@ def _counted(asked: list[Any], answer: str) -> str:
 
 
 def _turned(asked: list[Any], rest: list[Any], lead: str, answer: str) -> str | None:
-    """Put the subject before its auxiliary, and the answer where it belongs."""
+    """Return the question with the subject before its auxiliary and the answer at the end."""
     auxiliary, after = rest[0], rest[1:]
     if not after:
         return None
     subject = next(
         (w for w in after if w.dep_ in ("nsubj", "nsubj:pass", "nsubjpass", "expl")), None
     )
-    if subject is None:  # the answer itself is what the sentence is about
+    if subject is None:  # the answer itself is the subject
         if auxiliary.lower_ in ("do", "does", "did"):
             return None
         return _join([_counted(asked, answer), *[w.text for w in rest]])
@@ -121,7 +121,7 @@ def _turned(asked: list[Any], rest: list[Any], lead: str, answer: str) -> str | 
 
 
 def _placed(asked: list[Any], lead: str, answer: str, *, ends_open: bool) -> str:
-    """Return the answer with the preposition that its question asks for."""
+    """Return the answer with the preposition or conjunction that its question requires."""
     first = answer.split()[0].lower()
     if first in PREPOSITIONS or ends_open:
         return answer

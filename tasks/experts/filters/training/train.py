@@ -1,10 +1,10 @@
-"""Train the embedded verifier, by one command and without the network.
+"""Train the embedded verifier, with one command and without network access.
 
     python -m tasks.experts.filters.training.train --data DATA --out FOLDER
 
-Pairs are made from reading comprehension and an encyclopedia (`pairs.py`), and half of
-Climate-FEVER's claims are added; a network with one hidden layer learns to weigh their features.
-The temperature is chosen on titles that were held out. Five minutes of one core.
+Pairs are made from reading-comprehension data and an encyclopedia (`pairs.py`), and half of
+Climate-FEVER's claims are added. A network with one hidden layer is trained on their features, and
+its temperature is chosen on held-out titles. It takes five minutes on one core.
 """
 
 import argparse
@@ -24,16 +24,16 @@ from tasks.models.encoders.minilm import MiniLM
 
 log = logging.getLogger(__name__)
 QUESTIONS = 8000
-MADE = 8000  # pairs that are trained on
+MADE = 8000  # made pairs that are trained on
 HELD_OUT = 1000
-SHARES = {"opposite": 0.25, "name": 0.5, "negation": 0.7}  # of the pairs of a kind; others all
-CLIMATE = 0.3  # of the weight of all pairs
+SHARES = {"opposite": 0.25, "name": 0.5, "negation": 0.7}  # of the pairs of a kind; else 1
+CLIMATE = 0.3  # Climate-FEVER's share of the total weight
 HIDDEN = 24
 TOGETHER = 500
 
 
 def main() -> None:
-    """Train, and write the weights and a report of the held-out pairs."""
+    """Train the verifier and write its weights and a report on the held-out pairs."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
@@ -55,7 +55,7 @@ def main() -> None:
 def train(
     pairs: Sequence[Pair], climate: Sequence[Pair], seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the weights, and accuracies on the held-out pairs."""
+    """Return the weights and a report with the accuracies on the held-out pairs."""
     random = Random(seed)
     drawn = [pair for pair in pairs if random.random() < SHARES.get(pair.made, 1.0)]
     made = [pair for pair in drawn if not pair.held_out][:MADE]
@@ -78,7 +78,7 @@ def train(
 def fit(
     rows: np.ndarray, truth: np.ndarray, shares: np.ndarray, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return the weights of a network fitted to rows (pairs, n) drawn by their shares (pairs)."""
+    """Return the weights of a network fitted to rows (pairs, n) drawn with probability `shares`."""
     from sklearn.neural_network import MLPClassifier
 
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
@@ -103,7 +103,10 @@ def _described(pairs: Sequence[Pair], encoder: MiniLM) -> tuple[np.ndarray, np.n
 
 
 def _weights(truth: np.ndarray, made: int) -> np.ndarray:
-    """Return the share (pairs) of each pair: verdicts weigh the same within made and climate."""
+    """Return the sampling probability (pairs) of each pair.
+
+    All verdicts weigh the same within the made pairs, and within those of Climate-FEVER.
+    """
     shares = np.zeros(len(truth))
     for part, total in ((slice(0, made), 1 - CLIMATE), (slice(made, None), CLIMATE)):
         counts = np.maximum(np.bincount(truth[part], minlength=len(VERDICTS)), 1)
@@ -113,7 +116,7 @@ def _weights(truth: np.ndarray, made: int) -> np.ndarray:
 
 
 def _temperature(rows: np.ndarray, truth: np.ndarray, weights: dict[str, np.ndarray]) -> float:
-    """Return the temperature under which held-out verdicts are likeliest."""
+    """Return the temperature that maximises the likelihood of the held-out verdicts."""
 
     def loss(temperature: float) -> float:
         shares = weigh(rows, {**weights, "temperature": np.array(temperature)})
