@@ -15,6 +15,7 @@ from tasks.text.values import parse_value
 
 NO_NAME_START = word_set("the a an 's and of")
 NO_NAME_END = word_set("'s and of , . ' the -")
+# Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
 NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
 RANKS = word_set(  # "EPA Regional Administrator Anna Gale"

@@ -61,8 +61,9 @@ PLAIN = Standing("positive", "asserted", "")
 def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
     """Return polarity, modality and attribution of a clause, and whether it states something."""
     tree = passage.tree
-    modality = "supposed" if _opens_condition(tree, clause) else _own_modality(tree, clause)
-    stated = _speaks_for_itself(passage, clause) and not _opens_condition(tree, clause)
+    supposed = _opens_condition(tree, clause)
+    modality = "supposed" if supposed else _own_modality(tree, clause)
+    stated = not supposed and _speaks_for_itself(passage, clause)
     source: int | None = None
     token = clause.predicate
     for depth in range(DEEPEST):

@@ -90,7 +90,7 @@ def _units(tree: Tree) -> Iterator[tuple[int, int]]:
 def _listed_names(tree: Tree) -> list[tuple[int, int]]:
     """Return the names with a list after "of": "Treaty of Amity, Trade and Navigation".
 
-    Only dictionary words continue a name: "the King of Prussia and Denmark" contains two.
+    Only dictionary words continue a name: "the King of Norway and Denmark" contains two.
     """
     names = []
     for start, end in tree.sentences:
