@@ -137,6 +137,9 @@ def gold_of(folder: Path, name: str, part: str) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for line in _lines(folder / part / f"ont_{name}_{part}.jsonl"):
         row = rows.setdefault(line["sent"], {"id": line["id"], "sent": line["sent"], "triples": []})
+        if "triples" in line:  # as dbpedia_webnlg has them
+            row["triples"] = line["triples"]
+            continue
         ends = {"sub": line["sub_label"], "rel": line["rel_label"], "obj": line["obj_label"]}
         row["triples"].append(ends)
     return list(rows.values())

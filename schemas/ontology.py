@@ -145,9 +145,15 @@ class Ontology(_Part):
         """Return whether something of this kind may stand where only some kinds are allowed.
 
         What is unknown fits, and so does a kind that is more general than an allowed one, because
-        neither tells that the thing is of another kind.
+        neither tells that the thing is of another kind. Nor does one of `KINDS` where an allowed
+        kind has no place among them.
         """
         if not allowed or kind in ("", "unknown"):
             return True
         line = self.ancestors(kind)
-        return any(want in line or kind in self.ancestors(want) for want in allowed)
+        return any(
+            want in line
+            or kind in (above := self.ancestors(want))
+            or (kind in KINDS and not set(KINDS) & set(above))
+            for want in allowed
+        )

@@ -73,6 +73,11 @@ _CHINESE_SAME = re.compile(
 _SINGULAR = {"are": "is", "were": "was", "do": "does", "have": "has"}
 _DROPPED = re.compile(r"^(?:which|what|who)\s+(?:of\s+)?(?:the\s+)?(?:two\s+)?", re.I)
 _CHINESE_DROPPED = re.compile("哪[一个条座位所部家种]*|谁|相比|[？，?,]")
+_OF_EACH = re.compile(
+    r"\b(?:has|have|with)\s+(?:the|an?)\s+(?P<noun>[a-z]+)\s+(?:who|that|which)\b"
+    r"|\bwhose\s+(?P<whose>[a-z]+)\b",
+    re.I,
+)
 _VERB = re.compile(r"\b(?P<verb>is|are|was|were|has|have|had|did|does|do)\b\s*", re.I)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.I)
 # Comparable units, in metres, kilograms and square metres.
@@ -164,6 +169,10 @@ def _ask(asking: str, rest: str, option: str) -> str:
 
     `asking` is how the value is asked for, `rest` the words of the question beside the options.
     """
+    owned = _OF_EACH.search(rest)
+    if owned:  # `Which film has the director who …`, `whose director …`
+        option = f"the {owned['noun'] or owned['whose']} of {option}"
+        rest = rest[owned.end() :]
     rest = _DROPPED.sub("", rest)
     verb = _VERB.search(rest)
     after = _ARTICLE.sub("", rest[verb.end() :]).strip() if verb else ""
@@ -172,6 +181,8 @@ def _ask(asking: str, rest: str, option: str) -> str:
             verb["verb"] if verb and verb["verb"].lower() not in ("has", "have", "had") else "was"
         )
         word, after = ("was", "born") if asking.endswith("born") else (word, after)
+        if not (verb or after) and rest:  # `which opened first`
+            return f"When {option} {rest}?"
         return f"When {word} {option} {after}".strip() + "?"
     if asking == "How many" and after:
         return f"How many {after} does {option} have?"

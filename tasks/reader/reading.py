@@ -26,10 +26,11 @@ from tasks.reader.answers import (
     without_article,
 )
 from tasks.reader.comparison import Comparison, find_comparison, same_of_each, winner
+from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.names import normalise_name
-from tasks.text.question import Question
+from tasks.text.question import Question, analyse
 from tasks.text.stems import stems_of, words_of
 
 READ = (3, 5)  # texts of the first round, those that cover most of the question: at once, in all
@@ -38,6 +39,9 @@ NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences from which the second round starts
 NAMES = 4  # names that are followed from them
 SURE = 0.7  # probability; words that are less sure give way to a sure sentence
+LIKELY = 0.5  # least probability of what a question describes
+LEAST_ASKED = 0.5  # share of what is asked of it that the sentence of an answer must say
+HOPS = 2  # descriptions in a question that are followed, one within the other
 LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
@@ -70,15 +74,90 @@ class Read:
         assert part is not None  # others were not accepted
         return part
 
+    def stated(self, answer: FoundAnswer) -> str:
+        """Return the sentence or fact that contains an answer, after its title and headings."""
+        text, part = self.texts[answer.span.text], self.part(answer)
+        title = "" if text.led else text.words[: text.parts[0].start]
+        return f"{title} {text.words[part.start : part.end]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The value of one compared thing, its sentence, and the probability that it is right."""
+
+    text: str
+    evidence: Evidence
+    probability: float
+
 
 def answer_from(
-    question: Question, source: Source, reader: TrainedReader, least: float
+    question: Question, source: Source, reader: TrainedReader, least: float, hops: int = HOPS
 ) -> ReaderAnswer:
     """Return the answer that a source gives, if it has the probability `least`."""
     comparison = find_comparison(question)
     concluded = _conclude(question, comparison, source, reader, least)
     if concluded:
         return concluded
+    described = _described(question, source, reader, hops)
+    for nested, known in described:
+        if known.probability >= least:
+            outer = nested.outer(known.text)
+            followed = answer_from(outer, source, reader, least, hops - 1)
+            if followed.answers and _names(followed.stated, known.text):
+                return _together(followed, known)
+    found = _read(question, comparison, source, reader, least)
+    is_name = question.expected_answer.form != "number"
+    if found.answers and is_name and any(_only_describes(found, *d, source) for d in described):
+        return ReaderAnswer([], found.evidence)
+    return found
+
+
+def _described(
+    question: Question, source: Source, reader: TrainedReader, hops: int, *, within: bool = False
+) -> list[tuple[Nested, _Known]]:
+    """Return what a question describes, with the names that are likely meant.
+
+    With `within` the question is itself for what another one describes.
+    """
+    described = []
+    for nested in find_nested(question) if hops else ():
+        if within and nested.is_whole:
+            continue
+        known = _value(nested.inner, source, reader, LIKELY, hops - 1, within=True)
+        if known and known.probability >= LIKELY:
+            names = sorted(source.names_in(known.text), key=lambda name: name.start)
+            described.append((nested, replace(known, text=names[0].text) if names else known))
+    return described
+
+
+def _together(found: ReaderAnswer, known: _Known) -> ReaderAnswer:
+    """Return an answer with the sentence of the hop before it, and the lower probability."""
+    probability = min(found.probability or 0.0, known.probability)
+    return replace(found, evidence=[*found.evidence, known.evidence], probability=probability)
+
+
+def _names(sentence: str, name: str) -> bool:
+    """Return whether a sentence or its title contains at least half of a name's words."""
+    words = words_of(name)
+    return 2 * len(words & words_of(sentence)) >= len(words)
+
+
+def _only_describes(found: ReaderAnswer, nested: Nested, known: _Known, source: Source) -> bool:
+    """Return whether an answer is from the sentence that tells what is described, and no more.
+
+    It is the answer of the first hop, if its sentence says little of what is asked.
+    """
+    asked = _Coverage(analyse(nested.asked), source)
+    return known.evidence.text == found.evidence[0].text and asked.share(found.stated) < LEAST_ASKED
+
+
+def _read(
+    question: Question,
+    comparison: Comparison | None,
+    source: Source,
+    reader: TrainedReader,
+    least: float,
+) -> ReaderAnswer:
     options = comparison.options if comparison else ()
     yes_or_no = question.expected_answer.form == "yes"  # the reader was not trained to say either
     whole = yes_or_no or not options
@@ -214,7 +293,8 @@ def _sentence(read: Read) -> ReaderAnswer:
     if answer.endswith((":", "：")) and text.whole:  # the answer is the list that it introduces
         _, _, following = text.whole.text.partition(part.evidence.text)
         answer = " ".join([answer, "; ".join(items_after(following))]).strip()
-    return ReaderAnswer([answer], evidence, probability=best.probability)
+    stated = read.stated(best)
+    return ReaderAnswer([answer], evidence, probability=best.probability, stated=stated)
 
 
 def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
@@ -230,7 +310,9 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     given = and_others(given, source.values_beside(part, given[0]), question)
     if asks_for_several(question.text):
         given = items_around(words, best.span.start) or apart(given)
-    return ReaderAnswer(list(dict.fromkeys(given)), evidence, probability=best.probability)
+    given = list(dict.fromkeys(given))
+    stated = read.stated(best)
+    return ReaderAnswer(given, evidence, probability=best.probability, stated=stated)
 
 
 def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) -> str:
@@ -320,15 +402,6 @@ def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]
     return texts
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The value of one compared thing, its sentence, and the probability that it is right."""
-
-    text: str
-    evidence: Evidence
-    probability: float
-
-
 def _conclude(
     question: Question,
     comparison: Comparison | None,
@@ -345,7 +418,7 @@ def _conclude(
     parts = comparison.parts if comparison and comparison.parts else same
     known: list[_Known] = []
     for part in parts:
-        value = _value(part, source, reader, least)
+        value = _value(part, source, reader, least, HOPS)
         if value is None or value.probability < least:
             return None
         known.append(value)
@@ -364,7 +437,20 @@ def _conclude(
     return ReaderAnswer([answer], [value.evidence for value in known], probability=probability)
 
 
-def _value(part: Question, source: Source, reader: TrainedReader, least: float) -> _Known | None:
+def _value(
+    part: Question,
+    source: Source,
+    reader: TrainedReader,
+    least: float,
+    hops: int,
+    *,
+    within: bool = False,
+) -> _Known | None:
+    """Return the words that answer a question, also about something that it only describes."""
+    for nested, known in _described(part, source, reader, hops, within=within):
+        value = _value(nested.outer(known.text), source, reader, least, hops - 1)
+        if value and min(value.probability, known.probability) >= least:
+            return replace(value, probability=min(value.probability, known.probability))
     *_, reading = readings(part, source.near(part), source, reader, least=least)
     if not reading.answers:
         return None

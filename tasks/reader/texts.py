@@ -121,8 +121,8 @@ class ReaderAnswer:
     """A reader's answers, best first, with their evidence.
 
     Without answers, `evidence` holds the nearest texts. `probability` is that of the first answer
-    being right, None if unknown. `programs` and their `runs` retrieved the texts of the knowledge
-    reader.
+    being right, None if unknown, `stated` the sentence that states it, after title and headings.
+    `programs` and their `runs` retrieved the texts of the knowledge reader.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -130,6 +130,7 @@ class ReaderAnswer:
     programs: list[str] = field(default_factory=list)
     runs: list[ProgramRun] = field(default_factory=list)
     probability: float | None = None
+    stated: str = ""
 
 
 def evidence_from(
