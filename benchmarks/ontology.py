@@ -51,6 +51,8 @@ PARENTS = {
     ),
     "event": ("competition", "race", "festival", "election", "mission", "spaceflight", "event"),
 }  # fmt: skip
+OWN = {"human": "person", "organization": "organisation"}
+VALUES = {"date": "date", "year": "date", "number": "number", "string": "text"}
 SEED = 20261123
 
 
@@ -62,21 +64,23 @@ def ontology_of(described: dict[str, Any]) -> dict[str, Any]:
     for concept, label in labels.items():
         noun = label.lower().strip()
         parent = next((kind for kind, ends in PARENTS.items() if noun.endswith(ends)), None)
-        names[concept] = "person" if label == "human" else label
+        names[concept] = OWN.get(noun, noun if noun in KINDS else label)
         if names[concept] not in KINDS:
             kinds[label] = {"parent": parent} if parent else {}
     relations = {}
     for relation in described["relations"]:
         ends = {"domain": relation["domain"], "range": relation["range"]}
         relations[relation["label"]] = {
-            end: [names[concept]] for end, concept in ends.items() if concept in names
+            end: [VALUES.get(concept.lower()) or names[concept]]
+            for end, concept in ends.items()
+            if concept in names or concept.lower() in VALUES
         }
     return {"mode": "strict", "kinds": kinds, "relations": relations}
 
 
 def normalised(*parts: str) -> str:
     """Return a triple as it is compared."""
-    parts = tuple(re.sub(r"^01 January (?=\d{4}$)", "", part) for part in parts)
+    parts = tuple(re.sub(r"^01 January (?=\d{4}$)", "", part.strip('"')) for part in parts)
     return "|".join(re.sub(r"[_\s]+", "", part).lower() for part in parts)
 
 
@@ -106,7 +110,7 @@ def measure(
         assert edition is not None
         documents = edition.table(schemas.Document).to_pylist()
         triples = {row["triple_id"]: row for row in edition.table(schemas.Triple).to_pylist()}
-        texts = {row["document_id"]: row["text"].strip() for row in documents}
+        texts = {row["document_id"]: " ".join(row["text"].split()) for row in documents}
         stated: dict[str, set[str]] = {}
         for mention in edition.table(schemas.Mention).to_pylist():
             triple = triples.get(mention["fact_id"])
@@ -116,7 +120,7 @@ def measure(
     by_sentence = [
         scores(
             {normalised(t["sub"], t["rel"], t["obj"]) for t in row["triples"]},
-            stated.get(row["sent"].strip(), set()),
+            stated.get(" ".join(row["sent"].split()), set()),
         )
         for row in gold
     ]

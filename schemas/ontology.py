@@ -11,6 +11,7 @@ VALUE_KINDS = ("date", "number", "quantity", "text")
 KINDS = ("person", "place", "organisation", "work", "event", "thing")
 """The kinds that extraction knows by itself."""
 MOST_RELATIONS = 500
+STRICT_CONFIDENCE = 0.3
 ONTOLOGY_FILE = "ontology.yaml"
 
 
@@ -58,6 +59,13 @@ class Ontology(_Part):
     relations: dict[str, OntologyRelation] = Field({}, description="Relations by name.")
     gazetteer: tuple[str, ...] = Field(
         (), description="Imported graphs; with some, facts are about their entities only."
+    )
+    min_confidence: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Facts with one of these relations are published from this confidence on; by "
+        f"default {STRICT_CONFIDENCE} in mode strict, else `publish.min_confidence`.",
     )
 
     @field_validator("kinds", "relations", mode="before")
@@ -141,12 +149,18 @@ class Ontology(_Part):
             line.append(parent)
         return tuple(line)
 
+    def least_confidence(self, otherwise: float) -> float:
+        """Return from which confidence on facts with its relations are published."""
+        if self.min_confidence is not None:
+            return self.min_confidence
+        return STRICT_CONFIDENCE if self.mode == "strict" else otherwise
+
     def fits(self, kind: str, allowed: tuple[str, ...]) -> bool:
         """Return whether something of this kind may stand where only some kinds are allowed.
 
         What is unknown fits, and so does a kind that is more general than an allowed one, because
-        neither tells that the thing is of another kind. Nor does one of `KINDS` where an allowed
-        kind has no place among them.
+        neither tells that the thing is of another kind. Nor does `place` or `thing`, which may be
+        a constellation or a species, where an allowed kind is below none of `KINDS`.
         """
         if not allowed or kind in ("", "unknown"):
             return True
@@ -154,6 +168,6 @@ class Ontology(_Part):
         return any(
             want in line
             or kind in (above := self.ancestors(want))
-            or (kind in KINDS and not set(KINDS) & set(above))
+            or (kind in ("place", "thing") and set(KINDS).isdisjoint(above))
             for want in allowed
         )

@@ -12,7 +12,7 @@ from flows.__main__ import main
 from flows.home import settings_of
 from schemas.errors import UsageError
 from schemas.knowledge import Misfit
-from schemas.ontology import ONTOLOGY_FILE, Ontology
+from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
 from schemas.settings import EngineSettings, ModelSettings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
@@ -269,3 +269,23 @@ def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert "1 relations, mode warn" in err
     assert "the head is of another kind" in out and "heads with several tails" in out
+
+
+@pytest.mark.parametrize(
+    ("ontology", "least"),
+    [
+        ({"mode": "strict"}, STRICT_CONFIDENCE),
+        ({"mode": "warn"}, 0.7),
+        ({"mode": "strict", "min_confidence": 0.6}, 0.6),
+        ({"min_confidence": 0.1}, 0.1),
+    ],
+)
+def test_facts_of_an_ontology_have_a_least_confidence_of_their_own(
+    ontology: dict[str, object], least: float
+) -> None:
+    assert Ontology.model_validate(ontology).least_confidence(0.7) == least
+
+
+def test_what_may_be_a_place_fits_a_kind_without_a_parent() -> None:
+    stars = Ontology.model_validate({"kinds": ["constellation"]})
+    assert stars.fits("place", ("constellation",)) and not stars.fits("person", ("constellation",))

@@ -7,7 +7,7 @@ import pytest
 from schemas.ontology import Ontology
 from schemas.settings import EngineSettings
 from tasks.extract.batches import identity
-from tasks.extract.ontology_facts import stated_kinds
+from tasks.extract.ontology_facts import in_words, stated_kinds
 from tasks.extract.rules import RulesEngine
 from tasks.extract.rules.english import parsed, understand
 from tasks.extract.rules.tree import tree_of
@@ -100,3 +100,27 @@ def test_the_version_of_the_engine_follows_the_relations_that_it_reads() -> None
     plain, films = identity(EngineSettings()), identity(EngineSettings(ontology=FILMS))
     kinds = identity(EngineSettings(ontology=Ontology.model_validate({"kinds": ["film"]})))
     assert plain == kinds != films
+
+
+DISCOVERED = Ontology.model_validate(
+    {"relations": {"siteOfDiscovery": {"description": "observatory where it was discovered"}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("1687 Lindtia was discovered at Moore Observatory.", "1687 Lindtia"),
+        ("The Kelda women's boat was found at Moore Observatory.", "Kelda women's boat"),
+    ],
+)  # fmt: skip
+def test_a_subject_is_asked_about_whole_though_no_name_is_known(text: str, head: str) -> None:
+    assert (head, "siteOfDiscovery", "Moore Observatory") in of_ontology(text, DISCOVERED)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("birthPlace", "birth Place"), ("birth_place", "birth place"), ("born in", "born in")],
+)
+def test_a_relation_is_asked_for_in_words(name: str, words: str) -> None:
+    assert in_words(name) == words

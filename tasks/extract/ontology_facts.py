@@ -1,15 +1,17 @@
 """Facts for an ontology's relations, each asked of a sentence as a question (Levy et al. 2017).
 
 The span reader finds the tail of a relation for a given head. It finds facts that the rules miss,
-and relations without training data, by their names and descriptions. Tails must fit the ontology's
-value types, and kinds must fit if the passage states them; guessed kinds exclude nothing, as they
-are least reliable for rare names.
+and relations without training data, by their names and descriptions. Heads are the names in the
+sentence and its subjects, as titles are often no names to the rules ("More than Honey"). Tails must
+fit the ontology's value types, and kinds must fit if the passage states them; guessed kinds exclude
+nothing, as they are least reliable for rare names.
 """
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
@@ -24,14 +26,24 @@ from tasks.ontology.kinds import KindNouns
 from tasks.text.names import normalise_name
 from tasks.text.values import Value, find_values
 
-LEAST_MARGIN = 0.0
+LEAST_SCORE = 3.0
+# What makes a score a probability, fitted to judged facts: python -m benchmarks.ontology_confidence
+SLOPE, INTERCEPT = 0.2425, -2.3885
+LEADING = 2.0  # added to the margin of a head that is a subject, and of one at the beginning
+BEGINNING = 4  # tokens of a sentence in which such a head begins
 LONGEST_CLASS = 5  # words
+LONGEST_SUBJECT = 80  # characters
+NUMBER = re.compile(r"\d[\w-]*|[()]")
+SUBJECTS = frozenset(("nsubj", "nsubj:pass"))
 ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A relation that a sentence states between a head and a tail; `margin` is its score."""
+    """A relation that a sentence states between a head and a tail.
+
+    `score` is the reader's margin, and more for heads that stand where subjects do.
+    """
 
     head: Entity
     relation: str
@@ -40,7 +52,7 @@ class Related:
     tail_start: int
     value: Value
     span: tuple[int, int]  # the sentence
-    margin: float
+    score: float
 
 
 def ontology_triples(
@@ -100,24 +112,115 @@ def _of_sentence(
     inside = [e for e in entities if any(sentence[0] <= t < sentence[1] for t in e.tokens)]
     text = tree.text[start:end]
     facts = []
-    for head in inside:
-        if head.value is not None:
-            continue
+    for head in _heads(passage, inside, sentence):
+        others = [entity for entity in inside if not _is_within(entity, head, (start, end))]
+        leading = LEADING * _leads(passage, head, sentence)
         for name, relation in ontology.relations.items():
             if ontology.fits(kinds.get(head.name, "unknown"), relation.domain):
-                question = relation_question(head.name, name, relation.description)
+                question = relation_question(head.name, in_words(name), relation.description)
                 for span in _apart(trained_reader().read(question, [text])):
-                    if span.margin >= LEAST_MARGIN:
+                    if span.margin + leading >= LEAST_SCORE:
+                        found = replace(span, margin=span.margin + leading)
                         facts.append(
-                            _related(text, start, span, inside, kinds, head, name, ontology)
+                            _related(text, start, found, others, kinds, head, name, ontology)
                         )
     yield from _best(fact for fact in facts if fact)
 
 
+def in_words(relation: str) -> str:
+    """Return a relation's name in words: "birth place" of `birthPlace` and `birth_place`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", relation).strip()
+
+
+def _heads(
+    passage: ParsedPassage, inside: list[Entity], sentence: tuple[int, int]
+) -> Iterator[Entity]:
+    """Yield the names of a sentence, with numbers before them, and its other subjects."""
+    named = {entity.name for entity in inside}
+    ends = {last for entity in inside for _, last in entity.mentions}
+    for entity in inside:
+        if entity.value is None:
+            yield _with_number(passage, entity, sentence)
+    for subject in _subjects(passage, sentence):
+        # "the poet Lind" is the name with its class; "More than Honey" is more than a name.
+        is_class = not subject.name[0].isupper() and subject.mentions[0][1] in ends
+        if subject.name not in named and not is_class:
+            named.add(subject.name)
+            yield subject
+
+
+def _with_number(passage: ParsedPassage, entity: Entity, sentence: tuple[int, int]) -> Entity:
+    """Return an entity whose name includes the numbers before it: "1687 Glarona"."""
+    tree = passage.tree
+    token = next(t for t in entity.tokens if sentence[0] <= t < sentence[1])
+    name = passage.entities.get(token)
+    first = name.first if name else token
+    while name and first > sentence[0] and NUMBER.fullmatch(tree.words[first - 1]):
+        first -= 1
+    if name is None or first == name.first or first > sentence[0]:
+        return entity
+    return replace(entity, name=tree.text[tree.start[first] : tree.end[name.last - 1]])
+
+
+def _subjects(passage: ParsedPassage, sentence: tuple[int, int]) -> Iterator[Entity]:
+    """Yield the noun phrases that are subjects and have capitals, as entities of unknown kind."""
+    tree = passage.tree
+    for token in range(*sentence):
+        if tree.dep[token] not in SUBJECTS or tree.pos[token] == "PRON":
+            continue
+        phrase = [t for t in tree.subtree(token) if sentence[0] <= t < sentence[1]]
+        first = next(t for t in phrase if t == token or tree.pos[t] not in ("DET", "ADP", "ADV"))
+        ends = (t for t in phrase if t > token and _ends_phrase(passage, t))
+        stop = min(ends, default=phrase[-1] + 1)
+        while stop - 1 > token and tree.pos[stop - 1] in ("CCONJ", "PUNCT"):
+            stop -= 1
+        if any(tree.pos[t] in ("VERB", "AUX", "PRON") for t in range(first, token)):
+            continue
+        words = tree.text[tree.start[first] : tree.end[stop - 1]].strip(" \"'“”")
+        is_name = words[:1].isalnum() and any(c.isupper() or c.isdigit() for c in words)
+        if is_name and len(words) <= LONGEST_SUBJECT:
+            span = tree.start[first], tree.end[stop - 1]
+            yield Entity(words, "unknown", [span], [first])
+
+
+def _ends_phrase(passage: ParsedPassage, token: int) -> bool:
+    """Return whether a subject ends before a token: a clause, a preposition, another name."""
+    tree = passage.tree
+    is_other_name = tree.dep[token - 1] == "cc" and token in passage.entities
+    return (
+        is_other_name
+        or tree.words[token] in (",", ";", ":", "(", "–", "—")
+        or tree.dep[token] in ("acl", "acl:relcl", "appos")
+        or tree.pos[token] in ("VERB", "AUX")
+        or (tree.pos[token] == "ADP" and tree.words[token].lower() != "of")
+    )
+
+
+def _is_within(entity: Entity, head: Entity, sentence: tuple[int, int]) -> bool:
+    """Return whether an entity is only a part of a head in the same sentence."""
+    spans = [(a, b) for a, b in head.mentions if sentence[0] <= a < sentence[1]]
+    return entity.name != head.name and any(
+        a <= first and last <= b for first, last in entity.mentions for a, b in spans
+    )
+
+
+def _leads(passage: ParsedPassage, head: Entity, sentence: tuple[int, int]) -> int:
+    """Return 1 for a head that is a subject, and 1 more if it begins the sentence."""
+    tree = passage.tree
+    tokens = [t for t in head.tokens if sentence[0] <= t < sentence[1]]
+    is_subject = False
+    for token in tokens:
+        name = passage.entities.get(token)
+        within = range(name.first, name.last) if name else range(token, token + 1)
+        root = next((t for t in within if tree.head[t] not in within), token)
+        is_subject |= tree.dep[root] in SUBJECTS or tree.dep[token] in SUBJECTS
+    return is_subject + (min(tokens) - sentence[0] < BEGINNING)
+
+
 def _best(facts: Iterable[Related]) -> Iterator[Related]:
-    """Yield facts by descending margin, one head per relation and tail, one relation per pair."""
+    """Yield facts by descending score, one head per relation and tail, one relation per pair."""
     taken: set[tuple[str, str]] = set()
-    for fact in sorted(facts, key=lambda fact: -fact.margin):
+    for fact in sorted(facts, key=lambda fact: -fact.score):
         tail = normalise_name(fact.tail)
         keys = {(fact.relation, tail), (fact.head.name, tail)}
         if taken.isdisjoint(keys):
@@ -169,7 +272,7 @@ def _related(
 
 def _row(fact: Related) -> Mention:
     named = bool(fact.tail_kind)
-    confidence = trained_reader().relation_probability(fact.margin)
+    confidence = round(1.0 / (1.0 + math.exp(-(SLOPE * fact.score + INTERCEPT))), 3)
     return {
         "head": " ".join(fact.head.name.split()),
         "head_kind": fact.head.kind,

@@ -165,6 +165,9 @@ def _derive(
         prompt_sha=recipe.prompt_sha,
         splitter=recipe.splitter,
         min_confidence=recipe.min_confidence,
+        ontology_min_confidence=(recipe.ontology or Ontology()).least_confidence(
+            recipe.min_confidence
+        ),
         strict=bool(recipe.ontology and recipe.ontology.mode == "strict"),
         gazetteer=bool(recipe.ontology and recipe.ontology.gazetteer),
         overrides_changed=bool(parent and parent.manifest["overrides"] != corrections),
@@ -175,6 +178,10 @@ def _derive(
     derivation.step("verdicts")
     derivation.hand_over("recalibrations", recalibrations(derivation.table("verdict_facts")))
     derivation.step("documents")
+    listed = sorted(recipe.ontology.relations) if recipe.ontology else []
+    derivation.hand_over(
+        "ontology_relations", pa.table({"relation": pa.array(listed, pa.string())})
+    )
     derivation.step("statements")
     derivation.step("names")
     report("build", 1, 4)

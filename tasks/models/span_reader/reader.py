@@ -130,11 +130,6 @@ class TrainedReader:
         value = weights["worth"] * worth + weights["gap"] * min(gap, 8.0) + weights["intercept"]
         return _logistic(value + weights.get("likeness", 0.0) * (likeness or 0.0))
 
-    def relation_probability(self, margin: float) -> float:
-        """Return the probability that a span is the other end of the relation in a question."""
-        weights = self._weights["relation"]
-        return _logistic(weights["margin"] * margin + weights["intercept"])
-
     def _read(
         self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
     ) -> list[Span]:

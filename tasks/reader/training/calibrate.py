@@ -33,7 +33,6 @@ from tasks.reader.reading import candidates, readings
 from tasks.reader.texts import Part, Text, pieces
 from tasks.reader.training.examples import Question as DataQuestion
 from tasks.reader.training.examples import all_questions, part_of
-from tasks.reader.training.relations import relation_questions
 from tasks.reader.training.score import f1
 from tasks.retrieval.linked_names import LinkedName
 from tasks.text.languages import language_of
@@ -222,20 +221,6 @@ def fitted_worth(
     return dict(zip(("near", "around", "title"), shares, strict=True))
 
 
-def judged_relations(
-    rows: list[DataQuestion], reader: TrainedReader, most: int
-) -> list[tuple[float, bool]]:
-    """Return, for questions about relations, the best span's margin and whether it is right."""
-    results = []
-    for row in random.Random(7).sample(rows, min(most, len(rows))):
-        best = next(iter(reader.read(row.question, [row.context])), None)
-        if best:
-            golds = [row.context[start:end] for start, end in row.answers]
-            right = bool(golds) and f1(row.context[best.start : best.end], golds) >= RIGHT
-            results.append((best.margin, right))
-    return results
-
-
 def fit(rows: np.ndarray, right: np.ndarray) -> list[float]:
     """Return the weights of a logistic regression of `right` (n,) on `rows` (n, k)."""
 
@@ -257,13 +242,6 @@ def fitted_chance(results: list[Judged]) -> dict[str, Any]:
         known = np.hstack([rows, likeness])
         weights["alike"] = dict(zip((*CHANCE, "likeness"), fit(known, right), strict=True))
     return weights
-
-
-def fitted_relations(results: list[tuple[float, bool]]) -> dict[str, float]:
-    """Return the weights of margins for the probability of a relation's other end."""
-    rows = np.array([(margin, 1.0) for margin, _ in results])
-    weights = fit(rows, np.array([float(row[1]) for row in results]))
-    return dict(zip(("margin", "intercept"), weights, strict=True))
 
 
 def calibration(results: list[Judged], reader: TrainedReader, language: str, unit: Unit) -> Any:
@@ -306,10 +284,6 @@ def main() -> None:
     rows = all_questions(options.data)
     weights = json.loads(card.read_text())
     languages = LANGUAGES[:1] if options.alike else LANGUAGES
-    if not options.alike:
-        related = relation_questions(options.data, None)
-        related = [row for row in related if part_of(row.title) == "choose"]
-        weights["relation"] = fitted_relations(judged_relations(related, reader, options.most))
     for language in languages:
         if not options.alike:
             weights[language] = {unit: dict(PLAIN) for unit in UNITS}
