@@ -8,7 +8,7 @@ there: in lower case and without white space; a year equals its first of January
 years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
 a sentence without right triples has 0. `--typed` adds the model of typed relations. `--part
 train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
-Writes benchmarks/results/ontology.json, or ontology-typed.json; a part of it prints alone.
+Writes benchmarks/results/ontology-SET.json, or ontology-SET-typed.json; a part of it prints alone.
 """
 
 import argparse
@@ -184,8 +184,9 @@ def main() -> None:
     if chosen.only or chosen.part != "test":
         return
     form = ("-typed", " --typed") if chosen.typed else ("", "")
-    command = f"python -m benchmarks.ontology FOLDER{form[1]} --sentences {chosen.sentences}"
-    write_results(f"ontology{form[0]}", command, report)
+    kind = chosen.folder.resolve().name
+    command = f"python -m benchmarks.ontology {kind}{form[1]} --sentences {chosen.sentences}"
+    write_results(f"ontology-{kind}{form[0]}", command, report)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,8 @@ def main() -> None:
     right = np.array([float(fact["right"]) for fact in facts])
     names = np.array([fact["ontology"] for fact in facts])
     intercept, slope = fit(x, right, RIDGE)
-    print(
-        f"slope {slope:.4f}, intercept {intercept:.4f}; {len(facts)} facts, right {right.mean():.2f}"
-    )
+    print(f"slope {slope:.4f}, intercept {intercept:.4f}")
+    print(f"{len(facts)} facts, {right.mean():.2f} right")
     chance = np.zeros(len(facts))
     for name in np.unique(names):
         out = names == name
