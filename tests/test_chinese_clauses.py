@@ -65,6 +65,11 @@ def test_an_office_before_a_name_is_stated_whatever_follows(
     assert triple in triples(text, "湿地条例")
 
 
+def test_the_preposition_after_a_transliterated_name_is_no_part_of_it() -> None:
+    text = "克里斯托夫·雷诺于1983年发起海河项目。"
+    assert ("克里斯托夫·雷诺", "发起", "海河项目") in triples(text, "湿地条例")
+
+
 @pytest.mark.parametrize(
     "text", ["副校长李泽宇送行。", "发展与新闻部部长李泽宇送行。", "国家李泽宇送行。"]
 )

@@ -43,7 +43,7 @@ LATIN = re.compile(
 )
 DOTTED = re.compile(
     f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
-    f"(?:[·•・‧.．][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+"
+    f"(?:[·•・‧.．][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+(?<!于)"
 )
 
 
