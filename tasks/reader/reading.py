@@ -446,14 +446,20 @@ def _value(
     *,
     within: bool = False,
 ) -> _Known | None:
-    """Return the words that answer a question, also about something that it only describes."""
-    for nested, known in _described(part, source, reader, hops, within=within):
-        value = _value(nested.outer(known.text), source, reader, least, hops - 1)
-        if value and min(value.probability, known.probability) >= least:
-            return replace(value, probability=min(value.probability, known.probability))
+    """Return the words that answer a question, also about something that it only describes.
+
+    A description is followed where the question itself has no sure answer.
+    """
     *_, reading = readings(part, source.near(part), source, reader, least=least)
-    if not reading.answers:
-        return None
-    best = reading.answers[0]
-    evidence = reading.part(best).scored(best.probability)
-    return _Known(_whole(part, best, reading, source), evidence, best.probability)
+    best = next(iter(reading.answers), None)
+    value = None
+    if best:
+        evidence = reading.part(best).scored(best.probability)
+        value = _Known(_whole(part, best, reading, source), evidence, best.probability)
+    if value and value.probability >= SURE:
+        return value
+    for nested, known in _described(part, source, reader, hops, within=within):
+        found = _value(nested.outer(known.text), source, reader, least, hops - 1)
+        if found and min(found.probability, known.probability) >= least:
+            return replace(found, probability=min(found.probability, known.probability))
+    return value

@@ -70,6 +70,8 @@ _UNITS_OF_NOUN = {
 _ASKS_YES = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
 )
+# `Tidewater: place of birth?`, as relations are asked for
+_RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
 _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|how|why)\b", re.I)
 
 _CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
@@ -97,7 +99,8 @@ def expected_answer(question: str) -> ExpectedAnswer:
         return ExpectedAnswer("yes")
     word = asking_word(question)
     if not word:
-        return ExpectedAnswer("name")
+        relation = _RELATION.search(question)
+        return _by_noun(relation[1].lower().split()) if relation else ExpectedAnswer("name")
     return _by_wh_word(word[1].lower(), re.findall(r"[\w-]+", question[word.end() :].lower()))
 
 
