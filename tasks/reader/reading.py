@@ -448,18 +448,25 @@ def _value(
 ) -> _Known | None:
     """Return the words that answer a question, also about something that it only describes.
 
-    A description is followed where the question itself has no sure answer.
+    With `within` the question asks what another one describes; a description in it is followed
+    only if nothing surely answers the whole.
     """
-    *_, reading = readings(part, source.near(part), source, reader, least=least)
-    best = next(iter(reading.answers), None)
-    value = None
-    if best:
-        evidence = reading.part(best).scored(best.probability)
-        value = _Known(_whole(part, best, reading, source), evidence, best.probability)
-    if value and value.probability >= SURE:
-        return value
+    direct = _read_value(part, source, reader, least) if within else None
+    if direct and direct.probability >= SURE:
+        return direct
     for nested, known in _described(part, source, reader, hops, within=within):
-        found = _value(nested.outer(known.text), source, reader, least, hops - 1)
-        if found and min(found.probability, known.probability) >= least:
-            return replace(found, probability=min(found.probability, known.probability))
-    return value
+        value = _value(nested.outer(known.text), source, reader, least, hops - 1)
+        if value and min(value.probability, known.probability) >= least:
+            return replace(value, probability=min(value.probability, known.probability))
+    return direct if within else _read_value(part, source, reader, least)
+
+
+def _read_value(
+    part: Question, source: Source, reader: TrainedReader, least: float
+) -> _Known | None:
+    *_, reading = readings(part, source.near(part), source, reader, least=least)
+    if not reading.answers:
+        return None
+    best = reading.answers[0]
+    evidence = reading.part(best).scored(best.probability)
+    return _Known(_whole(part, best, reading, source), evidence, best.probability)
