@@ -2,7 +2,7 @@
 
 The span reader finds the tail of a relation for a given head. It finds facts that the rules miss,
 and relations without training data, by their names and descriptions. Heads are the names in the
-sentence and its subjects, as titles are often no names to the rules ("More than Honey"). Tails must
+sentence and its subjects, as titles are often no names to the rules ("More than Frost"). Tails must
 fit the ontology's value types, and kinds must fit if the passage states them; guessed kinds exclude
 nothing, as they are least reliable for rare names.
 """
@@ -142,7 +142,7 @@ def _heads(
         if entity.value is None:
             yield _with_number(passage, entity, sentence)
     for subject in _subjects(passage, sentence):
-        # "the poet Lind" is the name with its class; "More than Honey" is more than a name.
+        # "the poet Lind" is the name with its class; "More than Frost" is more than a name.
         is_class = not subject.name[0].isupper() and subject.mentions[0][1] in ends
         if subject.name not in named and not is_class:
             named.add(subject.name)
@@ -150,7 +150,7 @@ def _heads(
 
 
 def _with_number(passage: ParsedPassage, entity: Entity, sentence: tuple[int, int]) -> Entity:
-    """Return an entity whose name includes the numbers before it: "1687 Glarona"."""
+    """Return an entity whose name includes the numbers before it: "1687 Lindtia"."""
     tree = passage.tree
     token = next(t for t in entity.tokens if sentence[0] <= t < sentence[1])
     name = passage.entities.get(token)
