@@ -160,6 +160,8 @@ def test_code_is_given_whole() -> None:
         ("The show is on a network founded by who?", "name", {"person", "organisation"}),
         ("第一任校长是谁？", "name", {"person"}),
         ("它建于哪一年？", "date", set()),
+        ("Tidewater: date of foundation?", "date", set()),
+        ("Tidewater: founder?", "name", {"person"}),
     ],
 )
 def test_the_form_of_the_answer_is_told(question: str, form: str, kinds: set[str]) -> None:
