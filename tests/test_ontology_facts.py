@@ -124,3 +124,9 @@ def test_a_subject_is_asked_about_whole_though_no_name_is_known(text: str, head:
 )
 def test_a_relation_is_asked_for_in_words(name: str, words: str) -> None:
     assert in_words(name) == words
+
+
+def test_a_number_before_a_name_keeps_the_kind_that_is_stated_for_it() -> None:
+    sites = Ontology.model_validate({"relations": {"found at": {"domain": "place"}}})
+    text = "1687 Lindtia was found at Moore Observatory. Lindtia was a painter."
+    assert not {head for head, _, _ in of_ontology(text, sites)} & {"Lindtia", "1687 Lindtia"}

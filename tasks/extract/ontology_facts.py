@@ -112,19 +112,17 @@ def _of_sentence(
     inside = [e for e in entities if any(sentence[0] <= t < sentence[1] for t in e.tokens)]
     text = tree.text[start:end]
     facts = []
-    for head in _heads(passage, inside, sentence):
+    for head, kind in _heads(passage, inside, kinds, sentence):
         others = [entity for entity in inside if not _is_within(entity, head, (start, end))]
         leading = LEADING * _leads(passage, head, sentence)
         for name, relation in ontology.relations.items():
-            if ontology.fits(kinds.get(head.name, "unknown"), relation.domain):
+            if ontology.fits(kind, relation.domain):
                 question = relation_question(head.name, in_words(name), relation.description)
                 for span in _apart(trained_reader().read(question, [text])):
-                    if span.margin + leading >= LEAST_SCORE:
-                        found = replace(span, margin=span.margin + leading)
-                        facts.append(
-                            _related(text, start, found, others, kinds, head, name, ontology)
-                        )
-    yield from _best(fact for fact in facts if fact)
+                    fact = _related(text, start, span, others, kinds, head, name, ontology)
+                    if fact and fact.score + leading >= LEAST_SCORE:
+                        facts.append(replace(fact, score=fact.score + leading))
+    yield from _best(facts)
 
 
 def in_words(relation: str) -> str:
@@ -133,20 +131,26 @@ def in_words(relation: str) -> str:
 
 
 def _heads(
-    passage: ParsedPassage, inside: list[Entity], sentence: tuple[int, int]
-) -> Iterator[Entity]:
-    """Yield the names of a sentence, with numbers before them, and its other subjects."""
+    passage: ParsedPassage,
+    inside: list[Entity],
+    kinds: dict[str, str],
+    sentence: tuple[int, int],
+) -> Iterator[tuple[Entity, str]]:
+    """Yield the names of a sentence, with numbers before them, and its other subjects.
+
+    With each comes the kind that the passage states for it, else `unknown`.
+    """
     named = {entity.name for entity in inside}
     ends = {last for entity in inside for _, last in entity.mentions}
     for entity in inside:
         if entity.value is None:
-            yield _with_number(passage, entity, sentence)
+            yield _with_number(passage, entity, sentence), kinds.get(entity.name, "unknown")
     for subject in _subjects(passage, sentence):
         # "the poet Lind" is the name with its class; "More than Frost" is more than a name.
         is_class = not subject.name[0].isupper() and subject.mentions[0][1] in ends
         if subject.name not in named and not is_class:
             named.add(subject.name)
-            yield subject
+            yield subject, "unknown"
 
 
 def _with_number(passage: ParsedPassage, entity: Entity, sentence: tuple[int, int]) -> Entity:

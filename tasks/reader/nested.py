@@ -98,7 +98,9 @@ class Nested:
         If it then asks for a relation of a name, it is phrased as one.
         """
         text = f"{self.before}{answer}{self.after}"
-        relations = (other for other in _of_names(text) if other.is_whole and not other.asked)
+        relations = (
+            other for other in _of_names(text) if other.is_whole and not other.words_around
+        )
         relation = next(relations, None)
         return relation.inner if relation else analyse(text)
 
@@ -108,8 +110,8 @@ class Nested:
         return bool(_WHO_IS.match(self.before))
 
     @property
-    def asked(self) -> str:
-        """The words that say what is asked of the thing described."""
+    def words_around(self) -> str:
+        """The content words around the description, which tell what is asked of it."""
         if self.inner.is_chinese:
             return _CHINESE_ASKING.sub("", self.after)
         return content_words(f"{self.before} {self.after}")
@@ -124,7 +126,7 @@ def find_nested(question: Question) -> list[Nested]:
         return list(_of_roles(text))
     if not _WH.match(text):
         return []
-    found = [nested for nested in (*_of_names(text), *_of_clauses(text)) if nested.asked]
+    found = [nested for nested in (*_of_names(text), *_of_clauses(text)) if nested.words_around]
     found.sort(key=lambda nested: -len(nested.before) - len(nested.after))
     return found[:MOST]
 

@@ -40,7 +40,7 @@ LEADING = 3  # sentences from which the second round starts
 NAMES = 4  # names that are followed from them
 SURE = 0.7  # probability; words that are less sure give way to a sure sentence
 LIKELY = 0.5  # least probability of what a question describes
-LEAST_ASKED = 0.5  # share of what is asked of it that the sentence of an answer must say
+LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
 LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
@@ -147,8 +147,8 @@ def _only_describes(found: ReaderAnswer, nested: Nested, known: _Known, source: 
 
     It is the answer of the first hop, if its sentence says little of what is asked.
     """
-    asked = _Coverage(analyse(nested.asked), source)
-    return known.evidence.text == found.evidence[0].text and asked.share(found.stated) < LEAST_ASKED
+    coverage = _Coverage(analyse(nested.words_around), source).share(found.stated)
+    return known.evidence.text == found.evidence[0].text and coverage < LEAST_COVERAGE
 
 
 def _read(
