@@ -78,7 +78,7 @@ def reader(edition: Edition) -> PassageReader:
         ("Where was Marie Curie born?", "Warsaw"),
         ("When was Marie Curie born?", "7 November 1867"),
         ("In which year did Marie Curie discover polonium?", "1898"),
-        ("How long is the Danube?", "2,850 kilometres long"),
+        ("How long is the Danube?", "2,850 kilometres"),
         (TWO_HOPS, "Vistula"),
         ("Who was born earlier, Lise Meitner or Marie Curie?", "Marie Curie"),
         ("Which river is longer, the Vistula or the Danube?", "the Danube"),
@@ -90,7 +90,7 @@ def reader(edition: Edition) -> PassageReader:
         ("What does bell quarter do?", "bell quarter       # strike the quarter of an hour"),
         ("长江全长多少公里？", "约6300公里"),
         ("长江和黄河，哪一条更长？", "长江"),
-        ("长江发源于哪里？", "长江发源于青藏高原。"),  # its words are less sure
+        ("长江发源于哪里？", "青藏高原"),
     ],
 )
 def test_what_the_texts_say_is_answered(reader: PassageReader, question: str, answer: str) -> None:

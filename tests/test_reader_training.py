@@ -1,21 +1,36 @@
 """What the reader is trained on: characters beside the packaged vocabulary, and relations."""
 
+import math
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
 
 from tasks.extract.typed.training.examples import Example
 from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
+from tasks.models.span_reader.reader import WIDEST_GAP, Span, TrainedReader
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
-from tasks.models.span_reader.windows import CHARACTERS, SHIPPED_MODEL
+from tasks.models.span_reader.weights import (
+    LARGEST_BYTE,
+    OWN_WORDS,
+    load_weights,
+    save_weights,
+)
+from tasks.models.span_reader.windows import CHARACTERS, SHIPPED_MODEL, load_tokenizer, tokens_of
+from tasks.reader.answers import FoundAnswer
+from tasks.reader.training import prepare
+from tasks.reader.training.calibrate import Found, Row, best_of, fitted, is_right
 from tasks.reader.training.characters import RAREST, first_vectors, missing_characters
-from tasks.reader.training.network import ReaderNetwork
+from tasks.reader.training.examples import Question
+from tasks.reader.training.network import ReaderNetwork, reading_loss
 from tasks.reader.training.relations import _questions, _sentences
 from tasks.reader.training.score import f1
-from tasks.reader.training.train import FIRST_WEIGHTS, go_on_from
+from tasks.reader.training.train import Examples, Trainer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
@@ -79,12 +94,147 @@ def test_a_chinese_answer_overlaps_by_characters_an_english_one_by_words() -> No
     assert f1("", []) == 1.0 and f1("港", []) == 0.0
 
 
-def test_training_goes_on_from_an_earlier_reader(tmp_path: Path) -> None:
-    go_on_from(SHIPPED_MODEL, tmp_path / "model")
+SOUND = Question(
+    "ships",
+    "Ferries",
+    "The ferry to Skar leaves at nine. It is called the Kelda. The harbour was built in 1874.",
+    "When does the ferry leave?",
+    ((28, 32),),
+)
+OTHER = Question("ships", "Kitchens", "Soak the beans overnight. Add an onion.", "Why?", ())
+
+
+@pytest.fixture(scope="module")
+def examples() -> Examples:
+    return Examples(prepare.examples([SOUND, OTHER], SHIPPED_MODEL), torch.device("cpu"))
+
+
+def words(ids: torch.Tensor) -> str:
+    tokens = [load_tokenizer().id_to_token(int(number)) for number in ids]
+    return " ".join(token for token in tokens if token != "[PAD]")
+
+
+def test_a_batch_holds_question_and_window_with_the_answers_tokens(examples: Examples) -> None:
+    [item] = np.flatnonzero(examples.answered)
+    ids, second, sentences, spans = examples.batch(np.array([item]))
+    assert words(ids[0]).startswith("[CLS] when does the ferry leave ? [SEP] the ferry to ska")
+    assert words(ids[0][second[0] == 1]).endswith("built in 1874 . [SEP]")
+    first, last = spans[0][0].tolist()
+    assert words(ids[0][first : last + 1]) == "nine"
+    assert (spans[0][1:] == -1).all()
+    assert [int((sentences[0] == number).sum()) for number in range(3)] == [9, 7, 7]
+
+
+def test_windows_of_other_passages_have_no_answer(examples: Examples) -> None:
+    others = np.flatnonzero(examples.other)
+    assert len(others) > 0
+    _, _, _, spans = examples.batch(others)
+    assert (spans == -1).all()
+
+
+def test_an_epoch_has_every_question_and_repeats_a_set_as_often_as_wanted(
+    examples: Examples,
+) -> None:
+    drawn = np.random.default_rng(1)
+    questions = {*examples.question[examples.epoch(drawn, {})].tolist()}
+    in_training = {*examples.question[examples.part == "train"].tolist()}
+    assert questions == in_training
+    assert len(examples.epoch(np.random.default_rng(1), {"ships": 3})) == 3 * len(
+        examples.epoch(np.random.default_rng(1), {})
+    )
+
+
+def test_the_loss_is_that_of_a_softmax_over_no_answer_and_all_spans_within_a_sentence() -> None:
+    drawn = torch.Generator().manual_seed(2)
+    logits = torch.randn(2, 2, 9, generator=drawn)
+    sentences = torch.tensor([[-1, -1, 0, 0, 0, 1, 1, 1, -1]] * 2)
+    spans = torch.tensor([[[3, 4], [6, 6]], [[-1, -1], [-1, -1]]])
+
+    def weight(text: int, first: int, last: int) -> float:
+        return math.exp(float(logits[0, text, first] + logits[1, text, last]))
+
+    pairs = [(i, j) for i in range(2, 8) for j in range(i, 8) if (i < 5) == (j < 5)]
+    for text, answers in enumerate([[(3, 4), (6, 6)], []]):
+        none = weight(text, 0, 0)
+        total = none + sum(weight(text, *pair) for pair in pairs)
+        right = sum(weight(text, *pair) for pair in answers) or none
+        in_sentences = sum(weight(text, *pair) for pair in pairs) if answers else none
+        expected = -(math.log(right / total) + math.log(in_sentences / total)) / 2
+        loss = reading_loss(logits, sentences, spans)[text]
+        assert float(loss) == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_answer_that_a_window_cuts_is_none_of_its_answers() -> None:
+    [tokens] = tokens_of(["Runa Solberg commands the Kelda."])
+    whole = (0, len(tokens.ids))
+    assert prepare.spans_in(tokens, whole, [(0, 12)]) == [(0, 3)]
+    assert prepare.spans_in(tokens, (0, 2), [(0, 12)]) == []
+    assert prepare.spans_in(tokens, (1, whole[1]), [(0, 12)]) == []
+
+
+def test_a_title_is_read_before_its_passage() -> None:
+    [(start, end)] = prepare.titled(SOUND).answers
+    context = prepare.titled(SOUND).context
+    assert context.startswith("Ferries:\n\nThe ferry") and context[start:end] == "nine"
+
+
+def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    shutil.copy(SHIPPED_MODEL / CHARACTERS, model)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    first = load_file(str(tmp_path / FIRST_WEIGHTS))
-    shipped = load_file(str(SHIPPED_MODEL / "model.safetensors"))
-    for name, rows in ReaderNetwork(packaged | first).tuned().items():
-        assert np.array_equal(rows, shipped[name]), name
-    characters = (tmp_path / "model" / CHARACTERS).read_text("utf-8")
-    assert characters == (SHIPPED_MODEL / CHARACTERS).read_text("utf-8")
+    network = ReaderNetwork(packaged | load_weights(SHIPPED_MODEL / "second.safetensors"))
+    examples = Examples(prepare.examples([SOUND, OTHER], model), torch.device("cpu"))
+    trainer = Trainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
+    before = network.ends.weight.detach().clone()
+    trainer.learn_to_read(examples, 0.01, 1e-4, 2, {})
+    trainer.fill_in(np.arange(1000, 1600, dtype=np.uint16), 0.01, 1e-4, 2)
+    assert not torch.equal(network.ends.weight.detach(), before)
+    save_weights(network.tuned(), model / "model.safetensors")
+    [best, *_] = TrainedReader(model).read(SOUND.question, [SOUND.context])
+    assert SOUND.context[best.start : best.end]
+
+
+def test_stored_weights_are_those_with_which_the_graph_computes(tmp_path: Path) -> None:
+    drawn = np.random.default_rng(4)
+    matrix = drawn.standard_normal((8, 384)).astype(np.float32)
+    rows = {"layer.weight": matrix, "layer.bias": matrix[0], OWN_WORDS: matrix}
+    save_weights(rows, tmp_path / "weights")
+    loaded = load_weights(tmp_path / "weights")
+    scale = np.abs(matrix).max(axis=1, keepdims=True)
+    assert np.abs(loaded["layer.weight"] - matrix).max() <= (scale / LARGEST_WEIGHT).max() / 2
+    assert np.abs(loaded[OWN_WORDS] - matrix).max() <= (scale / LARGEST_BYTE).max() / 2
+    assert np.allclose(loaded["layer.bias"], matrix[0], atol=2e-3)
+    save_weights(loaded, tmp_path / "again")
+    for name, again in load_weights(tmp_path / "again").items():
+        assert np.allclose(again, loaded[name], atol=1e-6), name
+    assert load_weights(tmp_path / "weights", {OWN_WORDS}).keys() == {OWN_WORDS}
+
+
+NOTHING_FOUND = Row("harbour", "en", True, {"words": [], "sentence": []})
+
+
+def found(text: str, margin: float, covered: float, right: bool) -> Found:
+    return Found(FoundAnswer(text, Span(0, 0, 1, margin, margin), 0.0), margin, covered, right)
+
+
+def row(home: str, right: float, wrong: float) -> Row:
+    answers = [found("nine", right, 1.0, True), found("ten", wrong, 0.2, False)]
+    return Row(home, "en", True, {"words": answers, "sentence": answers})
+
+
+def test_the_fit_prefers_what_is_right_and_is_surer_of_wide_gaps() -> None:
+    drawn = random.Random(3)
+    rows = [row("a", drawn.uniform(0, 4), drawn.uniform(-4, 1)) for _ in range(80)]
+    rows += [row("b", drawn.uniform(-4, 0), drawn.uniform(0, 2)) for _ in range(20)]
+    weights = fitted(rows, "words")
+    assert weights["covered"] > 0 and weights["worth"] > 0
+    best = best_of(row("c", 3.0, -3.0), "words", weights)
+    assert best and best.right
+    assert best.gap == pytest.approx(min(WIDEST_GAP, 6.0 + 0.8 * weights["covered"]))
+    assert best_of(NOTHING_FOUND, "words", weights) is None
+
+
+def test_an_answer_is_right_if_it_contains_one_of_those_wanted() -> None:
+    assert is_right("At Nine o'clock.", ["ten", "nine"])
+    assert not is_right("at ten", ["nine"]) and not is_right("at ten", [])

@@ -22,7 +22,6 @@ from tasks.reader.answers import (
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
-from tasks.reader.training.examples import Question, draw_window
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Hit
@@ -88,20 +87,6 @@ def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
     known = answers_of(reader, "Who built the harbour of Brenholm?", [HARBOUR])
     unknown = answers_of(reader, "Who wrote the anthem of Brenholm?", [KITCHEN])
     assert known[0].probability > max((a.probability for a in unknown), default=0.0) + 0.2
-
-
-def test_the_best_answer_is_as_likely_as_its_sentence_is_like_the_question(
-    reader: TrainedReader,
-) -> None:
-    question = analyse("Who built the harbour of Brenholm?")
-    spans = [(span, span.margin) for span in reader.read(question.text, [HARBOUR])]
-    answers = find_answers(question, [HARBOUR], spans, lambda name: ())
-    unlike, like = (
-        with_probabilities(answers, reader, "en", "words", lambda answer, value=value: value)
-        for value in (0.1, 0.9)
-    )
-    assert unlike[0].probability < like[0].probability
-    assert unlike[1:] == like[1:]
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
@@ -217,17 +202,6 @@ def test_a_list_is_given_whole() -> None:
         assert not asks_for_several(single)
 
 
-def test_a_training_window_holds_the_answer() -> None:
-    import random
-
-    start = HARBOUR.index("every two hours")
-    row = Question("set", "title", HARBOUR, "How often?", ((start, start + 15),))
-    [tokens] = tokens_of([HARBOUR])
-    window, first, last = draw_window(tokens, row.answers[0], random.Random(1))
-    begin, end = tokens.offsets[window[0] + first][0], tokens.offsets[window[0] + last][1]
-    assert HARBOUR[begin:end] == "every two hours"
-
-
 def test_overlap_is_counted_as_for_squad() -> None:
     assert f1("the engineer", ["an engineer"]) == 1.0
     assert f1("", []) == 1.0 and f1("x", []) == 0.0
@@ -237,9 +211,7 @@ def test_overlap_is_counted_as_for_squad() -> None:
 class Unsure(TrainedReader):
     """A reader that is surer of sentences than of their words."""
 
-    def probability(
-        self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
-    ) -> float:
+    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         return 0.8 if unit == "sentence" else 0.2
 
 
@@ -314,6 +286,6 @@ def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader)
     from tasks.models.span_reader.windows import pair_ids
 
     [tokens] = tokens_of(["Tove Lindqvist"])
-    states = reader._states(pair_ids(tokens.ids, tokens, (0, len(tokens.ids))))
+    states = reader._models[0].states(pair_ids(tokens.ids, tokens, (0, len(tokens.ids))))
     first, second = states[1 : 1 + len(tokens.ids)], states[-1 - len(tokens.ids) : -1]
     assert not np.allclose(first, second, atol=0.05)

@@ -45,15 +45,13 @@ class FoundAnswer:
     """An answer, its span, and the probability that it is right.
 
     `worth` is its margin plus the bonus for its context, `gap` the excess of its worth over that of
-    the best different answer, and `likeness` the cosine of the question and the sentence, None if
-    unknown.
+    the best different answer.
     """
 
     text: str
     span: Span
     worth: float
     gap: float = 0.0
-    likeness: float | None = None
     probability: float = 0.0
 
 
@@ -184,29 +182,21 @@ def with_probabilities(
     reader: TrainedReader,
     language: str,
     unit: Unit,
-    likeness: Callable[[FoundAnswer], float | None] = lambda answer: None,
-    least: float = 0.0,
     rivals: Sequence[FoundAnswer] = (),
 ) -> list[FoundAnswer]:
     """Return answers with their probabilities, the likeliest first.
 
     A probability follows from the worth of the answer and of the best different one, also among
-    the `rivals`, which were found elsewhere. That of the first answer also depends on its
-    `likeness` to the question; if no likeness would raise it to `least`, the likeness is not
-    computed. Computing it for all answers chose no better ones, and takes as long as reading.
+    the `rivals`, which were found elsewhere.
     """
 
-    def probable(answer: FoundAnswer, likeness: float | None) -> FoundAnswer:
+    def probable(answer: FoundAnswer) -> FoundAnswer:
         others = [other.worth for other in (*answers, *rivals) if not alike(other, answer)]
         gap = answer.worth - max(others) if others else LONE_GAP
-        probability = reader.probability(answer.worth, gap, likeness, language, unit)
-        return replace(answer, gap=gap, likeness=likeness, probability=probability)
+        probability = reader.probability(answer.worth, gap, language, unit)
+        return replace(answer, gap=gap, probability=probability)
 
-    rows = sorted((probable(answer, None) for answer in answers), key=lambda a: -a.probability)
-    for first in rows[:1]:
-        at_best = probable(first, 1.0)
-        rows[0] = at_best if at_best.probability < least else probable(first, likeness(first))
-    return rows
+    return sorted(map(probable, answers), key=lambda answer: -answer.probability)
 
 
 def alike(first: FoundAnswer, second: FoundAnswer) -> bool:

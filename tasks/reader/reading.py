@@ -6,13 +6,13 @@ al. 2021). Words that are not sure give way to a sentence that surely contains t
 ends with the first sure answer.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache
 from itertools import islice, pairwise
 
 from schemas.answers import Evidence
-from tasks.models.span_reader.reader import Covered, Span, TrainedReader
+from tasks.models.span_reader.reader import Span, TrainedReader
 from tasks.models.span_reader.windows import without_markup
 from tasks.reader.answers import (
     FoundAnswer,
@@ -38,35 +38,21 @@ READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences from which the second round starts
 NAMES = 4  # names that are followed from them
-SURE = 0.7  # probability; words that are less sure give way to a sure sentence
+SURE = 0.9  # probability; words that are less sure give way to a sentence
 LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
-LONGEST_COMPARED = 400  # characters of a sentence whose meaning is compared with the question's
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
 _DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Read:
-    """Texts, the answers found in them, and the sentences that contain an answer.
-
-    Their probabilities are computed on demand, because that takes an encoder.
-    """
+    """Texts, the answers in them, and the sentences that contain one, the likeliest first."""
 
     texts: list[Text]
-    find_answers: Callable[[], list[FoundAnswer]]
-    find_sentences: Callable[[], list[FoundAnswer]]
-
-    @cached_property
-    def answers(self) -> list[FoundAnswer]:
-        """The answers, the likeliest first."""
-        return self.find_answers()
-
-    @cached_property
-    def sentences(self) -> list[FoundAnswer]:
-        """The sentences that contain an answer, the likeliest first."""
-        return self.find_sentences()
+    answers: list[FoundAnswer]
+    sentences: list[FoundAnswer]
 
     def part(self, answer: FoundAnswer) -> Part:
         """Return the sentence or fact that contains an answer."""
@@ -162,7 +148,7 @@ def _read(
     yes_or_no = question.expected_answer.form == "yes"  # the reader was not trained to say either
     whole = yes_or_no or not options
     sure = max(SURE, least)
-    for first in readings(question, source.near(question), source, reader, options, least=least):
+    for first in readings(question, source.near(question), source, reader, options):
         if not yes_or_no and _is_sure(first.answers, sure):
             return _given(question, first, source, least)
         if whole and _is_sure(first.sentences, sure):
@@ -170,7 +156,7 @@ def _read(
     if yes_or_no:
         return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
-    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, least, first)
+    *_, second = readings(question, beyond, source, reader, options, READ_NEXT, first)
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
@@ -189,11 +175,11 @@ def _nothing(read: Read) -> ReaderAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span that may answer, the part that contains it, and the coverage of the question there."""
+    """A span that may answer, its part, and the share of the question that its part covers."""
 
     span: Span
     part: Part
-    covered: Covered
+    covered: float
 
 
 def candidates(
@@ -226,17 +212,15 @@ def readings(
     reader: TrainedReader,
     options: tuple[str, ...] = (),
     most: Sequence[int] = READ,
-    least: float = 0.0,
     before: Read | None = None,
 ) -> Iterator[Read]:
     """Yield the answers in the texts that cover most of a question, from ever more texts.
 
-    The probability of an answer that cannot reach `least` is only an upper bound. The answers found
-    `before` are rivals, which lower the probability of different answers.
+    The answers found `before` are rivals, which lower the probability of different answers.
     """
     language, noun = question.language, question.expected_answer.noun
     words = [text.words for text in texts]
-    known, described = cache(partial(source.likeness, question)), cache(source.description_of)
+    described = cache(source.description_of)
 
     def words_worth(row: Candidate) -> float:
         answer = words[row.span.text][row.span.start : row.span.end]
@@ -247,32 +231,17 @@ def readings(
     def sentence_worth(row: Candidate) -> float:
         return reader.worth(row.span.sentence_margin, row.covered, language, "sentence")
 
-    def likeness(answer: FoundAnswer) -> float | None:
-        return known(_with_title(texts[answer.span.text], answer.span.start))
-
-    def answers_in(rows: list[Candidate]) -> list[FoundAnswer]:
+    earlier = before or Read([], [], [])
+    for rows in candidates(question, texts, source, reader, most):
         spans = [(row.span, words_worth(row)) for row in rows]
         answers = find_answers(question, words, spans, source.kinds_of, options)
-        rivals = before.answers if before else ()
-        return with_probabilities(answers, reader, language, "words", likeness, least, rivals)
-
-    def sentences_in(rows: list[Candidate]) -> list[FoundAnswer]:
         stated = ((row.part.evidence.text, row.span, sentence_worth(row)) for row in rows)
         sentences = find_sentences(question, stated)
-        rivals = before.sentences if before else ()
-        return with_probabilities(sentences, reader, language, "sentence", likeness, least, rivals)
-
-    for rows in candidates(question, texts, source, reader, most):
-        yield Read(texts, partial(answers_in, rows), partial(sentences_in, rows))
-
-
-def _with_title(text: Text, start: int) -> str:
-    """Return the sentence or fact at a position, preceded by the title of its document."""
-    part = text.part_at(start)
-    assert part is not None  # others were not accepted
-    introduction = text.words[: text.parts[0].start]
-    words = f"{introduction.split(': ')[0].strip()}: {text.words[part.start : part.end]}"
-    return words.lstrip(": ")[:LONGEST_COMPARED]
+        yield Read(
+            texts,
+            with_probabilities(answers, reader, language, "words", earlier.answers),
+            with_probabilities(sentences, reader, language, "sentence", earlier.sentences),
+        )
 
 
 def _is_sure(answers: list[FoundAnswer], least: float) -> bool:
@@ -338,11 +307,10 @@ class _Coverage:
         total = sum(rarity.values()) or 1.0
         self._weights = {word: value / total for word, value in rarity.items()}
 
-    def of(self, text: Text, part: Part) -> Covered:
-        """Return the coverage of the question around an answer in a part of a text."""
-        title = text.words[: text.parts[0].start]
-        here = text.words[part.start : part.end]
-        return Covered(self.share(f"{title} {here}"), self.share(text.words), self.share(title))
+    def of(self, text: Text, part: Part) -> float:
+        """Return the share that a part of a text covers with the introduction of the text."""
+        introduction = text.words[: text.parts[0].start]
+        return self.share(f"{introduction} {text.words[part.start : part.end]}")
 
     def share(self, words: str) -> float:
         """Return the share of a question that the words of a text cover, 0 to 1."""
@@ -451,20 +419,18 @@ def _value(
     With `within` the question asks what another one describes; a description in it is followed
     only if nothing surely answers the whole.
     """
-    direct = _read_value(part, source, reader, least) if within else None
+    direct = _read_value(part, source, reader) if within else None
     if direct and direct.probability >= SURE:
         return direct
     for nested, known in _described(part, source, reader, hops, within=within):
         value = _value(nested.outer(known.text), source, reader, least, hops - 1)
         if value and min(value.probability, known.probability) >= least:
             return replace(value, probability=min(value.probability, known.probability))
-    return direct if within else _read_value(part, source, reader, least)
+    return direct if within else _read_value(part, source, reader)
 
 
-def _read_value(
-    part: Question, source: Source, reader: TrainedReader, least: float
-) -> _Known | None:
-    *_, reading = readings(part, source.near(part), source, reader, least=least)
+def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
+    *_, reading = readings(part, source.near(part), source, reader)
     if not reading.answers:
         return None
     best = reading.answers[0]

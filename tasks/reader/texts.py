@@ -79,10 +79,6 @@ class Source(Protocol):
         """Return the inverse document frequency of a word."""
         ...
 
-    def likeness(self, question: Question, text: str) -> float | None:
-        """Return the cosine of a question and a text, None if it is not known."""
-        ...
-
     def values_beside(self, part: Part, answer: str) -> list[str]:
         """Return all values of the relation by which a part states an answer."""
         ...
@@ -110,10 +106,6 @@ class NamedThings:
     def rarity(self, word: str) -> float:
         """Return a word's inverse document frequency over passages."""
         return self._searcher.rarity(word)
-
-    def likeness(self, question: Question, text: str) -> float | None:
-        """Return the cosine of a question and a text, None without an encoder for its language."""
-        return self._searcher.likeness(question, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,11 +120,6 @@ class Searcher:
         """Return the k passages most similar to the question, without the graph."""
         return self._hits("passages", self._likeness("passages", question), k)
 
-    def likeness(self, question: Question, text: str) -> float | None:
-        """Return the cosine of a question and a text; None without an encoder for its language."""
-        dense = self._dense["chinese_vectors" if question.is_chinese else "vectors"]
-        return dense.cosine(question.text, text) if dense else None
-
     def notes(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most similar to the question, best first."""
         return self._hits("notes", self._likeness("notes", question), k)
@@ -229,10 +224,6 @@ class _Vectors:
             part = slice(start, min(start + CHUNK, high))
             scores[self._rows[part] - first] = vectors[part].astype(np.float32, copy=False) @ query
         return scores
-
-    def cosine(self, question: str, text: str) -> float:
-        """Return the cosine of a question and a text."""
-        return float(self._query(question) @ self._encoder.encode([text])[0])
 
     def encode(self, questions: list[str]) -> None:
         """Encode questions; the vectors of the latest are kept."""

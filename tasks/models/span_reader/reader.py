@@ -1,6 +1,7 @@
 """Read answers from texts: MiniLM with tuned layers predicts where an answer starts and ends.
 
-The packaged and the tuned weights make one graph for ONNX Runtime, which mirrors
+The logits are the mean of those of all trained models in a folder (Lakshminarayanan et al. 2017).
+Packaged and tuned weights make a graph for ONNX Runtime, which mirrors
 `tasks/reader/training/network.py`.
 """
 
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_folder, word_rows
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
+from tasks.models.span_reader.weights import OWN_WORDS, load_weights
 from tasks.models.span_reader.windows import (
     SHIPPED_MODEL,
     Tokens,
@@ -29,8 +30,8 @@ from tasks.models.span_reader.windows import (
     windows,
 )
 
+WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
-OWN_WORDS = "characters.weight"  # rows that follow those of the packaged vocabulary
 OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # weights that numpy applies, not the graph
 
 
@@ -53,31 +54,14 @@ Unit = Literal["words", "sentence"]
 """The unit of an answer: some words of a sentence, or the whole sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """The shares, 0 to 1, of a question's words that the context of an answer covers.
+class _Model:
+    """One trained model: its graph, its vectors of characters, and its output layer."""
 
-    `near` is covered by its sentence with title and headings, `around` by its whole text, and
-    `title` by title and headings alone.
-    """
-
-    near: float
-    around: float
-    title: float
-
-
-class TrainedReader:
-    """Finds the answers to a question in texts."""
-
-    def __init__(self, folder: Path = SHIPPED_MODEL) -> None:
+    def __init__(self, file: Path) -> None:
         """Load the weights and the graph, which takes a second the first time ever."""
         from onnxruntime import InferenceSession, SessionOptions
 
-        file = folder / "model.safetensors"
-        self._folder = folder
-        with safe_open(file, "np") as tuned:
-            rows = {name: tuned.get_tensor(name) for name in set(tuned.keys()) & OUTSIDE}
-        rows = {name: values.astype(np.float32) for name, values in rows.items()}
+        rows = load_weights(file, OUTSIDE)
         self._ends, self._bias = rows["ends.weight"].T, rows["ends.bias"]
         self._own_words = rows.get(OWN_WORDS, np.zeros((1, WIDTH), np.float32))
         options = SessionOptions()
@@ -86,6 +70,30 @@ class TrainedReader:
         name = f"reader-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}-{RECIPE}-layers.onnx"
         graph = cached_file(name, lambda: _graph(file))
         self._session: Any = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+    def logits(self, ids: list[int]) -> np.ndarray:
+        """Return float32 (tokens, 2): the logits of an answer's start and end."""
+        logits: np.ndarray = self.states(ids) @ self._ends + self._bias
+        return logits
+
+    def states(self, ids: list[int]) -> np.ndarray:
+        """Return float32 (tokens, 384): the last layer's state of each token."""
+        packaged = word_rows()
+        own = np.array(ids) - len(packaged)
+        words = packaged[np.where(own < 0, ids, 0)]
+        words[own >= 0] = self._own_words[own[own >= 0]]
+        inputs = {"words": words[None], "ids": np.array([ids], np.int64)}
+        states: np.ndarray = self._session.run(["states"], inputs)[0][0]
+        return states
+
+
+class TrainedReader:
+    """Finds the answers to a question in texts."""
+
+    def __init__(self, folder: Path = SHIPPED_MODEL) -> None:
+        """Load the models in a folder, and the weights of their probabilities."""
+        self._folder = folder
+        self._models = [_Model(file) for file in sorted(folder.glob("*.safetensors"))]
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
         known = json.loads(card.read_text("utf-8")) if card.exists() else {}
@@ -110,31 +118,29 @@ class TrainedReader:
                     best[key] = span
         return sorted(best.values(), key=lambda span: -span.margin)
 
-    def worth(self, margin: float, covered: Covered, language: str, unit: Unit) -> float:
-        """Return the margin of an answer plus a bonus for the coverage of the question near it."""
-        weights = self._weights[language][unit]
-        near, around = weights["near"] * covered.near, weights["around"] * covered.around
-        return margin + (near + around + weights["title"] * covered.title)
+    def worth(self, margin: float, covered: float, language: str, unit: Unit) -> float:
+        """Return the margin of an answer plus a bonus for its sentence.
 
-    def probability(
-        self, worth: float, gap: float, likeness: float | None, language: str, unit: Unit
-    ) -> float:
+        `covered` is the share, 0 to 1, of the question's words that the sentence has with its title
+        and headings.
+        """
+        bonus: float = self._weights[language][unit]["covered"] * covered
+        return margin + bonus
+
+    def probability(self, worth: float, gap: float, language: str, unit: Unit) -> float:
         """Return the probability that an answer is right, from its worth and its gap to the next.
 
-        `likeness` is the cosine of the question and the sentence with the answer, None if unknown.
         The weights are fitted to held-out questions in the language.
         """
         weights = self._weights[language][unit]
-        if likeness is not None:
-            weights = weights.get("alike", weights)
-        value = weights["worth"] * worth + weights["gap"] * min(gap, 8.0) + weights["intercept"]
-        return _logistic(value + weights.get("likeness", 0.0) * (likeness or 0.0))
+        value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
+        return _logistic(value + weights["intercept"])
 
     def _read(
         self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
     ) -> list[Span]:
         ids = pair_ids(question_ids, tokens, window)
-        logits = self._states(ids) @ self._ends + self._bias
+        logits = np.mean([model.logits(ids) for model in self._models], axis=0)
         first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first
         start, end = logits[first:-1, 0], logits[first:-1, 1]
         pairs = start[:, None] + end[None, :] - logits[0].sum()
@@ -159,24 +165,13 @@ class TrainedReader:
             if pairs[row, column] > -math.inf
         ]
 
-    def _states(self, ids: list[int]) -> np.ndarray:
-        """Return float32 (tokens, 384): the last layer's state of each token."""
-        packaged = word_rows()
-        own = np.array(ids) - len(packaged)
-        words = packaged[np.where(own < 0, ids, 0)]
-        words[own >= 0] = self._own_words[own[own >= 0]]
-        inputs = {"words": words[None], "ids": np.array([ids], np.int64)}
-        states: np.ndarray = self._session.run(["states"], inputs)[0][0]
-        return states
-
 
 def _logistic(value: float) -> float:
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value)))), 3)
 
 
 def _graph(file: Path) -> bytes:
-    tuned = {name: rows.astype(np.float32) for name, rows in load_file(str(file)).items()}
-    weights = load_file(str(checked_weights(minilm_folder()))) | tuned
+    weights = load_file(str(checked_weights(minilm_folder()))) | load_weights(file)
     return build_states_graph(weights, {"states": LAYERS}, pairs=True)
 
 

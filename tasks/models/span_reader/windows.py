@@ -69,8 +69,9 @@ def _tokens(text: str, encoding: Any) -> Tokens:
     hidden = np.zeros(len(text) + 1, bool)
     for match in _MARKUP.finditer(text):
         hidden[match.start() : match.end()] = True
-    kept = [number for number, (start, _) in enumerate(encoding.offsets) if not hidden[start]]
-    offsets = [encoding.offsets[number] for number in kept]
+    ids, all_offsets = encoding.ids, encoding.offsets  # each access copies the list
+    kept = [number for number, (start, _) in enumerate(all_offsets) if not hidden[start]]
+    offsets = [all_offsets[number] for number in kept]
     begins = [start for start, _ in sentences(text, language_of(text))]
     starts, place = [0], 0
     for number, (start, _) in enumerate(offsets):
@@ -79,7 +80,7 @@ def _tokens(text: str, encoding: Any) -> Tokens:
             place += 1
         if number and place > passed:
             starts.append(number)
-    return Tokens([encoding.ids[number] for number in kept], offsets, starts)
+    return Tokens([ids[number] for number in kept], offsets, starts)
 
 
 def windows(tokens: Tokens) -> list[tuple[int, int]]:

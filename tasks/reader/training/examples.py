@@ -3,12 +3,8 @@
 import gzip
 import hashlib
 import json
-import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from tasks.models.span_reader.windows import Tokens, windows
 
 SETS = (
     "squad2_dev_en", "squadshift_wiki_en", "xquad_en", "covidqa_windows_en",
@@ -46,39 +42,11 @@ def questions(path: Path) -> list[Question]:
     ]  # fmt: skip
 
 
-def squad_file(path: Path) -> list[Question]:
-    """Return the questions of a file in SQuAD's own form."""
-    return [
-        Question(
-            "squad2_train", article["title"], paragraph["context"], row["question"].strip(),
-            tuple(
-                sorted({(a["answer_start"], a["answer_start"] + len(a["text"]))
-                        for a in row["answers"]})
-            ),
-        )
-        for article in json.loads(path.read_text("utf-8"))["data"]
-        for paragraph in article["paragraphs"]
-        for row in paragraph["qas"]
-    ]  # fmt: skip
+def all_questions(data: Path, more: Path | None = None) -> list[Question]:
+    """Return the questions of the sets whose licences allow shipping a model trained on them.
 
-
-def draw_window(tokens: Tokens, answer: tuple[int, int], drawn: random.Random) -> Any:
-    """Return a window that holds the answer, and the answer's first and last token in it."""
-    inside = [
-        number for number, (start, end) in enumerate(tokens.offsets)
-        if start < answer[1] and end > answer[0]
-    ]  # fmt: skip
-    if not inside:
-        return None
-    first, last = inside[0], inside[-1]
-    holding = [w for w in windows(tokens) if w[0] <= first and last < w[1]]
-    if not holding:
-        return None
-    window = drawn.choice(holding)
-    return window, first - window[0], last - window[0]
-
-
-def all_questions(data: Path, squad: Path | None = None) -> list[Question]:
-    """Return the questions of the sets whose licences allow shipping a model trained on them."""
+    `more` is a folder of further sets in the same form.
+    """
     rows = [row for name in SETS for row in questions(data / "more" / "rc" / f"{name}.jsonl.gz")]
-    return rows + (squad_file(squad) if squad else [])
+    files = sorted(more.glob("*.jsonl.gz")) if more else []
+    return rows + [row for file in files for row in questions(file)]

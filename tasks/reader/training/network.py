@@ -10,13 +10,15 @@ from torch.nn import functional
 
 from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
 from tasks.models.encoders.minilm_layer import BERT, MiniLMLayer
-from tasks.models.span_reader.reader import OWN_WORDS
+from tasks.models.span_reader.weights import OWN_WORDS
 
 LOWER = 1  # layers that stay as packaged
+DROPOUT = 0.1
+CLOSED = -1e9  # logit where no answer may be
 
 
 class Layer(MiniLMLayer):
-    """A layer of MiniLM without dropout, which a single pass over the data does not need."""
+    """A layer of MiniLM."""
 
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
         """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) masks padding."""
@@ -40,7 +42,7 @@ class ReaderNetwork(nn.Module):
             getattr(self.first_norm, part).data = torch.tensor(
                 weights[f"embeddings.LayerNorm.{part}"]
             )
-        layers = [Layer() for _ in range(LAYERS)]
+        layers = [Layer(DROPOUT if number >= LOWER else 0.0) for number in range(LAYERS)]
         for number, layer in enumerate(layers):
             layer.load(weights, number)
         self.layers = nn.ModuleList(layers)
@@ -51,19 +53,23 @@ class ReaderNetwork(nn.Module):
         for frozen in (self.first_norm, *self.layers[:LOWER]):
             frozen.requires_grad_(False)
 
-    def forward(self, ids: Tensor, second: Tensor, real: Tensor, readable: Tensor) -> Tensor:
-        """Return logits (2, texts, tokens) of start and end, -1e9 where no answer may be.
+    def vocabulary(self) -> Tensor:
+        """Return the vectors of the packaged words and of the new characters."""
+        return torch.cat([self.words, self.characters])
 
-        `second` is 1 in the passage, `real` is false in padding.
-        """
-        open_ = real[:, None, None, :]
-        words = torch.cat([self.words, self.characters])
-        states = functional.embedding(ids, words) + functional.embedding(second, self.kinds)
+    def states(self, ids: Tensor, second: Tensor) -> Tensor:
+        """Return states (texts, tokens, width); id 0 is padding, `second` is 1 in the passage."""
+        open_ = (ids > 0)[:, None, None, :]
+        states = functional.embedding(ids, self.vocabulary())
+        states = states + functional.embedding(second, self.kinds)
         states = self.first_norm(states + self.places[: ids.shape[1]])
         for layer in self.layers:
             states = layer(states, open_)
-        logits = self.ends(states).float().permute(2, 0, 1)
-        return logits.masked_fill(~readable, -1e9)
+        return states
+
+    def forward(self, ids: Tensor, second: Tensor) -> Tensor:
+        """Return logits (2, texts, tokens) of start and end."""
+        return self.ends(self.states(ids, second)).float().permute(2, 0, 1)
 
     def tuned(self) -> dict[str, np.ndarray]:
         """Return the tuned weights as float16: layers by MiniLM's names, characters, output."""
@@ -73,4 +79,45 @@ class ReaderNetwork(nn.Module):
             for name, rows in layer.named_parameters() if number >= LOWER else ():
                 part, kind = name.split(".")
                 kept[f"encoder.layer.{number}.{BERT[part]}.{kind}"] = rows
-        return {name: rows.detach().numpy().astype(np.float16) for name, rows in kept.items()}
+        return {name: rows.detach().cpu().numpy().astype(np.float16) for name, rows in kept.items()}
+
+
+class MaskedWords(nn.Module):
+    """Predicts masked tokens from states, with the vectors of words as output weights."""
+
+    def __init__(self) -> None:
+        """Create it without trained weights; only training needs it."""
+        super().__init__()
+        first, last = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.inner = nn.Sequential(first, nn.GELU(), nn.LayerNorm(WIDTH, EPSILON), last)
+
+    def forward(self, states: Tensor, vocabulary: Tensor) -> Tensor:
+        """Return logits (tokens, words) for states (tokens, width)."""
+        return functional.linear(self.inner(states), vocabulary)
+
+
+def reading_loss(logits: Tensor, sentences: Tensor, spans: Tensor) -> Tensor:
+    """Return the loss of each text (texts,): half of its answer, half of the answer's sentence.
+
+    As in reading, a softmax goes over "no answer" and all spans within a sentence. `sentences`
+    (texts, tokens) numbers them from 0, -1 outside the passage; `spans` (texts, SPANS, 2) are the
+    first and last tokens of right answers, -1 where there are fewer. Several answers are right
+    together; so are all spans of a sentence that holds an answer.
+    """
+    start, end = logits
+    none = start[:, 0] + end[:, 0]
+    tokens = torch.arange(start.shape[1], device=start.device)
+    allowed = (tokens[:, None] <= tokens) & (sentences[:, :, None] == sentences[:, None, :])
+    allowed &= (sentences >= 0)[:, :, None]
+    pairs = (start[:, :, None] + end[:, None, :]).masked_fill(~allowed, CLOSED)
+    by_start = pairs.logsumexp(2)
+    everything = torch.logaddexp(by_start.logsumexp(1), none)
+    first, last = spans.clamp(min=0).unbind(2)
+    real = spans[:, :, 0] >= 0
+    rows = torch.arange(len(start), device=start.device)[:, None]
+    answers = pairs[rows, first, last].masked_fill(~real, CLOSED).logsumexp(1)
+    right = (sentences[:, None, :] == sentences.gather(1, first)[:, :, None]) & real[:, :, None]
+    sentence = by_start.masked_fill(~right.any(1), CLOSED).logsumexp(1)
+    answered = real.any(1)
+    gained = torch.where(answered, (answers + sentence) / 2, none)
+    return everything - gained

@@ -1,317 +1,277 @@
-"""Train the reader: `python -m tasks.reader.training.train OUT --data DATA --minutes 90`.
+"""Train the reader: `python -m tasks.reader.training.train OUT --minutes 8 --masked-minutes 2`.
 
-The learning rate decays to a fiftieth over the given time, so that a slow machine completes a
-shorter training. A checkpoint is saved every few minutes; the same command resumes from it. The
-tuned weights are in OUT/model.
+OUT is what `tasks.reader.training.prepare` wrote. At first the reader fills in masked tokens of
+plain texts, which teaches it the new characters; then it learns to answer. Learning rates decay to
+nothing over the given minutes, so that a slower machine completes a shorter training: it was made
+for a GPU, where it reads some thousand windows a second. The tuned weights are in OUT/model. With
+`--masked-minutes 0` a second training starts from what the first one had filled in.
 """
 
 import argparse
-import itertools
 import json
-import os
-import random
-import shutil
-import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed
-import torch.multiprocessing
 from safetensors.numpy import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.models.encoders.minilm_graph import WORDS
-from tasks.models.loaded_model import has_bfloat16
-from tasks.models.span_reader.reader import OWN_WORDS, TrainedReader
-from tasks.models.span_reader.windows import (
-    CHARACTERS,
-    SEP,
-    Tokens,
-    load_tokenizer,
-    pair_ids,
-    tokens_of,
-    windows,
-)
-from tasks.reader.training.characters import first_vectors, missing_characters
-from tasks.reader.training.examples import (
-    Question,
-    all_questions,
-    draw_window,
-    part_of,
-)
-from tasks.reader.training.network import ReaderNetwork
-from tasks.reader.training.relations import MOST, relation_questions
-from tasks.reader.training.score import measure
-from tasks.text.languages import is_chinese
+from tasks.models.span_reader.weights import save_weights
+from tasks.models.span_reader.windows import CLS, SEP
+from tasks.reader.training.network import MaskedWords, ReaderNetwork, reading_loss
 
-BATCH = 8  # in each process
-CHARACTERS_FASTER = 5.0  # times the learning rate, as their initial vectors are rough
 FIRST_WEIGHTS = "first_weights.safetensors"
-
-Range = tuple[int, int]
-
-
-@dataclass(slots=True)
-class Item:
-    """One question with one window, as tokens; first and last are 0 if there is no answer."""
-
-    ids: list[int]
-    second: int  # where the passage starts
-    first: int
-    last: int
+OTHER_WINDOW = 0.5  # share of the answered questions that come with another window in an epoch
+MASKED = 0.15  # share of tokens to fill in
+MASK = 103  # the token in their place
+LONGEST_TEXT = 128  # tokens of a plain text that are read together
+POOL = 64  # batches that are drawn together and sorted by length
+NOTED = 100  # steps between two lines of the log
+CHECKED = 40  # batches of the validation questions
 
 
-class Corpus:
-    """Questions of a part of the sets, tokenised once."""
+class Examples:
+    """Questions and windows on a device, where batches are put together."""
 
-    def __init__(self, rows: list[Question], folder: Path) -> None:
-        """Tokenise questions and passages as the model in the folder knows them."""
-        self.rows = rows
-        contexts = sorted({row.context for row in rows})
-        self.passages = dict(zip(contexts, tokens_of(contexts, folder), strict=True))
-        questions = [row.question for row in rows]
-        encodings = load_tokenizer(folder).encode_batch(questions, add_special_tokens=False)
-        self.questions = [encoding.ids for encoding in encodings]
-        self.beside = defaultdict(list)
-        for context, title in sorted({(row.context, row.title) for row in rows}):
-            self.beside[title].append(context)
-        self.contexts = contexts
+    def __init__(self, arrays: dict[str, np.ndarray], device: torch.device) -> None:
+        """Copy the arrays of `tasks.reader.training.prepare` to the device."""
+        starts = np.cumsum(arrays["question_lengths"].astype(np.int64))
+        put = lambda rows: torch.from_numpy(rows.astype(np.int64)).to(device)  # noqa: E731
+        self.device = device
+        self.window_ids, self.sentences = put(arrays["window_ids"]), put(arrays["window_sentences"])
+        self.window_starts = put(arrays["window_starts"])
+        self.window_lengths = put(arrays["window_lengths"])
+        self.question_ids = put(arrays["question_ids"])
+        self.question_lengths = put(arrays["question_lengths"])
+        self.question_starts = put(starts - arrays["question_lengths"])
+        spans = arrays["item_spans"].astype(np.int64)
+        self.spans = put(np.where(spans == 255, -1, spans))
+        self.question, self.window = arrays["item_question"], arrays["item_window"]
+        self.lengths = (
+            arrays["question_lengths"][self.question].astype(np.int64)
+            + arrays["window_lengths"][self.window]
+            + 3
+        )
+        self.answered = (spans[:, 0, 0] != 255) & ~arrays["item_other"]
+        self.other = arrays["item_other"]
+        self.part = arrays["question_part"][self.question]
+        self.set = arrays["question_set"][self.question]
 
-    def items(self, drawn: random.Random) -> Iterator[Item]:
-        """Yield an item for each question in random order.
+    def batch(self, items: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return ids, token types and sentences (items, tokens), and the answers' tokens."""
+        question = torch.from_numpy(self.question[items]).to(self.device)
+        window = torch.from_numpy(self.window[items]).to(self.device)
+        longest = int(-(-self.lengths[items].max() // 8) * 8)
+        places = torch.arange(longest, device=self.device)[None]
+        length, inside = (
+            self.question_lengths[question][:, None],
+            self.window_lengths[window][:, None],
+        )
+        of_question = (places >= 1) & (places <= length)
+        at = places - length - 2  # place in the window
+        of_window = (at >= 0) & (at < inside)
+        ids = torch.zeros((len(items), longest), dtype=torch.int64, device=self.device)
+        ids[:, 0] = CLS
+        ids[(places == length + 1) | (at == inside)] = SEP
+        asked = self.question_starts[question][:, None] + places - 1
+        ids[of_question] = self.question_ids[asked[of_question]]
+        read = self.window_starts[window][:, None] + at
+        ids[of_window] = self.window_ids[read[of_window]]
+        sentences = torch.full_like(ids, -1)
+        sentences[of_window] = self.sentences[read[of_window]]
+        second = ((at >= 0) & (at <= inside)).long()
+        spans = self.spans[torch.from_numpy(items).to(self.device)]
+        spans = torch.where(spans >= 0, spans + length[:, :, None] + 2, spans)
+        return ids, second, sentences, spans
 
-        For three in ten of the answered ones, another item has a window without the answer.
+    def epoch(self, drawn: np.random.Generator, repeats: dict[str, int]) -> np.ndarray:
+        """Return the items of an epoch.
+
+        A question comes with one of the windows of its passage, one with the answer if it has one,
+        and often also with a window that lacks it. Sets are repeated as often as `repeats` says.
         """
-        order = list(range(len(self.rows)))
-        drawn.shuffle(order)
-        for number in order:
-            row = self.rows[number]
-            passage = self.passages[row.context]
-            if not row.answers:
-                window = drawn.choice(windows(passage))
-                yield self.item(number, passage, window, None)
-                continue
-            spans = drawn.choice(row.answers)
-            held = draw_window(passage, spans, drawn)
-            if held:
-                yield self.item(number, passage, held[0], held[1:])
-            if drawn.random() < 0.3:
-                other = self._without(number, drawn)
-                if other:
-                    yield self.item(number, other[0], other[1], None)
+        train = self.part == "train"
+        size = int(self.question.max()) + 1
+        has_answer = np.zeros(size, bool)
+        has_answer[self.question[self.answered]] = True
 
-    def _without(self, number: int, drawn: random.Random) -> Any:
-        """Return, of the windows drawn, the one most like the question that has no answer."""
-        row, words = self.rows[number], set(self.questions[number])
-        texts = {row.context[start:end].lower() for start, end in row.answers}
-        best, highest = None, -1
-        pool = [
-            row.context,
-            *drawn.choices(self.beside[row.title], k=3),
-            drawn.choice(self.contexts),
-        ]
-        for context in pool:
-            passage = self.passages[context]
-            for window in drawn.choices(windows(passage), k=2):
-                begin, stop = passage.offsets[window[0]][0], passage.offsets[window[1] - 1][1]
-                excerpt = context[begin:stop].lower()
-                alike = len(words.intersection(passage.ids[slice(*window)]))
-                if alike > highest and not any(text in excerpt for text in texts):
-                    best, highest = (passage, window), alike
-        return best
+        def one_of_each(chosen: np.ndarray) -> np.ndarray:
+            items = drawn.permutation(np.flatnonzero(chosen & train))
+            return items[np.unique(self.question[items], return_index=True)[1]]
 
-    def item(self, number: int, passage: Tokens, window: Range, answer: Range | None) -> Item:
-        """Return a question with a window; the answer is its first and last token there."""
-        ids = pair_ids(self.questions[number], passage, window)
-        second = len(ids) - 1 - (window[1] - window[0])
-        first, last = (answer[0] + second, answer[1] + second) if answer else (0, 0)
-        return Item(ids, second, first, last)
+        unanswerable = ~has_answer[self.question] & ~self.other
+        without = one_of_each(has_answer[self.question] & ~self.answered)
+        without = without[drawn.random(len(without)) < OTHER_WINDOW]
+        items = np.concatenate([one_of_each(self.answered), one_of_each(unanswerable), without])
+        times = np.ones(len(items), int)
+        for name, repeat in repeats.items():
+            times[self.set[items] == name] = repeat
+        return np.repeat(items, times)
+
+    def batches(
+        self, size: int, drawn: np.random.Generator, repeats: dict[str, int]
+    ) -> Iterator[np.ndarray]:
+        """Yield batches of items of similar length, endlessly."""
+        left = np.zeros(0, np.int64)
+        while True:
+            while len(left) < size * POOL:
+                left = np.concatenate([left, drawn.permutation(self.epoch(drawn, repeats))])
+            pool, left = left[: size * POOL], left[size * POOL :]
+            pool = pool[np.argsort(self.lengths[pool], kind="stable")].reshape(POOL, size)
+            yield from pool[drawn.permutation(POOL)]
 
 
-def batches(corpus: Corpus, drawn: random.Random) -> Iterator[list[Item]]:
-    """Yield batches of items of similar length, endlessly."""
-    stream = itertools.chain.from_iterable(corpus.items(drawn) for _ in itertools.count())
-    while True:
-        pool = sorted(itertools.islice(stream, BATCH * 24), key=lambda item: len(item.ids))
-        parts = [pool[start : start + BATCH] for start in range(0, len(pool), BATCH)]
-        drawn.shuffle(parts)
-        yield from parts
+class Schedule:
+    """The learning rate over a time: it rises for some steps, then falls to nothing."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, minutes: float, warm: int = 200) -> None:
+        """Start the clock."""
+        self._optimizer, self._seconds, self._warm = optimizer, minutes * 60, warm
+        self._peaks = [group["lr"] for group in optimizer.param_groups]
+        self._began, self.step = time.monotonic(), 0
+
+    def next(self) -> bool:
+        """Set the rate of the next step; return False when the time is over."""
+        used = (time.monotonic() - self._began) / max(self._seconds, 1e-9)
+        share = min(1.0, (self.step + 1) / self._warm) * max(0.0, 1.0 - used)
+        for group, peak in zip(self._optimizer.param_groups, self._peaks, strict=True):
+            group["lr"] = peak * share
+        self.step += 1
+        return used < 1.0
 
 
-def tensors(items: list[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return token ids, token types, the mask of real tokens, and where an answer may be."""
-    longest = max(len(item.ids) for item in items)
-    ids = np.zeros((len(items), longest), np.int64)
-    second = np.zeros_like(ids)
-    for row, item in enumerate(items):
-        ids[row, : len(item.ids)] = item.ids
-        second[row, item.second : len(item.ids)] = 1
-    readable = (second == 1) & (ids != SEP)
-    readable[:, 0] = True
-    return tuple(map(torch.from_numpy, (ids, second, ids > 0, readable)))  # type: ignore[return-value]
+class Trainer:
+    """Trains a network, and notes how it goes."""
+
+    def __init__(self, network: ReaderNetwork, log: Path, device: torch.device) -> None:
+        """Train on a device, with notes in a file."""
+        self._network, self._log, self._device = network.to(device), log, device
+
+    def note(self, **entry: Any) -> None:
+        """Write a line of the log, and print it."""
+        line = json.dumps({"time": time.strftime("%H:%M:%S"), **entry})
+        print(line, flush=True)
+        with self._log.open("a") as log:
+            log.write(line + "\n")
+
+    def fill_in(self, texts: np.ndarray, minutes: float, rate: float, size: int) -> None:
+        """Train on plain texts whose tokens are masked (Devlin et al. 2019)."""
+        head = MaskedWords().to(self._device)
+        optimizer = self._optimizer([*self._network.parameters(), *head.parameters()], rate)
+        inside = LONGEST_TEXT - 2
+        rows = texts[: len(texts) // inside * inside].astype(np.int64).reshape(-1, inside)
+        rows = np.pad(rows, ((0, 0), (1, 1)), constant_values=((0, 0), (CLS, SEP)))
+        source = torch.from_numpy(rows).to(self._device)
+        schedule, losses = Schedule(optimizer, minutes), []
+        words = len(self._network.vocabulary())
+        while schedule.next():
+            ids = source[torch.randint(len(source), (size,), device=self._device)]
+            chosen = (torch.rand(ids.shape, device=self._device) < MASKED) & (ids != CLS)
+            chosen &= ids != SEP
+            replaced = torch.rand(ids.shape, device=self._device)
+            other = torch.randint(1000, words, ids.shape, device=self._device)
+            shown = torch.where(chosen & (replaced < 0.8), MASK, ids)
+            shown = torch.where(chosen & (replaced > 0.9), other, shown)
+            with torch.autocast(self._device.type, torch.bfloat16):
+                states = self._network.states(shown, torch.zeros_like(shown))
+                logits = head(states[chosen], self._network.vocabulary())
+            loss = functional.cross_entropy(logits.float(), ids[chosen])
+            self._step(optimizer, loss)
+            losses.append(loss.detach())
+            if schedule.step % NOTED == 0:
+                self.note(masked=schedule.step * size, loss=_mean(losses))
+                losses = []
+
+    def learn_to_read(
+        self, examples: Examples, minutes: float, rate: float, size: int, repeats: dict[str, int]
+    ) -> None:
+        """Train on questions with windows of passages."""
+        optimizer = self._optimizer(list(self._network.parameters()), rate)
+        batches = examples.batches(size, np.random.default_rng(7), repeats)
+        schedule, losses = Schedule(optimizer, minutes), []
+        while schedule.next():
+            ids, second, sentences, spans = examples.batch(next(batches))
+            with torch.autocast(self._device.type, torch.bfloat16):
+                logits = self._network(ids, second)
+            loss = reading_loss(logits, sentences, spans).mean()
+            self._step(optimizer, loss)
+            losses.append(loss.detach())
+            if schedule.step % NOTED == 0:
+                self.note(read=schedule.step * size, loss=_mean(losses))
+                losses = []
+            if schedule.step % (NOTED * 20) == 0:
+                self.check(examples, size)
+        self.check(examples, size)
+
+    @torch.no_grad()
+    def check(self, examples: Examples, size: int) -> None:
+        """Note the loss on the questions that choose, by set."""
+        items = np.flatnonzero((examples.part == "choose") & ~examples.other)
+        items = np.random.default_rng(3).permutation(items)[: size * CHECKED]
+        if not len(items):
+            return
+        self._network.eval()
+        losses = []
+        for begin in range(0, len(items), size):
+            ids, second, sentences, spans = examples.batch(items[begin : begin + size])
+            with torch.autocast(self._device.type, torch.bfloat16):
+                logits = self._network(ids, second)
+            losses.append(reading_loss(logits, sentences, spans).cpu())
+        self._network.train()
+        values, names = torch.cat(losses).numpy(), examples.set[items]
+        self.note(choose={n: round(float(values[names == n].mean()), 3) for n in np.unique(names)})
+
+    def _optimizer(self, weights: list[nn.Parameter], rate: float) -> torch.optim.Optimizer:
+        tuned = [w for w in weights if w.requires_grad]
+        return torch.optim.AdamW(tuned, rate, (0.9, 0.98), weight_decay=0.01, fused=True)
+
+    def _step(self, optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        weights = [w for group in optimizer.param_groups for w in group["params"]]
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimizer.step()
 
 
-def loss_of(network: ReaderNetwork, items: list[Item]) -> Tensor:
-    """Return the mean loss of start and end."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
-        logits = network(*tensors(items))
-    first = torch.tensor([item.first for item in items])
-    last = torch.tensor([item.last for item in items])
-    return (
-        functional.cross_entropy(logits[0], first) + functional.cross_entropy(logits[1], last)
-    ) / 2
-
-
-def prepare(folder: Path, rows: list[Question]) -> None:
-    """Write the new characters of the Chinese texts, and their initial vectors."""
-    folder.mkdir(exist_ok=True)
-    packaged = load_file(str(minilm_folder() / "model.safetensors"))[WORDS]
-    texts = sorted({row.context for row in rows if is_chinese(row.context)})
-    (folder / CHARACTERS).write_text("")
-    vocabulary = set(load_tokenizer(folder).get_vocab())
-    load_tokenizer.cache_clear()
-    characters = missing_characters(texts, vocabulary)
-    (folder / CHARACTERS).write_text("\n".join(characters) + "\n", "utf-8")
-    lines = [tokens.ids for tokens in tokens_of(texts, folder)]
-    vectors = first_vectors(lines, packaged, len(characters))
-    save_file({OWN_WORDS: vectors}, str(folder.parent / FIRST_WEIGHTS))
-
-
-def go_on_from(start: Path, folder: Path) -> None:
-    """Write the characters and weights of an earlier reader as the initial ones."""
-    folder.mkdir(exist_ok=True)
-    shutil.copy(start / CHARACTERS, folder)
-    weights = load_file(str(start / "model.safetensors"))
-    weights = {name: rows.astype(np.float32) for name, rows in weights.items()}
-    save_file(weights, str(folder.parent / FIRST_WEIGHTS))
+def _mean(losses: list[Tensor]) -> float:
+    return round(float(torch.stack(losses).mean()), 3)
 
 
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--squad", type=Path, help="train-v2.0.json of SQuAD, if at hand")
-    parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
-    parser.add_argument("--relations", type=int, default=MOST, help="questions of relations")
-    parser.add_argument("--start", type=Path, help="folder of an earlier reader to go on from")
-    parser.add_argument("--rate", type=float, default=1.5e-4, help="learning rate at first")
-    parser.add_argument("--seed", type=int, default=7, help="of the order of the questions")
-    parser.add_argument("--minutes", type=float, default=90.0)
-    parser.add_argument("--workers", type=int, default=2, help="processes, which share each step")
-    parser.add_argument("--each", type=int, default=40, help="questions of a set when measuring")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    if options.start and not (options.out / FIRST_WEIGHTS).exists():
-        go_on_from(options.start, options.out / "model")
-    elif not (options.out / FIRST_WEIGHTS).exists():
-        rows = all_questions(options.data, options.squad)
-        prepare(options.out / "model", [row for row in rows if part_of(row.title) == "train"])
-    with tempfile.TemporaryDirectory() as folder:
-        meeting = str(Path(folder) / "meeting")
-        torch.multiprocessing.spawn(work, (options, meeting), options.workers)
-
-
-def work(rank: int, options: argparse.Namespace, meeting: str) -> None:
-    """Train in one of several processes, each with one thread; the first saves and measures."""
-    torch.set_num_threads(1)
-    torch.manual_seed(7)
-    torch.distributed.init_process_group(
-        "gloo", f"file://{meeting}", timedelta(hours=1), options.workers, rank
+    parser.add_argument("--minutes", type=float, default=6.0, help="of learning to read")
+    parser.add_argument("--masked-minutes", type=float, default=2.0, help="of filling in")
+    parser.add_argument("--rate", type=float, default=2e-4, help="highest learning rate of reading")
+    parser.add_argument("--masked-rate", type=float, default=5e-4, help="that of filling in")
+    parser.add_argument("--batch", type=int, default=256, help="windows in a step")
+    parser.add_argument(
+        "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"
     )
-    rows = all_questions(options.data, options.squad)
-    rows += relation_questions(options.data, options.ontologies, options.relations)
-    model = options.out / "model"
-    train = Corpus([row for row in rows if part_of(row.title) == "train"], model)
-    choose = [row for row in rows if part_of(row.title) == "choose"]
+    options = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(7)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    network = ReaderNetwork(packaged | load_file(str(options.out / FIRST_WEIGHTS)))
-    weights = {name: w for name, w in network.named_parameters() if w.requires_grad}
-    tuned = list(weights.values())
-    groups = [
-        {"params": [weights["characters"]], "share": CHARACTERS_FASTER},
-        {"params": [w for name, w in weights.items() if name != "characters"], "share": 1.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, options.rate, (0.9, 0.98), weight_decay=0.01, fused=True)
-    progress = load_checkpoint(options.out, weights, optimizer) or Progress()
-    seconds, step = progress.seconds, progress.steps
-
-    def note(**entry: Any) -> None:
-        if rank == 0:
-            with (options.out / "log.jsonl").open("a") as log:
-                clock = time.strftime("%H:%M:%S")
-                log.write(json.dumps({"time": clock, "step": step, **entry}) + "\n")
-
-    def keep() -> None:
-        if rank == 0:
-            progress = Progress(steps=step, seconds=seconds)
-            save_checkpoint(options.out, progress, weights, optimizer)
-
-    def check(each: int) -> None:
-        if rank == 0:
-            save_file(network.tuned(), str(model / "model.safetensors"))
-            note(**measure(TrainedReader(model), choose, each))
-
-    note(train=len(train.rows), choose=len(choose), tuned=sum(w.numel() for w in tuned))
-    budget, losses, saved, measured = options.minutes * 60, [], seconds, seconds
-    before = time.monotonic()
-    parent = os.getppid()
-    for items in batches(train, random.Random(options.seed + step * options.workers + rank)):
-        # Whoever started this may have been killed; nobody would wait for the end.
-        if seconds >= budget or os.getppid() != parent:
-            break
-        rate = options.rate * min(1.0, (step + 1) / 100) * max(0.02, 1.0 - seconds / budget)
-        for group in optimizer.param_groups:
-            group["lr"] = rate * group["share"]
-        loss = loss_of(network, items)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        step += 1
-        now = time.monotonic()
-        seconds, before = seconds + now - before, now
-        seconds, shared = _average(tuned, seconds, loss.item())
-        losses.append(shared)
-        torch.nn.utils.clip_grad_norm_(tuned, 1.0)
-        optimizer.step()
-        if step % 20 == 0:
-            note(
-                minutes=round(seconds / 60, 1),
-                loss=round(float(np.mean(losses)), 3),
-                rate=round(rate, 7),
-                read=step * BATCH * options.workers,
-            )
-            losses = []
-        if seconds - saved > 180:
-            keep()
-            saved = seconds
-        if seconds - measured > 1100:
-            check(options.each)
-            measured = seconds
-    keep()
-    check(options.each * 4)
-
-
-def _average(weights: Sequence[Tensor], seconds: float, loss: float) -> tuple[float, float]:
-    """Average gradients over the processes, and return the averages of the two numbers."""
-    gradients = [w.grad for w in weights if w.grad is not None]
-    flat = torch.cat([torch.tensor([seconds, loss]), *(g.reshape(-1) for g in gradients)])
-    torch.distributed.all_reduce(flat)
-    flat /= torch.distributed.get_world_size()
-    start = 2
-    for gradient in gradients:
-        gradient.copy_(flat[start : start + gradient.numel()].view_as(gradient))
-        start += gradient.numel()
-    return float(flat[0]), float(flat[1])
+    first = load_file(str(options.out / FIRST_WEIGHTS))
+    first = {name: rows.astype(np.float32) for name, rows in first.items()}
+    network = ReaderNetwork(packaged | first)
+    trainer = Trainer(network, options.out / "log.jsonl", device)
+    texts = np.load(options.out / "texts.npz")["ids"]
+    trainer.note(device=str(device), tokens=len(texts))
+    if options.masked_minutes:
+        trainer.fill_in(texts, options.masked_minutes, options.masked_rate, options.batch)
+        save_file(network.tuned(), str(options.out / FIRST_WEIGHTS))
+    examples = Examples(dict(np.load(options.out / "examples.npz")), device)
+    repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
+    trainer.note(items=len(examples.question))
+    trainer.learn_to_read(examples, options.minutes, options.rate, options.batch, repeats)
+    save_weights(network.tuned(), options.out / "model" / "model.safetensors")
 
 
 if __name__ == "__main__":
