@@ -90,10 +90,10 @@ class _Model:
 class TrainedReader:
     """Finds the answers to a question in texts."""
 
-    def __init__(self, folder: Path = SHIPPED_MODEL) -> None:
-        """Load the models in a folder, and the weights of their probabilities."""
+    def __init__(self, folder: Path = SHIPPED_MODEL, models: str = "*.safetensors") -> None:
+        """Load the models in a folder whose names match, and the weights of their probabilities."""
         self._folder = folder
-        self._models = [_Model(file) for file in sorted(folder.glob("*.safetensors"))]
+        self._models = [_Model(file) for file in sorted(folder.glob(models))]
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
         known = json.loads(card.read_text("utf-8")) if card.exists() else {}
@@ -177,5 +177,11 @@ def _graph(file: Path) -> bytes:
 
 @cache
 def trained_reader() -> TrainedReader:
-    """Return the shipped model, loaded once in a process."""
+    """Return the shipped models, loaded once in a process."""
     return TrainedReader()
+
+
+@cache
+def relation_reader() -> TrainedReader:
+    """Return the first shipped model alone, to whose margins an ontology's confidence is fitted."""
+    return TrainedReader(models="first.safetensors")
