@@ -24,6 +24,7 @@ TEXTS = {
     "with Pierre Curie in 1898.",
     "Warsaw": "Warsaw is the capital of Poland. It lies on the Vistula.",
     "Lise Meitner": "Lise Meitner was born in Vienna on 7 November 1878.",
+    "Crossing": "The fare of the crossing is paid in coins, tokens and stamps at the gate.",
     "Danube": "The Danube is 2,850 kilometres long and flows through Vienna.",
     "Vistula": "The Vistula is 1,047 kilometres long. It is the longest river of Poland.",
     "Ferry": "Tickets for the ferry are sold at these places:\n\n- the harbour office\n"
@@ -88,6 +89,10 @@ def reader(edition: Edition) -> PassageReader:
             "Tickets for the ferry are sold at these places: the harbour office; the kiosk",
         ),
         ("What does bell quarter do?", "bell quarter       # strike the quarter of an hour"),
+        (
+            "Which three things is the fare of the crossing paid in?",
+            "The fare of the crossing is paid in coins, tokens and stamps at the gate.",
+        ),
         ("长江全长多少公里？", "约6300公里"),
         ("长江和黄河，哪一条更长？", "长江"),
         ("长江发源于哪里？", "青藏高原"),

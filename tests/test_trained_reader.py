@@ -197,7 +197,8 @@ def test_a_list_is_given_whole() -> None:
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
     assert items_around(text, text.index("fish")) == ["salt", "dried fish", "tar"]
     assert items_around(text, text.index("Nothing")) == []
-    assert asks_for_several("Which goods are stored there?")
+    for several in ("Which goods are stored there?", "Which three men built it?", "它卖哪些货物？"):
+        assert asks_for_several(several)
     for single in ("Which ship carried salt?", "Which island was used?", "Who owns the ship?"):
         assert not asks_for_several(single)
 

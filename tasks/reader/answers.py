@@ -33,7 +33,9 @@ _FIGURE = re.compile(
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _SEVERAL = re.compile(
     r"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?!is\b|was\b|has\b"
-    r"|does\b|this\b|its\b)(?:are|were|[\w-]+[^s\W]s)|(?:who|where)\s+(?:are|were))\b",
+    r"|does\b|this\b|its\b)(?:are|were|[\w-]+[^s\W]s)|(?:who|where)\s+(?:are|were)"
+    r"|(?:what|which)\s+(?:two|three|four|five|six))\b"
+    r"|哪些|哪几|哪[两二三四五六]|分别",
     re.I,
 )
 

@@ -254,34 +254,43 @@ def _sentence_probability(read: Read) -> float:
 
 def _sentence(read: Read) -> ReaderAnswer:
     """Return the likeliest sentence that contains the answer, for an answer without sure words."""
-    best = read.sentences[0]
+    return _whole_sentence(read, read.sentences[0])
+
+
+def _whole_sentence(read: Read, answer: FoundAnswer) -> ReaderAnswer:
+    """Return the sentence of an answer, and the list that it introduces."""
+    text, part = read.texts[answer.span.text], read.part(answer)
+    sentence = without_markup(part.evidence.text)
+    if sentence.endswith((":", "：")) and text.whole:
+        _, _, following = text.whole.text.partition(part.evidence.text)
+        sentence = " ".join([sentence, "; ".join(items_after(following))]).strip()
+    return _answer([sentence], read, answer)
+
+
+def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.scored(best.probability)] if text.led else []
-    answer = without_markup(best.text)
-    if answer.endswith((":", "：")) and text.whole:  # the answer is the list that it introduces
-        _, _, following = text.whole.text.partition(part.evidence.text)
-        answer = " ".join([answer, "; ".join(items_after(following))]).strip()
-    stated = read.stated(best)
-    return ReaderAnswer([answer], evidence, probability=best.probability, stated=stated)
+    return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
 
 
 def _given(question: Question, read: Read, source: Source, least: float) -> ReaderAnswer:
-    """Return the completed answers, a list if one is asked for, with the sentence that has them."""
+    """Return the completed answers, with the sentence that has the best.
+
+    Where several are asked for, they are the items of a list, else, if only one is found, its
+    sentence, which may name the others.
+    """
     best = read.answers[0]
     part, words = read.part(best), read.texts[best.span.text].words
-    text = read.texts[best.span.text]
-    evidence = [part.scored(best.probability)]
-    evidence += [text.led.scored(best.probability)] if text.led else []
     others = (answer for answer in read.answers if answer.probability >= least)
     sure = [best, *(answer for answer in others if not alike(answer, best))]
     given = [_whole(question, answer, read, source) for answer in sure]
     given = and_others(given, source.values_beside(part, given[0]), question)
     if asks_for_several(question.text):
         given = items_around(words, best.span.start) or apart(given)
-    given = list(dict.fromkeys(given))
-    stated = read.stated(best)
-    return ReaderAnswer(given, evidence, probability=best.probability, stated=stated)
+        if len(set(given)) == 1:
+            return _whole_sentence(read, best)
+    return _answer(list(dict.fromkeys(given)), read, best)
 
 
 def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) -> str:

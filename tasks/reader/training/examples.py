@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +43,11 @@ def questions(path: Path) -> list[Question]:
     ]  # fmt: skip
 
 
-def all_questions(data: Path, more: Path | None = None) -> list[Question]:
+def all_questions(data: Path, more: Sequence[Path] = ()) -> list[Question]:
     """Return the questions of the sets whose licences allow shipping a model trained on them.
 
-    `more` is a folder of further sets in the same form.
+    `more` are folders of further sets in the same form.
     """
-    rows = [row for name in SETS for row in questions(data / "more" / "rc" / f"{name}.jsonl.gz")]
-    files = sorted(more.glob("*.jsonl.gz")) if more else []
-    return rows + [row for file in files for row in questions(file)]
+    files = [data / "more" / "rc" / f"{name}.jsonl.gz" for name in SETS]
+    files += [file for folder in more for file in sorted(folder.glob("*.jsonl.gz"))]
+    return [row for file in files for row in questions(file)]

@@ -1,5 +1,5 @@
 """Write what the reader learns from as arrays: `python -m tasks.reader.training.prepare OUT --data
-DATA [--more FOLDER] [--texts FILE ...]`.
+DATA [--more FOLDER ...] [--texts FILE ...]`.
 
 OUT then holds `examples.npz` (`Examples`), `texts.npz` (tokens of plain texts, from which the
 reader learns to fill in masked tokens), `first_weights.safetensors`, and `model/characters.txt`.
@@ -191,7 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
-    parser.add_argument("--more", type=Path, help="folder of further questions, *.jsonl.gz")
+    parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="plain texts, by line")
     parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
     parser.add_argument("--relations", type=int, default=MOST, help="questions of relations")
