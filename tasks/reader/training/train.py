@@ -40,8 +40,11 @@ class Examples:
 
     def __init__(self, arrays: dict[str, np.ndarray], device: torch.device) -> None:
         """Copy the arrays of `tasks.reader.training.prepare` to the device."""
+
+        def put(rows: np.ndarray) -> Tensor:
+            return torch.from_numpy(rows.astype(np.int64)).to(device)
+
         starts = np.cumsum(arrays["question_lengths"].astype(np.int64))
-        put = lambda rows: torch.from_numpy(rows.astype(np.int64)).to(device)  # noqa: E731
         self.device = device
         self.window_ids, self.sentences = put(arrays["window_ids"]), put(arrays["window_sentences"])
         self.window_starts = put(arrays["window_starts"])
