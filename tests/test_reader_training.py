@@ -24,7 +24,7 @@ from tasks.models.span_reader.weights import (
 from tasks.models.span_reader.windows import CHARACTERS, SHIPPED_MODEL, load_tokenizer, tokens_of
 from tasks.reader.answers import FoundAnswer
 from tasks.reader.training import prepare
-from tasks.reader.training.calibrate import Found, Row, best_of, fitted, is_right
+from tasks.reader.training.calibrate import Found, Row, best_of, figures, fitted, is_right
 from tasks.reader.training.characters import RAREST, first_vectors, missing_characters
 from tasks.reader.training.examples import Question
 from tasks.reader.training.network import ReaderNetwork, reading_loss
@@ -233,6 +233,16 @@ def test_the_fit_prefers_what_is_right_and_is_surer_of_wide_gaps() -> None:
     assert best and best.right
     assert best.gap == pytest.approx(min(WIDEST_GAP, 6.0 + 0.8 * weights["covered"]))
     assert best_of(NOTHING_FOUND, "words", weights) is None
+
+
+def test_figures_are_of_homes_left_out_of_the_fit() -> None:
+    drawn = random.Random(5)
+    rows = [row(home, drawn.uniform(0, 4), drawn.uniform(-4, 1)) for home in "ab" * 40]
+    rows.append(Row("b", "en", False, {"words": [found("ten", -4.0, 0.1, False)], "sentence": []}))
+    shares = figures(rows, "words")["from"]
+    assert shares[0.5]["right"] > 0.9 and shares[0.5]["wrong"] < 0.1
+    assert shares[0.9]["right"] <= shares[0.5]["right"]
+    assert shares[0.5]["unanswerable refused"] == 1.0
 
 
 def test_an_answer_is_right_if_it_contains_one_of_those_wanted() -> None:

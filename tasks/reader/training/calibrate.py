@@ -161,12 +161,14 @@ def figures(rows: list[Row], unit: Unit) -> dict[str, Any]:
         abs(chances[bins == n].mean() - right[bins == n].mean()) * np.mean(bins == n)
         for n in set(bins.tolist())
     )
-    asked = sum(row.answerable for row in rows)
-    others = max(len(rows) - asked, 1)
+    answerable_rows = max(sum(row.answerable for row in rows), 1)
+    others = max(sum(not row.answerable for row in rows), 1)
     above = {
         least: {
-            "right": round(float((right & (chances >= least)).sum() / asked), 3),
-            "wrong": round(float((~right & answerable & (chances >= least)).sum() / asked), 3),
+            "right": round(float((right & (chances >= least)).sum() / answerable_rows), 3),
+            "wrong": round(
+                float((~right & answerable & (chances >= least)).sum() / answerable_rows), 3
+            ),
             "unanswerable refused": round(
                 float(1 - (~answerable & (chances >= least)).sum() / others), 3
             ),
@@ -188,6 +190,8 @@ def main() -> None:
     weights: dict[str, Any] = {}
     for language in sorted({row.language for row in rows}):
         spoken = [row for row in rows if row.language == language]
+        if len({row.home for row in spoken}) < 2:
+            raise SystemExit(f"questions in {language} about at least two homes are needed")
         weights[language] = {unit: fitted(spoken, unit) for unit in UNITS}
         for unit in UNITS:
             print(json.dumps({"language": language, "unit": unit, **figures(spoken, unit)}))

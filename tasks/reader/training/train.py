@@ -81,8 +81,8 @@ class Examples:
         ids = torch.zeros((len(items), longest), dtype=torch.int64, device=self.device)
         ids[:, 0] = CLS
         ids[(places == length + 1) | (at == inside)] = SEP
-        asked = self.question_starts[question][:, None] + places - 1
-        ids[of_question] = self.question_ids[asked[of_question]]
+        word = self.question_starts[question][:, None] + places - 1
+        ids[of_question] = self.question_ids[word[of_question]]
         read = self.window_starts[window][:, None] + at
         ids[of_window] = self.window_ids[read[of_window]]
         sentences = torch.full_like(ids, -1)
