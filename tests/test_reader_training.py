@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 from tasks.extract.typed.training.examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
-from tasks.models.span_reader.reader import WIDEST_GAP, Span, TrainedReader
+from tasks.models.span_reader.reader import WIDEST_GAP, Span, TrainedReader, Unit
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
 from tasks.models.span_reader.weights import (
     LARGEST_BYTE,
@@ -238,11 +238,11 @@ def test_the_fit_prefers_what_is_right_and_is_surer_of_wide_gaps() -> None:
 def test_figures_are_of_homes_left_out_of_the_fit() -> None:
     drawn = random.Random(5)
     rows = [row(home, drawn.uniform(0, 4), drawn.uniform(-4, 1)) for home in "ab" * 40]
-    rows.append(Row("b", "en", False, {"words": [found("ten", -4.0, 0.1, False)], "sentence": []}))
-    shares = figures(rows, "words")["from"]
-    assert shares[0.5]["right"] > 0.9 and shares[0.5]["wrong"] < 0.1
-    assert shares[0.9]["right"] <= shares[0.5]["right"]
-    assert shares[0.5]["unanswerable refused"] == 1.0
+    nothing: dict[Unit, list[Found]] = {"words": [], "sentence": []}
+    rows += [Row("b", "en", True, nothing)] * 20 + [Row("b", "en", False, nothing)]
+    measured = figures(rows, "words")
+    assert measured["questions"] == 101
+    assert measured["from"][0.5] == {"right": 0.8, "wrong": 0.0, "unanswerable refused": 1.0}
 
 
 def test_an_answer_is_right_if_it_contains_one_of_those_wanted() -> None:
