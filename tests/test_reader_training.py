@@ -3,6 +3,7 @@
 import math
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,13 +136,21 @@ def test_windows_of_other_passages_have_no_answer(examples: Examples) -> None:
 def test_an_epoch_has_every_question_and_repeats_a_set_as_often_as_wanted(
     examples: Examples,
 ) -> None:
-    drawn = np.random.default_rng(1)
-    questions = {*examples.question[examples.epoch(drawn, {})].tolist()}
+    epoch = examples.epoch(random.Random(1), {}, others=0)
     in_training = {*examples.question[examples.part == "train"].tolist()}
-    assert questions == in_training
-    assert len(examples.epoch(np.random.default_rng(1), {"ships": 3})) == 3 * len(
-        examples.epoch(np.random.default_rng(1), {})
-    )
+    assert sorted(int(examples.question[items[0]]) for items in epoch) == sorted(in_training)
+    assert len(examples.epoch(random.Random(1), {"ships": 3}, others=0)) == 3 * len(epoch)
+
+
+def test_a_question_is_read_with_its_answer_and_other_passages(examples: Examples) -> None:
+    epoch = examples.epoch(random.Random(1), {}, others=1)
+    [answered] = [items for items in epoch if examples.answered[items].any()]
+    assert examples.answered[answered].tolist() == [True, False]
+    assert examples.other[answered].tolist() == [False, True]
+    items, questions = next(examples.batches(8, random.Random(1), {}, others=1))
+    assert (np.diff(questions) >= 0).all()
+    for number in set(questions.tolist()):
+        assert len({*examples.question[items[questions == number]].tolist()}) == 1
 
 
 def test_the_loss_is_that_of_a_softmax_over_no_answer_and_all_spans_within_a_sentence() -> None:
@@ -162,6 +171,48 @@ def test_the_loss_is_that_of_a_softmax_over_no_answer_and_all_spans_within_a_sen
         expected = -(math.log(right / total) + math.log(in_sentences / total)) / 2
         loss = reading_loss(logits, sentences, spans)[text]
         assert float(loss) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_loss_of_several_texts_is_that_of_one_softmax_over_all_their_spans() -> None:
+    drawn = torch.Generator().manual_seed(3)
+    logits = torch.randn(2, 3, 6, generator=drawn)
+    sentences = torch.tensor([[-1, -1, 0, 0, 1, -1]] * 3)
+    spans = torch.tensor([[[-1, -1]], [[3, 3]], [[-1, -1]]])
+
+    def excess(text: int, first: int, last: int) -> float:
+        start, end = logits[:, text]
+        return math.exp(float(start[first] + end[last] - start[0] - end[0]))
+
+    pairs = [(2, 2), (2, 3), (3, 3), (4, 4)]
+    total = 1 + sum(excess(text, *pair) for text in (0, 1) for pair in pairs)
+    in_sentence = sum(excess(1, *pair) for pair in pairs[:3])
+    expected = -(math.log(excess(1, 3, 3) / total) + math.log(in_sentence / total)) / 2
+    answered, unanswered = reading_loss(logits, sentences, spans, torch.tensor([0, 0, 1]))
+    assert float(answered) == pytest.approx(expected, abs=1e-5)
+    alone = reading_loss(logits[:, 2:], sentences[2:], spans[2:])
+    assert float(unanswered) == pytest.approx(float(alone[0]), abs=1e-5)
+
+
+def test_other_passages_are_those_of_the_corpus_that_share_words_with_the_question() -> None:
+    asked = replace(SOUND, corpus="island", question="When does the ferry to Skar leave?")
+    beside = replace(SOUND, title="Mail", context="The ferry brings the mail to Skar.", answers=())
+    beside = replace(beside, corpus="island")
+    elsewhere = replace(beside, title="Oslo", context="The ferry leaves at ten.", corpus="fjord")
+    rows = [asked, beside, *(replace(elsewhere, dataset=str(n)) for n in range(3))]
+    arrays = prepare.examples(rows, SHIPPED_MODEL)
+    others = arrays["item_window"][arrays["item_other"]]
+    start, length = arrays["window_starts"][others[0]], arrays["window_lengths"][others[0]]
+    assert len(others) == 1
+    assert "mail" in words(arrays["window_ids"][start : start + length])
+
+
+def test_a_question_with_the_name_of_another_document_is_not_answered() -> None:
+    ferry = replace(SOUND, title="Kelda", question="Who built the Kelda?", corpus="island")
+    other = replace(OTHER, title="Brenna", corpus="island")
+    alone = replace(ferry, corpus="fjord")
+    [changed] = prepare.with_other_names([ferry, other, alone], random.Random(1))
+    assert changed.question == "Who built the Brenna?" and changed.answers == ()
+    assert changed.context == ferry.context
 
 
 def test_an_answer_that_a_window_cuts_is_none_of_its_answers() -> None:
@@ -187,7 +238,7 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     examples = Examples(prepare.examples([SOUND, OTHER], model), torch.device("cpu"))
     trainer = Trainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
     before = network.ends.weight.detach().clone()
-    trainer.learn_to_read(examples, 0.01, 1e-4, 2, {})
+    trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1)
     trainer.fill_in(np.arange(1000, 1600, dtype=np.uint16), 0.01, 1e-4, 2)
     assert not torch.equal(network.ends.weight.detach(), before)
     save_weights(network.tuned(), model / "model.safetensors")

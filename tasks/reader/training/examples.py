@@ -15,13 +15,18 @@ SETS = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the passage that it was asked about, and its answers as characters."""
+    """A question, the passage that it was asked about, and its answers as characters.
+
+    `corpus` names the documents among which the passage is to be found; without one, it is the
+    passage's document.
+    """
 
     dataset: str
     title: str
     context: str
     question: str
     answers: tuple[tuple[int, int], ...]
+    corpus: str = ""
 
 
 def part_of(title: str) -> str:
@@ -38,6 +43,7 @@ def questions(path: Path) -> list[Question]:
         Question(
             row["dataset"], row["title"], row["context"], row["question"],
             tuple(sorted({(a["start"], a["start"] + len(a["text"])) for a in row["answers"]})),
+            row.get("corpus", ""),
         )
         for row in rows
     ]  # fmt: skip

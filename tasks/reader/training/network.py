@@ -96,28 +96,39 @@ class MaskedWords(nn.Module):
         return functional.linear(self.inner(states), vocabulary)
 
 
-def reading_loss(logits: Tensor, sentences: Tensor, spans: Tensor) -> Tensor:
-    """Return the loss of each text (texts,): half of its answer, half of the answer's sentence.
+def reading_loss(
+    logits: Tensor, sentences: Tensor, spans: Tensor, questions: Tensor | None = None
+) -> Tensor:
+    """Return the loss of each question: half of its answer, half of the answer's sentence.
 
-    As in reading, a softmax goes over "no answer" and all spans within a sentence. `sentences`
-    (texts, tokens) numbers them from 0, -1 outside the passage; `spans` (texts, SPANS, 2) are the
-    first and last tokens of right answers, -1 where there are fewer. Several answers are right
-    together; so are all spans of a sentence that holds an answer.
+    A softmax goes over "no answer" and all spans within a sentence, in all texts that a question
+    is read with, so that it also learns which of them answers (compare Clark & Gardner 2018); as in
+    reading, a span counts by its excess over "no answer" in its text. `sentences` (texts, tokens)
+    numbers them from 0, -1 outside the passage; `spans` (texts, SPANS, 2) are the first and last
+    tokens of right answers, -1 where there are fewer. Several answers are right together; so are
+    all spans of a sentence that holds an answer. `questions` (texts,) numbers the texts' questions
+    from 0; without it each text has its own.
     """
     start, end = logits
     none = start[:, 0] + end[:, 0]
     tokens = torch.arange(start.shape[1], device=start.device)
+    rows = torch.arange(len(start), device=start.device)
     allowed = (tokens[:, None] <= tokens) & (sentences[:, :, None] == sentences[:, None, :])
     allowed &= (sentences >= 0)[:, :, None]
     pairs = (start[:, :, None] + end[:, None, :]).masked_fill(~allowed, CLOSED)
     by_start = pairs.logsumexp(2)
-    everything = torch.logaddexp(by_start.logsumexp(1), none)
     first, last = spans.clamp(min=0).unbind(2)
     real = spans[:, :, 0] >= 0
-    rows = torch.arange(len(start), device=start.device)[:, None]
-    answers = pairs[rows, first, last].masked_fill(~real, CLOSED).logsumexp(1)
+    answers = pairs[rows[:, None], first, last].masked_fill(~real, CLOSED).logsumexp(1)
     right = (sentences[:, None, :] == sentences.gather(1, first)[:, :, None]) & real[:, :, None]
     sentence = by_start.masked_fill(~right.any(1), CLOSED).logsumexp(1)
-    answered = real.any(1)
-    gained = torch.where(answered, (answers + sentence) / 2, none)
+    asked = rows if questions is None else questions
+    same = torch.arange(int(asked[-1]) + 1, device=start.device)[:, None] == asked
+
+    def in_all(values: Tensor) -> Tensor:
+        return (values - none).expand(len(same), -1).masked_fill(~same, CLOSED).logsumexp(1)
+
+    everything = functional.softplus(in_all(by_start.logsumexp(1)))
+    answered = (same & real.any(1)).any(1)
+    gained = torch.where(answered, (in_all(answers) + in_all(sentence)) / 2, 0.0)
     return everything - gained

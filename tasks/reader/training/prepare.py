@@ -12,7 +12,7 @@ import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +39,7 @@ Range = tuple[int, int]
 
 SPANS = 4  # answers of a question in a window that are kept
 OTHERS = 4  # windows of other passages that are kept for a question, those most like it
-DRAWN = 40  # passages of a set from which they are chosen, besides those of the same document
+DRAWN = 40  # passages of a set from which they are chosen, besides those of the same corpus
 COMMON = 300  # most frequent tokens of questions, which make no passage like a question
 LINES = 150_000  # texts from which the initial vectors of characters are computed
 
@@ -71,7 +71,21 @@ def titled(row: Question) -> Question:
         return row
     before = f"{row.title.replace('_', ' ')}:\n\n"
     moved = tuple((start + len(before), end + len(before)) for start, end in row.answers)
-    return Question(row.dataset, row.title, before + row.context, row.question, moved)
+    return replace(row, context=before + row.context, answers=moved)
+
+
+def with_other_names(rows: list[Question], drawn: random.Random) -> list[Question]:
+    """Return questions that name another document of their corpus, so that nothing answers them."""
+    titles = defaultdict(set)
+    for row in rows:
+        titles[row.corpus].add(row.title)
+    others = {corpus: sorted(names) for corpus, names in titles.items() if corpus}
+    changed = []
+    for row in rows:
+        if row.answers and row.title in row.question and len(others.get(row.corpus, ())) > 1:
+            name = drawn.choice([title for title in others[row.corpus] if title != row.title])
+            changed.append(replace(row, question=row.question.replace(row.title, name), answers=()))
+    return changed
 
 
 def spans_in(passage: Tokens, window: Range, answers: Iterable[Range]) -> list[Range]:
@@ -149,26 +163,26 @@ class OtherPassages:
     def __init__(
         self, rows: list[Question], questions: list[list[int]], passages: dict[str, Tokens]
     ) -> None:
-        """Index the passages by set and part, and by document."""
+        """Index the passages by set and part, and by corpus and part."""
         counts = Counter(token for ids in questions for token in set(ids))
         self._common = {token for token, _ in counts.most_common(COMMON)}
         self._rows, self._questions = rows, questions
         self._tokens = {context: frozenset(tokens.ids) for context, tokens in passages.items()}
         self._lower = {context: context.lower() for context in passages}
-        of_set, of_title = defaultdict(set), defaultdict(set)
+        near = defaultdict(set)
         for row in rows:
-            of_set[row.dataset, part_of(row.title)].add(row.context)
-            of_title[row.title].add(row.context)
-        self._of_set = {key: sorted(contexts) for key, contexts in of_set.items()}
-        self._of_title = {key: sorted(contexts) for key, contexts in of_title.items()}
+            for within in (row.dataset, row.corpus or row.title):
+                near[within, part_of(row.title)].add(row.context)
+        self._near = {key: sorted(contexts) for key, contexts in near.items()}
 
     def like(self, number: int, drawn: random.Random) -> list[str]:
         """Return up to OTHERS passages, those that share most tokens with a question first."""
         row = self._rows[number]
         words = set(self._questions[number]) - self._common
         answers = {row.context[start:end].lower() for start, end in row.answers}
-        pool = drawn.choices(self._of_set[row.dataset, part_of(row.title)], k=DRAWN)
-        pool += self._of_title[row.title][:DRAWN]
+        part = part_of(row.title)
+        pool = drawn.choices(self._near[row.dataset, part], k=DRAWN)
+        pool += self._near[row.corpus or row.title, part]
         pool = [context for context in dict.fromkeys(pool) if context != row.context]
         pool.sort(key=lambda context: -len(words & self._tokens[context]))
         without = (
@@ -198,7 +212,8 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.out / "model"
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [titled(row) for row in all_questions(options.data, options.more)]
+    read = all_questions(options.data, options.more)
+    rows = [titled(row) for row in read + with_other_names(read, random.Random(7))]
     rows += relation_questions(options.data, options.ontologies, options.relations)
     rows = [row for row in rows if part_of(row.title) != "report"]
     contexts = sorted({row.context for row in rows if part_of(row.title) == "train"})

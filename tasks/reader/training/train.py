@@ -9,6 +9,7 @@ for a GPU, where it reads some thousand windows a second. The tuned weights are 
 
 import argparse
 import json
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.models.span_reader.weights import save_weights
+from tasks.models.span_reader.weights import load_weights, save_weights
 from tasks.models.span_reader.windows import CLS, SEP
 from tasks.reader.training.network import MaskedWords, ReaderNetwork, reading_loss
 
@@ -64,6 +65,10 @@ class Examples:
         self.other = arrays["item_other"]
         self.part = arrays["question_part"][self.question]
         self.set = arrays["question_set"][self.question]
+        training = np.flatnonzero(self.part == "train")
+        training = training[np.argsort(self.question[training], kind="stable")]
+        firsts = np.flatnonzero(np.diff(self.question[training], prepend=-1))
+        self._of_question = [rows.tolist() for rows in np.split(training, firsts[1:])]
 
     def batch(self, items: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return ids, token types and sentences (items, tokens), and the answers' tokens."""
@@ -92,41 +97,48 @@ class Examples:
         spans = torch.where(spans >= 0, spans + length[:, :, None] + 2, spans)
         return ids, second, sentences, spans
 
-    def epoch(self, drawn: np.random.Generator, repeats: dict[str, int]) -> np.ndarray:
-        """Return the items of an epoch.
+    def epoch(self, drawn: random.Random, repeats: dict[str, int], others: int) -> list[list[int]]:
+        """Return the items of each question in an epoch, which are read together.
 
         A question comes with one of the windows of its passage, one with the answer if it has one,
-        and often also with a window that lacks it. Sets are repeated as often as `repeats` says.
+        often also with a window that lacks it, and with `others`, windows of other passages. Sets
+        are repeated as often as `repeats` says.
         """
-        train = self.part == "train"
-        size = int(self.question.max()) + 1
-        has_answer = np.zeros(size, bool)
-        has_answer[self.question[self.answered]] = True
-
-        def one_of_each(chosen: np.ndarray) -> np.ndarray:
-            items = drawn.permutation(np.flatnonzero(chosen & train))
-            return items[np.unique(self.question[items], return_index=True)[1]]
-
-        unanswerable = ~has_answer[self.question] & ~self.other
-        without = one_of_each(has_answer[self.question] & ~self.answered)
-        without = without[drawn.random(len(without)) < OTHER_WINDOW]
-        items = np.concatenate([one_of_each(self.answered), one_of_each(unanswerable), without])
-        times = np.ones(len(items), int)
-        for name, repeat in repeats.items():
-            times[self.set[items] == name] = repeat
-        return np.repeat(items, times)
+        together = []
+        for items in self._of_question:
+            name = str(self.set[items[0]])
+            for _ in range(repeats.get(name, 1)):
+                answered = [item for item in items if self.answered[item]]
+                rest = [item for item in items if not self.answered[item] and not self.other[item]]
+                chosen = [drawn.choice(answered or rest)]
+                if answered and rest and drawn.random() < OTHER_WINDOW:
+                    chosen.append(drawn.choice(rest))
+                far = [item for item in items if self.other[item]]
+                together.append(chosen + drawn.sample(far, min(others, len(far))))
+        drawn.shuffle(together)
+        return together
 
     def batches(
-        self, size: int, drawn: np.random.Generator, repeats: dict[str, int]
-    ) -> Iterator[np.ndarray]:
-        """Yield batches of items of similar length, endlessly."""
-        left = np.zeros(0, np.int64)
+        self, size: int, drawn: random.Random, repeats: dict[str, int], others: int
+    ) -> Iterator[tuple[np.ndarray, Tensor]]:
+        """Yield the items of `size` questions with windows of similar length, endlessly.
+
+        With them comes the number of each item's question in the batch.
+        """
+
+        def longest(items: list[int]) -> int:
+            return int(self.lengths[items].max())
+
         while True:
-            while len(left) < size * POOL:
-                left = np.concatenate([left, drawn.permutation(self.epoch(drawn, repeats))])
-            pool, left = left[: size * POOL], left[size * POOL :]
-            pool = pool[np.argsort(self.lengths[pool], kind="stable")].reshape(POOL, size)
-            yield from pool[drawn.permutation(POOL)]
+            epoch = self.epoch(drawn, repeats, others)
+            for begin in range(0, len(epoch), size * POOL):
+                pool = sorted(epoch[begin : begin + size * POOL], key=longest)
+                cuts = list(range(0, len(pool), size))
+                drawn.shuffle(cuts)
+                for cut in cuts:
+                    batch = pool[cut : cut + size]
+                    numbers = np.repeat(np.arange(len(batch)), [len(items) for items in batch])
+                    yield np.concatenate(batch), torch.from_numpy(numbers).to(self.device)
 
 
 class Schedule:
@@ -154,6 +166,7 @@ class Trainer:
     def __init__(self, network: ReaderNetwork, log: Path, device: torch.device) -> None:
         """Train on a device, with notes in a file."""
         self._network, self._log, self._device = network.to(device), log, device
+        self._on_gpu = device.type == "cuda"  # where half precision is faster
 
     def note(self, **entry: Any) -> None:
         """Write a line of the log, and print it."""
@@ -180,7 +193,7 @@ class Trainer:
             other = torch.randint(1000, words, ids.shape, device=self._device)
             shown = torch.where(chosen & (replaced < 0.8), MASK, ids)
             shown = torch.where(chosen & (replaced > 0.9), other, shown)
-            with torch.autocast(self._device.type, torch.bfloat16):
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._on_gpu):
                 states = self._network.states(shown, torch.zeros_like(shown))
                 logits = head(states[chosen], self._network.vocabulary())
             loss = functional.cross_entropy(logits.float(), ids[chosen])
@@ -191,21 +204,28 @@ class Trainer:
                 losses = []
 
     def learn_to_read(
-        self, examples: Examples, minutes: float, rate: float, size: int, repeats: dict[str, int]
+        self,
+        examples: Examples,
+        minutes: float,
+        rate: float,
+        size: int,
+        repeats: dict[str, int],
+        others: int = 0,
     ) -> None:
-        """Train on questions with windows of passages."""
+        """Train on questions, each with windows of its passage and with `others`."""
         optimizer = self._optimizer(list(self._network.parameters()), rate)
-        batches = examples.batches(size, np.random.default_rng(7), repeats)
+        batches = examples.batches(size, random.Random(7), repeats, others)
         schedule, losses = Schedule(optimizer, minutes), []
         while schedule.next():
-            ids, second, sentences, spans = examples.batch(next(batches))
-            with torch.autocast(self._device.type, torch.bfloat16):
+            items, questions = next(batches)
+            ids, second, sentences, spans = examples.batch(items)
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._on_gpu):
                 logits = self._network(ids, second)
-            loss = reading_loss(logits, sentences, spans).mean()
+            loss = reading_loss(logits, sentences, spans, questions).mean()
             self._step(optimizer, loss)
             losses.append(loss.detach())
             if schedule.step % NOTED == 0:
-                self.note(read=schedule.step * size, loss=_mean(losses))
+                self.note(questions=schedule.step * size, loss=_mean(losses))
                 losses = []
             if schedule.step % (NOTED * 20) == 0:
                 self.check(examples, size)
@@ -222,7 +242,7 @@ class Trainer:
         losses = []
         for begin in range(0, len(items), size):
             ids, second, sentences, spans = examples.batch(items[begin : begin + size])
-            with torch.autocast(self._device.type, torch.bfloat16):
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._on_gpu):
                 logits = self._network(ids, second)
             losses.append(reading_loss(logits, sentences, spans).cpu())
         self._network.train()
@@ -253,7 +273,9 @@ def main() -> None:
     parser.add_argument("--masked-minutes", type=float, default=2.0, help="of filling in")
     parser.add_argument("--rate", type=float, default=2e-4, help="highest learning rate of reading")
     parser.add_argument("--masked-rate", type=float, default=5e-4, help="that of filling in")
-    parser.add_argument("--batch", type=int, default=256, help="windows in a step")
+    parser.add_argument("--batch", type=int, default=256, help="questions or texts in a step")
+    parser.add_argument("--others", type=int, default=0, help="other passages for a question")
+    parser.add_argument("--start", type=Path, help="trained weights from which to go on")
     parser.add_argument(
         "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"
     )
@@ -263,7 +285,8 @@ def main() -> None:
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
     first = load_file(str(options.out / FIRST_WEIGHTS))
     first = {name: rows.astype(np.float32) for name, rows in first.items()}
-    network = ReaderNetwork(packaged | first)
+    started = load_weights(options.start) if options.start else {}
+    network = ReaderNetwork(packaged | first | started)
     trainer = Trainer(network, options.out / "log.jsonl", device)
     texts = np.load(options.out / "texts.npz")["ids"]
     trainer.note(device=str(device), tokens=len(texts))
@@ -273,7 +296,9 @@ def main() -> None:
     examples = Examples(dict(np.load(options.out / "examples.npz")), device)
     repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
     trainer.note(items=len(examples.question))
-    trainer.learn_to_read(examples, options.minutes, options.rate, options.batch, repeats)
+    trainer.learn_to_read(
+        examples, options.minutes, options.rate, options.batch, repeats, options.others
+    )
     save_weights(network.tuned(), options.out / "model" / "model.safetensors")
 
 
