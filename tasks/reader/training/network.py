@@ -122,8 +122,8 @@ def reading_loss(
     answers = pairs[rows[:, None], first, last].masked_fill(~real, CLOSED).logsumexp(1)
     right = (sentences[:, None, :] == sentences.gather(1, first)[:, :, None]) & real[:, :, None]
     sentence = by_start.masked_fill(~right.any(1), CLOSED).logsumexp(1)
-    asked = rows if questions is None else questions
-    same = torch.arange(int(asked[-1]) + 1, device=start.device)[:, None] == asked
+    questions = rows if questions is None else questions
+    same = torch.arange(int(questions[-1]) + 1, device=start.device)[:, None] == questions
 
     def in_all(values: Tensor) -> Tensor:
         return (values - none).expand(len(same), -1).masked_fill(~same, CLOSED).logsumexp(1)
