@@ -57,7 +57,7 @@ from tasks.graphs.linking.likeness import tokens
 from tasks.graphs.linking.link import Linker, logits
 from tasks.graphs.linking.name_index import build_name_index
 from tasks.graphs.name_keys import normal_form
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 
 K = 10
 

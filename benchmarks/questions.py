@@ -22,7 +22,7 @@ import orjson
 from benchmarks.results_file import write_results
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.reader.passage_reader import PassageReader

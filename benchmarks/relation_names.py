@@ -25,7 +25,7 @@ import schemas
 from schemas.observations import Override, RelationName
 from schemas.ontology import Ontology
 from schemas.settings import load_settings
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.publish.relation_names import name_relations
 from tasks.refresh import refresh
 from warehouse.derivation import read_sql

@@ -29,7 +29,7 @@ import pyarrow as pa
 from benchmarks.resolution_splink import splink_clusters
 from benchmarks.results_file import write_results
 from schemas.observations import EntityAnchor, Override
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.publish.resolve.entities import resolve
 from tasks.text.names import is_pronoun, normalise_name
 

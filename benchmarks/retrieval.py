@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import schemas
 from benchmarks.results_file import write_results
 from schemas.settings import Settings
-from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Searcher
 from tasks.text.question import Question, analyse

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results_file import write_results
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 
 DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PASSAGES, TITLES = 400, 1600

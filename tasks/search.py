@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from schemas.documents import Document
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.question import analyse
 from warehouse.editions import Edition
@@ -27,7 +27,7 @@ def search(
     searcher = Searcher(
         edition.path,
         load_encoder(settings.encoder),
-        load_encoder(settings.chinese_encoder or "none"),
+        load_encoder(settings.chinese_encoder),
     )
     question = analyse(words)
     passages = [_row("passage", hit) for hit in searcher.passages(question, limit)]

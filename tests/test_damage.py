@@ -320,7 +320,10 @@ def test_a_holder_note_that_makes_no_sense_still_says_that_somebody_works(tmp_pa
 
 
 class FullDisk:
-    """From the n-th change on, every sync and rename of the program fails for want of space."""
+    """After `after` changes that took place, every sync, rename and new folder fails: no space.
+
+    A folder that another thread has just made is no change, so the count is the same in every run.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         self.left, self.failures = after, 0
@@ -330,11 +333,12 @@ class FullDisk:
 
     def _failing(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*values: Any, **named: Any) -> Any:
-            self.left -= 1
-            if self.left < 0:
+            if self.left <= 0:
                 self.failures += 1
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            return real(*values, **named)
+            done = real(*values, **named)
+            self.left -= 1
+            return done
 
         return call
 

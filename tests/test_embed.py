@@ -13,7 +13,7 @@ import pytest
 
 from schemas.errors import AlmanacError
 from tasks.models.encoders import minilm as embed
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 
 TEXTS = [
     "Marie Curie discovered polonium.",

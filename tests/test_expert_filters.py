@@ -175,7 +175,7 @@ def test_extracts_are_short_whatever_the_text(text: str, most_words: int) -> Non
 
 
 def test_extracts_hold_the_sentence_nearest_the_question() -> None:
-    from tasks.models.encoders.minilm import load_encoder
+    from tasks.models.encoders.load import load_encoder
 
     encoder = load_encoder("minilm")
     assert encoder is not None

@@ -10,7 +10,7 @@ from tasks.gates.calibrated import CalibratedGate
 from tasks.gates.gate import make_gate
 from tasks.gates.registry import TaskRegistry
 from tasks.models.encoders.choice import EncoderChoice
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 
 
 class Written:

@@ -2,7 +2,6 @@
 
 import math
 import random
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +13,20 @@ from safetensors.numpy import load_file
 from tasks.extract.typed.training.examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
-from tasks.models.span_reader.reader import WIDEST_GAP, Span, TrainedReader, Unit
-from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
-from tasks.models.span_reader.weights import (
+from tasks.models.encoders.stored_weights import (
     LARGEST_BYTE,
     OWN_WORDS,
     load_weights,
     save_weights,
 )
-from tasks.models.span_reader.windows import CHARACTERS, SHIPPED_MODEL, load_tokenizer, tokens_of
+from tasks.models.encoders.vocabulary import load_tokenizer
+from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, TrainedReader, Unit
+from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
+from tasks.models.span_reader.windows import tokens_of
 from tasks.reader.answers import FoundAnswer
 from tasks.reader.training import prepare
 from tasks.reader.training.calibrate import Found, Row, best_of, figures, fitted, is_right
-from tasks.reader.training.characters import RAREST, first_vectors, missing_characters
+from tasks.reader.training.characters import first_vectors
 from tasks.reader.training.examples import Question
 from tasks.reader.training.network import ReaderNetwork, reading_loss
 from tasks.reader.training.relations import _questions, _sentences
@@ -69,11 +69,6 @@ def test_a_relation_counts_where_one_sentence_holds_both_ends() -> None:
     assert [second.text[a:b] for a, b in second.entities[2]] == ["Runa Solberg"]
 
 
-def test_characters_are_those_that_stand_often_enough_and_are_unknown() -> None:
-    texts = ["港" * RAREST, "口" * (RAREST - 1), "东 " * (RAREST + 1), "a" * 9]
-    assert missing_characters(texts, {"a"}) == ["东", "港"]
-
-
 def test_what_stands_beside_alike_neighbours_starts_alike() -> None:
     drawn = np.random.default_rng(3)
     packaged = drawn.standard_normal((400, 384)).astype(np.float32)
@@ -107,7 +102,7 @@ OTHER = Question("ships", "Kitchens", "Soak the beans overnight. Add an onion.",
 
 @pytest.fixture(scope="module")
 def examples() -> Examples:
-    return Examples(prepare.examples([SOUND, OTHER], SHIPPED_MODEL), torch.device("cpu"))
+    return Examples(prepare.examples([SOUND, OTHER]), torch.device("cpu"))
 
 
 def words(ids: torch.Tensor) -> str:
@@ -199,7 +194,7 @@ def test_other_passages_are_those_of_the_corpus_that_share_words_with_the_questi
     beside = replace(beside, corpus="island")
     elsewhere = replace(beside, title="Oslo", context="The ferry leaves at ten.", corpus="fjord")
     rows = [asked, beside, *(replace(elsewhere, dataset=str(n)) for n in range(3))]
-    arrays = prepare.examples(rows, SHIPPED_MODEL)
+    arrays = prepare.examples(rows)
     others = arrays["item_window"][arrays["item_other"]]
     start, length = arrays["window_starts"][others[0]], arrays["window_lengths"][others[0]]
     assert len(others) == 1
@@ -232,10 +227,9 @@ def test_a_title_is_read_before_its_passage() -> None:
 def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     model = tmp_path / "model"
     model.mkdir()
-    shutil.copy(SHIPPED_MODEL / CHARACTERS, model)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
     network = ReaderNetwork(packaged | load_weights(SHIPPED_MODEL / "second.safetensors"))
-    examples = Examples(prepare.examples([SOUND, OTHER], model), torch.device("cpu"))
+    examples = Examples(prepare.examples([SOUND, OTHER]), torch.device("cpu"))
     trainer = Trainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
     before = network.ends.weight.detach().clone()
     trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
 from tasks.retrieval.index import build_index
 from tasks.retrieval.search import Searcher, _best, _Vectors

@@ -16,7 +16,7 @@ from tasks.evaluate.gates.scored import Draws
 from tasks.gates.graph_popularity import open_popularity
 from tasks.gates.subject_popularity import known_names, subject_popularity, triples_of
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.programs.planner.topics import topics_in
 from tasks.questions.question import BenchmarkQuestion
 from tasks.text.question import analyse

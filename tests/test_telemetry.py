@@ -43,7 +43,7 @@ from tasks.refresh import refresh
 from warehouse.home import Home
 
 def encode(text):
-    from tasks.models.encoders.minilm import load_encoder
+    from tasks.models.encoders.load import load_encoder
     return len(load_encoder("minilm").encode([text]))
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from schemas.learning import TrainingText
 from tasks.ask.route import Resources
 from tasks.experts.filters.evidence import EditionEvidence, first_found
 from tasks.experts.filters.factuality import EvidenceOf
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.programs.knowledge_bases.web import Web
 from tasks.programs.knowledge_bases.wikipedia import Wikipedia
 from tasks.retrieval.search import Searcher
@@ -87,5 +87,5 @@ class ExpertEvidence:
         edition, engine = self._resources.edition, self._resources.settings.engine
         if not edition.rows(Passage):
             return None
-        chinese = load_encoder(engine.chinese_encoder or "none")
+        chinese = load_encoder(engine.chinese_encoder)
         return Searcher(edition.path, load_encoder(engine.encoder), chinese)

@@ -14,7 +14,7 @@ from tasks.experts.integrate.filter_chain import Filters, FilterTools
 from tasks.experts.integrate.writing import Writer
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
-from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.text.languages import is_chinese
 
 
@@ -41,9 +41,7 @@ class ExpertTools:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, by the first one's language."""
-        chinese = self._resources.settings.engine.chinese_encoder is not None
-        encoder = self._encoders[1 if chinese and is_chinese(texts[0]) else 0]
-        return encoder.encode(texts)
+        return self._encoders[is_chinese(texts[0])].encode(texts)
 
     def evidence_for(self, expert: str) -> EvidenceOf:
         """Return a function that finds evidence for an expert's claims outside its training."""
@@ -69,7 +67,7 @@ class ExpertTools:
         engine = self._resources.settings.engine
         first = load_encoder(engine.encoder) or load_encoder("minilm")
         assert first is not None
-        return first, load_encoder(engine.chinese_encoder or "none") or first
+        return first, load_encoder(engine.chinese_encoder) or first
 
     @property
     def _device(self) -> str | None:

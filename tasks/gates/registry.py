@@ -15,7 +15,7 @@ import numpy as np
 from schemas.errors import AlmanacError, UsageError
 from tasks.gates.calibrated import CalibratedGate
 from tasks.models.encoders.choice import EncoderChoice
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 
 NEAREST_REACH = 1e-9  # the least reach, for seeds that are all equal
 

@@ -33,7 +33,8 @@ from filelock import FileLock
 from schemas.errors import DamageError, UsageError
 from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.minilm import Encoder, MiniLM, load_encoder, minilm_folder
+from tasks.models.encoders.load import Encoder, load_encoder
+from tasks.models.encoders.minilm import MiniLM, minilm_folder
 from tasks.paths.name_words import NameWords, concept_keys
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.static_words import StaticWords

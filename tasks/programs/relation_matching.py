@@ -16,7 +16,7 @@ from threading import Lock
 import numpy as np
 from rapidfuzz import fuzz
 
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 from tasks.text.relations.forms import form_of

@@ -12,7 +12,7 @@ from schemas.errors import HeldError
 from schemas.settings import Settings
 from tasks.extract.batches import identity
 from tasks.ingest.split import splitter_version
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.publish.build import Recipe, build
 from tasks.publish.checks import failed_checks
@@ -34,7 +34,7 @@ FIRST_PERSON = "(?i)^(we|us|our .*|我们.*|本公司.*|我司.*)$"
 def build_edition(work: Work) -> None:
     """Build a candidate with its search index from the whole journal, if anything has changed."""
     encoder = _encoder(work, work.settings.engine.encoder)
-    chinese = _encoder(work, work.settings.engine.chinese_encoder or "none")
+    chinese = _encoder(work, work.settings.engine.chinese_encoder)
     names = [e.id for e in (encoder, chinese) if e]
     work.candidate = build(
         work.home,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place

@@ -9,7 +9,7 @@ from schemas.answers import MIN_SCORE, Evidence
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.ingest.front_matter import front_matter_end
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.programs.knowledge_bases.statements import Stated, statements_in
@@ -70,7 +70,7 @@ class PassageReader(NamedThings):
         self._searcher = Searcher(
             edition.path,
             load_encoder(settings.encoder),
-            load_encoder(settings.chinese_encoder or "none"),
+            load_encoder(settings.chinese_encoder),
         )
 
     def answer(self, question: Question, min_score: float = MIN_SCORE) -> ReaderAnswer:
@@ -155,7 +155,7 @@ def _passage(hit: Hit) -> Text:
     spans = _sentences_and_lines(text)
     body = front_matter_end(text) if hit.fields["span_start"] == 0 else 0
     parts = (Part(a, b, _evidence(hit, a, b)) for a, b in spans if a >= body)
-    return Text(text, tuple(parts), _evidence(hit, 0, len(text)))
+    return Text(text, tuple(parts), _evidence(hit, 0, len(text)), cosine=hit.cosine)
 
 
 def _sentences_and_lines(text: str) -> Iterator[Span]:

@@ -33,7 +33,7 @@ from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 from tasks.text.stems import stems_of, words_of
 
-READ = (3, 5)  # texts of the first round, those that cover most of the question: at once, in all
+READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
 READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences from which the second round starts
@@ -189,10 +189,13 @@ def candidates(
     reader: TrainedReader,
     most: Sequence[int] = READ,
 ) -> Iterator[list[Candidate]]:
-    """Yield the spans that may answer a question, from ever more texts that cover most of it."""
+    """Yield the spans that may answer a question, from ever more texts that are near to it.
+
+    Near are those that cover most of its words and whose passages are most similar to it.
+    """
     coverage = _Coverage(question, source)
-    shares = [coverage.share(text.words) for text in texts]
-    order = sorted(range(len(texts)), key=lambda number: -shares[number])
+    nearness = [coverage.share(text.words) + text.cosine for text in texts]
+    order = sorted(range(len(texts)), key=lambda number: -nearness[number])
     rows: list[Candidate] = []
     for begin, end in pairwise((0, *most)):
         chosen = [number for number in order[begin:end] if coverage.may_answer(texts[number])]
@@ -214,7 +217,7 @@ def readings(
     most: Sequence[int] = READ,
     before: Read | None = None,
 ) -> Iterator[Read]:
-    """Yield the answers in the texts that cover most of a question, from ever more texts.
+    """Yield the answers in the texts nearest to a question, from ever more texts.
 
     The answers found `before` are rivals, which lower the probability of different answers.
     """

@@ -39,13 +39,15 @@ class Text:
     """A text to read; an answer lies within one of its parts.
 
     The words before the first part introduce the text. `led` is the sentence that led to the text,
-    None in the first round. `whole` is the evidence that is shown if there is no answer.
+    None in the first round. `whole` is the evidence that is shown if there is no answer. `cosine`
+    compares the vectors of its passage and of the question, 0 if they have none.
     """
 
     words: str
     parts: tuple[Part, ...]
     whole: Evidence | None = None
     led: Part | None = None
+    cosine: float = 0.0
 
     def part_at(self, start: int) -> Part | None:
         """Return the part that holds a character, None outside all parts."""
@@ -175,6 +177,7 @@ def pieces(text: Text, before: str, led: Part | None = None) -> list[Text]:
             tuple(_moved(part, len(before) - piece[0].start) for part in piece),
             text.whole,
             led,
+            text.cosine,
         )
         for piece in cut
     ]

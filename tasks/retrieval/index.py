@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import schemas
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.retrieval.passage_graph import EntityNames, build_passage_graph
 from tasks.retrieval.texts import (
     OF_CORPUS,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import schemas
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.retrieval.linked_names import LinkedName, link_names
 from tasks.retrieval.passage_graph import PassageGraph, Walker
 from tasks.retrieval.texts import OF_CORPUS, open_texts
@@ -30,11 +30,23 @@ KEPT = 200_000  # most vectors of which a copy is kept that is faster to compare
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved text: its row, its fields (`tasks.retrieval.texts`) and its score, 0 to 1."""
+    """A retrieved text: its row, its fields (`tasks.retrieval.texts`) and its score, 0 to 1.
+
+    `cosine` is that of its vector with the question's, 0 if they have none.
+    """
 
     row: int
     fields: dict[str, Any]
     score: float
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """How well each text of a kind matches a question: in all, and by vectors alone."""
+
+    likeness: np.ndarray
+    cosines: np.ndarray
 
 
 class Searcher:
@@ -62,7 +74,7 @@ class Searcher:
             ),
         }
         self._walker = Walker(PassageGraph.load(folder / "graph.npz"))
-        self._latest: tuple[tuple[str, str], np.ndarray] | None = None
+        self._latest: tuple[tuple[str, str], _Scores] | None = None
 
     @cached_property
     def _entities(self) -> dict[str, list[str]]:
@@ -111,18 +123,21 @@ class Searcher:
 
         `names` are the names in the question, if they are linked already.
         """
-        likeness = self._likeness("passages", question)
+        scores = self._scores("passages", question)
         start = self._start_entities(self.link(question) if names is None else names)
-        time = self._walker.walk(start, _start_passages(likeness))
-        return self._hits("passages", time if time.any() else likeness, k)
+        time = self._walker.walk(start, _start_passages(scores.likeness))
+        ranked = time if time.any() else scores.likeness
+        return self._hits("passages", ranked, scores.cosines, k)
 
     def alike(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k passages most similar to the question, without the graph."""
-        return self._hits("passages", self._likeness("passages", question), k)
+        scores = self._scores("passages", question)
+        return self._hits("passages", scores.likeness, scores.cosines, k)
 
     def notes(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most similar to the question, best first."""
-        return self._hits("notes", self._likeness("notes", question), k)
+        scores = self._scores("notes", question)
+        return self._hits("notes", scores.likeness, scores.cosines, k)
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
         """Return the statements of a passage, given its row, as rows of the table `statements`."""
@@ -158,32 +173,37 @@ class Searcher:
                 start[bearer.entity] = start.get(bearer.entity, 0.0) + weight
         return start
 
-    def _likeness(self, kind: str, question: Question) -> np.ndarray:
-        """Return the score of each text of a kind: its word score plus its cosine.
+    def _scores(self, kind: str, question: Question) -> _Scores:
+        """Return the scores of all texts of a kind: word score plus cosine, and the cosine alone.
 
         A question is often asked of texts twice, with the graph and without: the latest is kept.
         """
         latest, key = self._latest, (kind, question.text)
         if latest is None or latest[0] != key:
-            latest = self._latest = key, self._scores(kind, question)
+            latest = self._latest = key, self._compared(kind, question)
         return latest[1]
 
-    def _scores(self, kind: str, question: Question) -> np.ndarray:
+    def _compared(self, kind: str, question: Question) -> _Scores:
         texts = self._texts[kind]
-        scores = np.zeros(len(texts))
+        by_words, cosines = np.zeros(len(texts)), np.zeros(len(texts))
         rows, word_scores = self._words[kind].search(question.content_words, CANDIDATES)
         if len(rows):
-            scores[rows] = WORD_SHARE * word_scores / word_scores[0]
+            by_words[rows] = WORD_SHARE * word_scores / word_scores[0]
         dense = self._dense["chinese_vectors" if question.is_chinese else "vectors"]
         if dense is not None:
             first = 0 if kind == "passages" else len(self._texts["passages"])
-            scores += dense.likeness(question.text, first, first + len(texts))
-        return scores
+            cosines = dense.likeness(question.text, first, first + len(texts))
+        return _Scores(by_words + cosines, cosines)
 
-    def _hits(self, kind: str, scores: np.ndarray, k: int) -> list[Hit]:
+    def _hits(self, kind: str, scores: np.ndarray, cosines: np.ndarray, k: int) -> list[Hit]:
         texts = self._texts[kind]
         return [
-            Hit(int(row), texts.slice(int(row), 1).to_pylist()[0], float(scores[row]))
+            Hit(
+                int(row),
+                texts.slice(int(row), 1).to_pylist()[0],
+                float(scores[row]),
+                float(cosines[row]),
+            )
             for row in _best(scores, k)
             if scores[row] > 0
         ]

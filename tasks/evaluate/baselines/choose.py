@@ -10,7 +10,7 @@ from tasks.evaluate.baselines.embedding import EmbeddingAnswerer
 from tasks.evaluate.baselines.prompted import PROMPTED
 from tasks.evaluate.baselines.spe import SPEAnswerer
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.prepare_benchmark import graph_of
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
@@ -79,10 +79,10 @@ def _maker(name: str, settings: Settings, report: Report) -> Callable[[Graph], B
 
 
 def _encoder(graph: Graph, settings: EngineSettings) -> Encoder:
-    """Return an encoder for a graph's language; the packaged MiniLM does not support Chinese."""
+    """Return an encoder for a graph's language."""
     chinese = is_chinese(" ".join(map(graph.label, range(min(graph.nodes, LOOKED_AT)))))
     named = settings.chinese_encoder if chinese else settings.encoder
-    encoder = load_encoder(named or "none") or load_encoder("minilm")
+    encoder = load_encoder(named) or load_encoder("minilm")
     if encoder is None:
         raise UsageError("The embedding baseline needs an encoder; leave it out with --baselines.")
     return encoder

@@ -12,7 +12,7 @@ import numpy as np
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
 from tasks.evaluate.baselines.words import relation_phrase, words
 from tasks.graphs.graph import Graph
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
 

@@ -24,7 +24,7 @@ from tasks.experts.integrate.decisions import fit_knowledge
 from tasks.experts.integrate.model_decider import one_line
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.client import BlockingClient
-from tasks.models.encoders.minilm import load_encoder
+from tasks.models.encoders.load import load_encoder
 from tasks.models.prompts import load_prompt
 from tasks.models.prompts.replies import Recalled
 from tasks.models.transports import open_client
@@ -200,7 +200,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
         )
         searcher = None
         if edition.rows(Passage):
-            chinese = load_encoder(engine.chinese_encoder or "none")
+            chinese = load_encoder(engine.chinese_encoder)
             searcher = Searcher(edition.path, load_encoder(engine.encoder), chinese)
         return EditionEvidence(
             con,

@@ -27,7 +27,7 @@ from tasks.evaluate.gates.resampled import RESAMPLES, Measured, measured, perfec
 from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.evaluate.report import Warn, record_figures
 from tasks.gates.graph_popularity import open_popularity
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, silent
 from tasks.questions.formats import read_benchmark

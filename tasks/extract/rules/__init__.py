@@ -88,9 +88,12 @@ def sources(*, ontology: bool = True) -> list[Path]:
     """Return the source files that decide a result; some do so only with an ontology."""
     extract = Path(__file__).parent.parent
     text = extract.parent / "text"
+    encoders = extract.parent / "models" / "encoders"
     for_ontology = [
         extract / "ontology_facts.py",
         *_files(extract.parent / "models" / "span_reader"),
+        *(encoders / name for name in ("stored_weights.py", "vocabulary.py")),
+        encoders / "chinese_model" / "characters.txt",
         *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "kinds", "read")),
         text / "stems.py",
     ]
@@ -121,10 +124,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
         extract / "english_pipeline" / "load.py",
         extract / "extracted.py",
         text / "relations.toml",
-        *(
-            extract.parent / "models" / "encoders" / f"{name}.py"
-            for name in ("minilm", "minilm_graph")
-        ),
+        *(encoders / f"{name}.py" for name in ("minilm", "minilm_graph")),
     ]
 
 

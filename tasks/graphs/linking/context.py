@@ -9,7 +9,7 @@ import numpy as np
 from tasks.graphs.graph import Graph
 from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.spellings import han_pieces
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.text.question import FUNCTION_WORDS, LONGEST_QUESTION
 from tasks.text.stems import stem
 from tasks.text.words import words_outside_chinese

@@ -18,7 +18,7 @@ from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.likeness import MEASURES, likenesses
 from tasks.graphs.linking.name_index import NameIndex
 from tasks.graphs.name_keys import normal_form
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 

@@ -16,9 +16,10 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from threading import get_ident
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
 from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minilm_graph
@@ -26,31 +27,6 @@ from tasks.models.encoders.minilm_graph import RECIPE, WIDTH, WORDS, build_minil
 MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOGETHER = 32  # texts per call, where neighbours may matter
 MAX_TOKENS = 256  # the limit in training; longer texts are cut
-
-
-class Encoder(Protocol):
-    """Turns texts into vectors."""
-
-    id: str
-
-    @property
-    def dimensions(self) -> int:
-        """Return the length of a vector."""
-        ...
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        """Return float32 (texts, dimensions): rows of length one, each made from its text only."""
-        ...
-
-
-def load_encoder(name: str) -> Encoder | None:
-    """Return the encoder of that name: `minilm`, `none` (None), or a sentence-transformers model.
-
-    Raises AlmanacError if its package or weights are missing or invalid.
-    """
-    if name == "none":
-        return None
-    return MiniLM() if name == "minilm" else SentenceTransformerEncoder(name)
 
 
 class MiniLM:
@@ -76,14 +52,11 @@ class MiniLM:
     @cached_property
     def _session(self) -> Any:
         """Load the graph: in half a second, and two more the first time ever."""
-        from onnxruntime import InferenceSession, SessionOptions
 
-        options = SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
-        name = f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-layers.onnx"
-        graph = cached_file(name, lambda: build_minilm_graph(checked_weights(self._folder)))
-        return InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        def graph() -> bytes:
+            return build_minilm_graph(load_file(str(checked_weights(self._folder))))
+
+        return opened(cached_file(f"minilm-{MINILM_WEIGHTS[:16]}-{RECIPE}-layers.onnx", graph))
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return float32 (texts, 384); texts beyond 256 tokens count by their beginning."""
@@ -126,7 +99,7 @@ class MiniLM:
             return [(list(e.offsets), rows) for e, rows in zip(encodings, states, strict=True)]
 
     def _states(self, ids: list[int]) -> np.ndarray:
-        [states] = self._session.run(["states"], {"words": word_rows()[[ids]]})
+        [states] = self._session.run(["states"], {"words": self._words(ids)[None]})
         return _of_length_one(states[0])
 
     def _encode_one(self, text: str) -> np.ndarray:
@@ -135,50 +108,19 @@ class MiniLM:
         return vector
 
     def _run(self, ids: list[list[int]]) -> np.ndarray:
-        vectors: np.ndarray = self._session.run(["vectors"], {"words": word_rows()[ids]})[0]
+        words = np.array([self._words(row) for row in ids])
+        vectors: np.ndarray = self._session.run(["vectors"], {"words": words})[0]
         return vectors
+
+    def _words(self, ids: list[int]) -> np.ndarray:
+        words: np.ndarray = word_rows()[ids]
+        return words
 
 
 def _of_length_one(rows: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     unit: np.ndarray = rows / np.maximum(lengths, 1e-9)
     return unit
-
-
-class SentenceTransformerEncoder:
-    """Any sentence-transformers model by name or path, such as a multilingual one."""
-
-    def __init__(self, name: str) -> None:
-        """Load a model by name or folder; raise AlmanacError if that fails."""
-        from sentence_transformers import SentenceTransformer
-
-        try:
-            self._model: Any = SentenceTransformer(name)
-        except (OSError, ValueError) as error:
-            raise AlmanacError(
-                f"The encoder {name!r} could not be loaded: {str(error)[:300]} "
-                "Give the name or folder of a sentence-transformers model, or `minilm` or `none`."
-            ) from error
-        self.dimensions = int(self._model.get_embedding_dimension() or 0)
-        self.id = f"{Path(name).name}-{_fingerprint(self._model)[:12]}"
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        """Return float32 (texts, dimensions); one text per batch, so that padding has no effect."""
-        if not texts:
-            return np.zeros((0, self.dimensions), np.float32)
-        vectors = self._model.encode(
-            texts, batch_size=1, normalize_embeddings=True, show_progress_bar=False
-        )
-        return np.asarray(vectors, np.float32)
-
-
-def _fingerprint(model: Any) -> str:
-    """Return a hash of a model's weights."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())
-    return digest.hexdigest()
 
 
 def has_minilm() -> bool:
@@ -217,6 +159,16 @@ def _words_file(weights: Path) -> bytes:
     with safe_open(weights, "np") as tensors:
         np.save(file, tensors.get_tensor(WORDS))
     return file.getvalue()
+
+
+def opened(graph: str | bytes) -> Any:
+    """Return a session of ONNX Runtime, on one thread, for a graph in a file or in bytes."""
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
+    return InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def cached_file(name: str, build: Callable[[], bytes]) -> str | bytes:

@@ -4,7 +4,6 @@ Six layers of BERT, the mean over the tokens, scaled to length one (Reimers and 
 Wang et al. 2020). The texts of one call must have the same length: the graph has no padding.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,17 @@ LARGEST_WEIGHT = 63
 RECIPE = "7bit-1"
 
 
-def build_minilm_graph(weights_file: Path) -> bytes:
+def build_minilm_graph(weights: dict[str, np.ndarray]) -> bytes:
     """Return the ONNX graph of `words` float32 (texts, tokens, 384), the tokens' rows of WORDS.
 
-    WORDS is not part of the graph, which therefore loads in half the time, and all processes map
-    the same file. The outputs are `vectors` float32 (texts, 384), and `states` float32 (texts,
-    tokens, 384), whose mean over the tokens has the direction of the vector.
+    Weights are named as MiniLM's. WORDS is not part of the graph, which therefore loads in half the
+    time, and all processes map the same file. The outputs are `vectors` float32 (texts, 384), and
+    `states` float32 (texts, tokens, 384), whose mean over the tokens has the direction of the
+    vector.
     """
     from onnx import TensorProto, helper
-    from safetensors.numpy import load_file
 
-    graph = _Graph(load_file(str(weights_file)))
+    graph = _Graph(weights)
     graph.read({"states": LAYERS})
     mean = graph.add("ReduceMean", "states", graph.integers(1), keepdims=0)
     graph.add("LpNormalization", mean, output="vectors", axis=-1, p=2)

@@ -3,7 +3,7 @@
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
 from tasks.models.encoders.choice import ENDPOINT, HIDDEN, EncoderChoice
-from tasks.models.encoders.minilm import Encoder, load_encoder
+from tasks.models.encoders.load import Encoder, load_encoder
 from warehouse.home import Home
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from schemas.errors import AlmanacError
 from schemas.observations import Vector
-from tasks.models.encoders.minilm import Encoder
+from tasks.models.encoders.load import Encoder
 from warehouse.journal import Journal
 
 BATCH = 512  # texts per commit

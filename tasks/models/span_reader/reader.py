@@ -18,18 +18,13 @@ from typing import Any, Literal
 import numpy as np
 from safetensors.numpy import load_file
 
-from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_folder, word_rows
+from tasks.models.encoders.minilm import cached_file, checked_weights, minilm_folder, opened
 from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_states_graph
-from tasks.models.span_reader.weights import OWN_WORDS, load_weights
-from tasks.models.span_reader.windows import (
-    SHIPPED_MODEL,
-    Tokens,
-    load_tokenizer,
-    pair_ids,
-    tokens_of,
-    windows,
-)
+from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
+from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
+from tasks.models.span_reader.windows import Tokens, pair_ids, tokens_of, windows
 
+SHIPPED_MODEL = Path(__file__).with_name("model")
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
 OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # weights that numpy applies, not the graph
@@ -59,17 +54,11 @@ class _Model:
 
     def __init__(self, file: Path) -> None:
         """Load the weights and the graph, which takes a second the first time ever."""
-        from onnxruntime import InferenceSession, SessionOptions
-
         rows = load_weights(file, OUTSIDE)
         self._ends, self._bias = rows["ends.weight"].T, rows["ends.bias"]
         self._own_words = rows.get(OWN_WORDS, np.zeros((1, WIDTH), np.float32))
-        options = SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors alone; it would warn about machines without a GPU
         name = f"reader-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}-{RECIPE}-layers.onnx"
-        graph = cached_file(name, lambda: _graph(file))
-        self._session: Any = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._session = opened(cached_file(name, lambda: _graph(file)))
 
     def logits(self, ids: list[int]) -> np.ndarray:
         """Return float32 (tokens, 2): the logits of an answer's start and end."""
@@ -78,10 +67,7 @@ class _Model:
 
     def states(self, ids: list[int]) -> np.ndarray:
         """Return float32 (tokens, 384): the last layer's state of each token."""
-        packaged = word_rows()
-        own = np.array(ids) - len(packaged)
-        words = packaged[np.where(own < 0, ids, 0)]
-        words[own >= 0] = self._own_words[own[own >= 0]]
+        words = word_vectors(ids, self._own_words)
         inputs = {"words": words[None], "ids": np.array([ids], np.int64)}
         states: np.ndarray = self._session.run(["states"], inputs)[0][0]
         return states
@@ -92,7 +78,6 @@ class TrainedReader:
 
     def __init__(self, folder: Path = SHIPPED_MODEL, models: str = "*.safetensors") -> None:
         """Load the models in a folder whose names match, and the weights of their probabilities."""
-        self._folder = folder
         self._models = [_Model(file) for file in sorted(folder.glob(models))]
         self._threads = min(os.cpu_count() or 1, 8)
         card = folder / "reader.json"
@@ -101,8 +86,8 @@ class TrainedReader:
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
         """Return the likeliest spans of each text's windows, the best first."""
-        question_ids = load_tokenizer(self._folder).encode(question, add_special_tokens=False).ids
-        tokens = tokens_of(texts, self._folder)
+        question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
+        tokens = tokens_of(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
         parts.sort(
             key=lambda part: part[1][0] - part[1][1]

@@ -3,21 +3,16 @@
 Training and reading cut texts in the same way.
 """
 
-import json
 import re
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.encoders.vocabulary import load_tokenizer
 from tasks.text.languages import language_of
 from tasks.text.sentences import sentences
 
-SHIPPED_MODEL = Path(__file__).with_name("model")
-CHARACTERS = "characters.txt"  # those that a model knows beyond the packaged vocabulary
 WINDOW = 120  # tokens of a text
 QUESTION = 40  # tokens of a question; the rest is not read
 CLS, SEP = 101, 102
@@ -38,25 +33,9 @@ class Tokens:
     starts: list[int]
 
 
-@cache
-def load_tokenizer(folder: Path = SHIPPED_MODEL) -> Any:
-    """Return MiniLM's tokeniser with a model's own characters; it neither truncates nor pads."""
-    from tokenizers import Tokenizer
-
-    recipe = json.loads((minilm_folder() / "tokenizer.json").read_text("utf-8"))
-    vocabulary = recipe["model"]["vocab"]
-    file = folder / CHARACTERS
-    for character in file.read_text("utf-8").split() if file.exists() else ():
-        vocabulary.setdefault(character, len(vocabulary))
-    tokenizer = Tokenizer.from_str(json.dumps(recipe))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def tokens_of(texts: list[str], folder: Path = SHIPPED_MODEL) -> list[Tokens]:
-    """Return the tokens of texts in the vocabulary of the model in a folder."""
-    encodings = load_tokenizer(folder).encode_batch(texts, add_special_tokens=False)
+def tokens_of(texts: list[str]) -> list[Tokens]:
+    """Return the tokens of texts."""
+    encodings = load_tokenizer().encode_batch(texts, add_special_tokens=False)
     return [_tokens(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
 

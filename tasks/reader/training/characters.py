@@ -1,31 +1,18 @@
-"""Find characters that the packaged vocabulary lacks, and initial vectors for them.
+"""Initial vectors of characters that the packaged vocabulary lacks.
 
 An initial vector is near those of tokens with similar neighbours. It is computed from the singular
 vectors of the positive pointwise mutual information of neighbouring tokens (Levy and Goldberg
 2014), by a linear map to the packaged vectors that is fitted to tokens of the packaged vocabulary.
 """
 
-from collections import Counter
-
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
-RAREST = 4  # least occurrences of a character in the texts
 NEIGHBOURS = 4  # tokens on each side
 SINGULAR = 200
 KNOWN = 20  # least occurrences of a packaged token to which the map is fitted
 RIDGE = 10.0
-
-
-def missing_characters(texts: list[str], vocabulary: set[str]) -> list[str]:
-    """Return the characters of texts that a vocabulary lacks, the most frequent first."""
-    counts = Counter(character for text in texts for character in text.lower())
-    return [
-        character
-        for character, count in counts.most_common()
-        if count >= RAREST and character not in vocabulary and not character.isspace()
-    ]
 
 
 def first_vectors(lines: list[list[int]], packaged: np.ndarray, new: int) -> np.ndarray:

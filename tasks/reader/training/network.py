@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
 from tasks.models.encoders.minilm_layer import BERT, MiniLMLayer
-from tasks.models.span_reader.weights import OWN_WORDS
+from tasks.models.encoders.stored_weights import OWN_WORDS
 
 LOWER = 1  # layers that stay as packaged
 DROPOUT = 0.1

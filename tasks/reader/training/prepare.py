@@ -2,7 +2,7 @@
 DATA [--more FOLDER ...] [--texts FILE ...]`.
 
 OUT then holds `examples.npz` (`Examples`), `texts.npz` (tokens of plain texts, from which the
-reader learns to fill in masked tokens), `first_weights.safetensors`, and `model/characters.txt`.
+reader learns to fill in masked tokens) and `first_weights.safetensors`.
 Training needs nothing else but torch, so that it can run on another machine.
 """
 
@@ -20,16 +20,10 @@ from safetensors.numpy import load_file, save_file
 
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import WORDS
-from tasks.models.span_reader.weights import OWN_WORDS
-from tasks.models.span_reader.windows import (
-    CHARACTERS,
-    QUESTION,
-    Tokens,
-    load_tokenizer,
-    tokens_of,
-    windows,
-)
-from tasks.reader.training.characters import first_vectors, missing_characters
+from tasks.models.encoders.stored_weights import OWN_WORDS
+from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
+from tasks.models.span_reader.windows import QUESTION, Tokens, tokens_of, windows
+from tasks.reader.training.characters import first_vectors
 from tasks.reader.training.examples import Question, all_questions, part_of
 from tasks.reader.training.relations import MOST, relation_questions
 from tasks.reader.training.train import FIRST_WEIGHTS
@@ -108,7 +102,7 @@ def spans_in(passage: Tokens, window: Range, answers: Iterable[Range]) -> list[R
     return sorted(set(spans))[:SPANS]
 
 
-def examples(rows: list[Question], folder: Path) -> dict[str, np.ndarray]:
+def examples(rows: list[Question]) -> dict[str, np.ndarray]:
     """Return questions and windows as arrays.
 
     `item_*` are pairs of a question and a window: `spans` (items, SPANS, 2) are the first and the
@@ -117,8 +111,8 @@ def examples(rows: list[Question], folder: Path) -> dict[str, np.ndarray]:
     """
     drawn = random.Random(7)
     contexts = sorted({row.context for row in rows})
-    passages = dict(zip(contexts, tokens_of(contexts, folder), strict=True))
-    encodings = load_tokenizer(folder).encode_batch(
+    passages = dict(zip(contexts, tokens_of(contexts), strict=True))
+    encodings = load_tokenizer().encode_batch(
         [row.question for row in rows], add_special_tokens=False
     )
     questions = [encoding.ids[:QUESTION] for encoding in encodings]
@@ -210,8 +204,7 @@ def main() -> None:
     parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
     parser.add_argument("--relations", type=int, default=MOST, help="questions of relations")
     options = parser.parse_args()
-    folder = options.out / "model"
-    folder.mkdir(parents=True, exist_ok=True)
+    (options.out / "model").mkdir(parents=True, exist_ok=True)
     read = all_questions(options.data, options.more)
     rows = [titled(row) for row in read + with_other_names(read, random.Random(7))]
     rows += relation_questions(options.data, options.ontologies, options.relations)
@@ -220,29 +213,22 @@ def main() -> None:
     texts = contexts + list(lines_of(options.texts))
     random.Random(7).shuffle(texts)
     packaged = load_file(str(minilm_folder() / "model.safetensors"))[WORDS]
-    chinese = [text for text in texts if is_chinese(text)]
-    (folder / CHARACTERS).write_text("")
-    load_tokenizer.cache_clear()
-    characters = missing_characters(chinese, set(load_tokenizer(folder).get_vocab()))
-    (folder / CHARACTERS).write_text("\n".join(characters) + "\n", "utf-8")
-    load_tokenizer.cache_clear()
     lines = [
-        encoding.ids
-        for encoding in load_tokenizer(folder).encode_batch(texts, add_special_tokens=False)
+        encoding.ids for encoding in load_tokenizer().encode_batch(texts, add_special_tokens=False)
     ]
     chinese_lines = [ids for ids, text in zip(lines, texts, strict=True) if is_chinese(text)]
-    vectors = first_vectors(chinese_lines[:LINES], packaged, len(characters))
+    vectors = first_vectors(chinese_lines[:LINES], packaged, len(own_characters()))
     save_file({OWN_WORDS: vectors}, str(options.out / FIRST_WEIGHTS))
     np.savez_compressed(
         options.out / "texts.npz",
         ids=np.concatenate([np.array(ids, np.uint16) for ids in lines]),
     )
-    arrays = examples(rows, folder)
+    arrays = examples(rows)
     np.savez_compressed(options.out / "examples.npz", allow_pickle=False, **arrays)
     counts = Counter(zip(arrays["question_set"], arrays["question_part"], strict=True))
     for (name, part), count in sorted(counts.items()):
         print(f"{name} {part} {count}")
-    print(f"{len(characters)} characters, {sum(map(len, lines))} tokens of texts")
+    print(f"{sum(map(len, lines))} tokens of texts")
 
 
 if __name__ == "__main__":

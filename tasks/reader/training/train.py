@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tasks.models.encoders.minilm import minilm_folder
-from tasks.models.span_reader.weights import load_weights, save_weights
+from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.span_reader.windows import CLS, SEP
 from tasks.reader.training.network import MaskedWords, ReaderNetwork, reading_loss
 

@@ -1,4 +1,4 @@
-"""Weights of a trained reader as a file: matrices with a byte per weight and a scale per row.
+"""Tuned weights of MiniLM as a file: matrices with a byte per weight and a scale per row.
 
 The graph computes with 7-bit weights (`tasks.models.encoders.minilm_graph`), which are stored as
 they are: nothing is lost by it.

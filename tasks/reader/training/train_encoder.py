@@ -1,0 +1,223 @@
+"""Train the encoder of Chinese: `python -m tasks.reader.training.train_encoder OUT --data DATA
+[--more FOLDER ...] [--minutes 40]`.
+
+It starts from the packaged MiniLM with the vectors of Chinese characters that the reader learned,
+and learns that a question lies near the passage that answers it: in each batch a softmax over all
+passages, among them for each question one that resembles it but does not answer it (Karpukhin et
+al. 2020). The weights are in OUT/encoder.safetensors, and OUT/log.jsonl tells how the questions
+that choose are found.
+"""
+
+import argparse
+import json
+import os
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.numpy import load_file
+from torch import Tensor
+from torch.nn import functional
+
+from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
+from tasks.models.span_reader.reader import SHIPPED_MODEL
+from tasks.models.span_reader.windows import CLS, SEP
+from tasks.reader.training.examples import Question, all_questions
+from tasks.reader.training.network import ReaderNetwork
+from tasks.reader.training.prepare import examples, titled
+from tasks.reader.training.train import Schedule
+from tasks.text.languages import is_chinese
+
+CHARACTERS = SHIPPED_MODEL / "second.safetensors"
+TEMPERATURE = 0.05  # by which cosines are divided, as in Sentence-BERT's in-batch softmax
+DECAY = 0.01
+NOTED = 50  # steps between two lines of the log
+CHECKED = 600  # questions that choose
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question, the passages of its document's part that answer it, and some that resemble it.
+
+    Passages are numbers of windows; `own` are all windows of the passage it was asked about.
+    """
+
+    question: list[int]
+    answering: list[int]
+    own: frozenset[int]
+    others: list[int]
+    part: str
+    dataset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Questions with an answer, and the token ids of all windows of their passages."""
+
+    pairs: list[Pair]
+    windows: list[list[int]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Question]) -> "Pairs":
+        """Cut the passages of questions into windows, and find those like a question."""
+        arrays = examples([titled(row) for row in rows])
+
+        def cut(kind: str) -> list[list[int]]:
+            ids, lengths = arrays[f"{kind}_ids"], arrays[f"{kind}_lengths"].astype(np.int64)
+            return [part.tolist() for part in np.split(ids, np.cumsum(lengths)[:-1])]
+
+        questions = cut("question")
+        of_question: dict[int, list[int]] = {}
+        for item, question in enumerate(arrays["item_question"].tolist()):
+            of_question.setdefault(question, []).append(item)
+        answers = arrays["item_spans"][:, 0, 0] != 255
+        window, other = arrays["item_window"].tolist(), arrays["item_other"]
+        pairs = [
+            Pair(
+                questions[number],
+                [window[item] for item in items if answers[item]],
+                frozenset(window[item] for item in items if not other[item]),
+                [window[item] for item in items if other[item]],
+                str(arrays["question_part"][number]),
+                str(arrays["question_set"][number]),
+            )
+            for number, items in of_question.items()
+        ]
+        return cls([pair for pair in pairs if pair.answering and pair.others], cut("window"))
+
+    def batches(
+        self, size: int, drawn: random.Random, repeats: dict[str, int]
+    ) -> Iterator[list[Pair]]:
+        """Yield the pairs that train, endlessly; sets are repeated as often as `repeats` says."""
+        training = [
+            pair
+            for pair in self.pairs
+            for _ in range(repeats.get(pair.dataset, 1) if pair.part == "train" else 0)
+        ]
+        while True:
+            drawn.shuffle(training)
+            for begin in range(0, len(training) - size + 1, size):
+                yield training[begin : begin + size]
+
+
+class Trainer:
+    """Trains a network to encode questions and passages."""
+
+    def __init__(self, network: ReaderNetwork, device: torch.device) -> None:
+        """Train on a device."""
+        self.network, self._device = network.to(device), device
+
+    def vectors(self, texts: Sequence[list[int]]) -> Tensor:
+        """Return (texts, width) of length one: the mean of the last states of all tokens."""
+        longest = max(map(len, texts)) + 2
+        rows = [[CLS, *ids, SEP] + [0] * (longest - len(ids) - 2) for ids in texts]
+        ids = torch.tensor(rows, device=self._device)
+        states = self.network.states(ids, torch.zeros_like(ids))
+        real = (ids > 0)[:, :, None].to(states.dtype)
+        return functional.normalize((states * real).sum(1) / real.sum(1), dim=1)
+
+    def loss(self, pairs: Pairs, batch: list[Pair], drawn: random.Random) -> Tensor:
+        """Return the loss of questions among all passages of a batch, and of the reverse.
+
+        Other windows of a question's own passage are neither right nor wrong.
+        """
+        right = [drawn.choice(pair.answering) for pair in batch]
+        passages = right + [drawn.choice(pair.others) for pair in batch]
+        questions = self.vectors([pair.question for pair in batch])
+        found = self.vectors([pairs.windows[number] for number in passages])
+        logits = questions @ found.T / TEMPERATURE
+        own = [
+            [number in pair.own and place != row for place, number in enumerate(passages)]
+            for row, pair in enumerate(batch)
+        ]
+        logits = logits.masked_fill(torch.tensor(own, device=self._device), -torch.inf)
+        target = torch.arange(len(batch), device=self._device)
+        reverse = functional.cross_entropy(logits[:, : len(batch)].T, target)
+        return functional.cross_entropy(logits, target) + reverse / 2
+
+    @torch.no_grad()
+    def check(self, pairs: Pairs, size: int) -> dict[str, float]:
+        """Return how often a right window is the first, and among the first five, of all.
+
+        These are the windows of all passages of questions that choose.
+        """
+        self.network.eval()
+        chosen = [pair for pair in pairs.pairs if pair.part == "choose"][:CHECKED]
+        numbers = sorted(
+            {number for pair in chosen for number in pair.own}
+            | {number for pair in chosen for number in pair.others}
+        )
+
+        def encoded(texts: list[list[int]]) -> Tensor:
+            parts = [self.vectors(texts[at : at + size]) for at in range(0, len(texts), size)]
+            return torch.cat(parts)
+
+        passages = encoded([pairs.windows[number] for number in numbers])
+        likeness = encoded([pair.question for pair in chosen]) @ passages.T
+        ranked = likeness.topk(5).indices.tolist()
+        right = [
+            [numbers[n] in pair.answering for n in row]
+            for row, pair in zip(ranked, chosen, strict=True)
+        ]
+        self.network.train()
+        return {
+            "first": sum(row[0] for row in right) / len(right),
+            "five": sum(map(any, right)) / len(right),
+        }
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
+    parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
+    parser.add_argument("--minutes", type=float, default=40.0)
+    parser.add_argument("--rate", type=float, default=1e-4, help="highest learning rate")
+    parser.add_argument("--batch", type=int, default=32, help="questions in a step")
+    parser.add_argument(
+        "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"
+    )
+    options = parser.parse_args()
+    repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows = [row for row in all_questions(options.data, options.more) if row.answers]
+    pairs = Pairs.of([row for row in rows if is_chinese(row.question)])
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))
+    torch.manual_seed(7)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network = ReaderNetwork(packaged | load_weights(CHARACTERS, {OWN_WORDS}))
+    trainer, drawn = Trainer(network, device), random.Random(7)
+    tuned = [weights for weights in trainer.network.parameters() if weights.requires_grad]
+    optimizer = torch.optim.AdamW(tuned, options.rate, weight_decay=DECAY)
+    batches = pairs.batches(options.batch, drawn, repeats)
+
+    def note(**entry: float | int | str) -> None:
+        line = json.dumps({"time": time.strftime("%H:%M:%S"), **entry})
+        print(line, flush=True)
+        with (options.out / "log.jsonl").open("a") as log:
+            log.write(line + "\n")
+
+    note(questions=len(pairs.pairs), passages=len(pairs.windows), **trainer.check(pairs, 32))
+    schedule, losses = Schedule(optimizer, options.minutes), []
+    while schedule.next():
+        loss = trainer.loss(pairs, next(batches), drawn)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(tuned, 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        if schedule.step % NOTED == 0:
+            note(step=schedule.step, loss=round(sum(losses) / len(losses), 3))
+            losses = []
+    note(step=schedule.step, **trainer.check(pairs, 32))
+    save_weights(trainer.network.tuned(), options.out / "encoder.safetensors")
+
+
+if __name__ == "__main__":
+    main()

