@@ -2,8 +2,8 @@
 
 If no answer of the first round is sure, a second round reads texts about the names in the sentences
 nearest to the question, each after its sentence, so that one window holds both (compare Xiong et
-al. 2021). Words that are not sure give way to a sentence that surely contains the answer. Reading
-ends with the first sure answer.
+al. 2021). Words that are not sure give way to a sentence that more probably contains the answer.
+Reading ends with the first sure answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,8 @@ READ_NEXT = (2,)  # texts of the second round
 NEAREST = 3  # texts shown where there is no answer
 LEADING = 3  # sentences from which the second round starts
 NAMES = 4  # names that are followed from them
-SURE = 0.9  # probability; words that are less sure give way to a sentence
+SURE = 0.9  # probability; words that are less sure give way to a sentence,
+NEARLY = 0.95  # unless they are nearly as probable: at least this part of its probability
 LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
@@ -160,7 +161,11 @@ def _read(
     if _is_sure(second.answers, sure):
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
-        return _sentence(max((first, second), key=_sentence_probability))
+        likelier = max((first, second), key=_sentence_probability)
+        words_suffice = not yes_or_no and _is_sure(
+            likelier.answers, max(least, NEARLY * _sentence_probability(likelier))
+        )
+        return _given(question, likelier, source, least) if words_suffice else _sentence(likelier)
     for reading in (first, second):
         if _is_sure(reading.answers, least):
             return _given(question, reading, source, least)
@@ -204,7 +209,8 @@ def candidates(
             text = texts[span.text]
             part = text.part_at(span.start)
             if part and coverage.adds(text.led, part):
-                rows.append(Candidate(span, part, coverage.of(text, part)))
+                inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
+                rows.append(Candidate(inside, part, coverage.of(text, part)))
         yield list(rows)
 
 
