@@ -60,7 +60,7 @@ COPIED = (
 STAGES: dict[str, tuple[Any, str]] = {
     "encoding": (MiniLM, "encode"),
     "words": (WordIndex, "search"),
-    "likeness": (Searcher, "_likeness"),
+    "likeness": (Searcher, "_scores"),
     "walk": (Walker, "walk"),
     "names in the question": (Searcher, "link"),
     "names in texts": (Searcher, "names_in"),

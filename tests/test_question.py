@@ -149,7 +149,7 @@ edition = Home(Path({str(small_home)!r})).editions.current()
 reader = PassageReader(edition, EngineSettings(encoder="none"))
 searcher = reader._searcher
 texts = len(searcher._texts["passages"])
-every = searcher._hits("passages", np.ones(texts), texts)
+every = searcher._hits("passages", np.ones(texts), np.ones(texts), texts)
 assert any(HAN.search(hit.fields["text"]) for hit in every)
 searcher.passages = lambda *_: every
 reader.answer(analyse({question!r}))

@@ -208,7 +208,7 @@ def candidates(
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
             part = text.part_at(span.start)
-            if part and coverage.adds(text.led, part):
+            if part and coverage.adds(text.led, part) and coverage.is_related(text, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
                 rows.append(Candidate(inside, part, coverage.of(text, part)))
         yield list(rows)
@@ -329,6 +329,13 @@ class _Coverage:
         """Return the share that a part of a text covers with the introduction of the text."""
         introduction = text.words[: text.parts[0].start]
         return self.share(f"{introduction} {text.words[part.start : part.end]}")
+
+    def is_related(self, text: Text, part: Part) -> bool:
+        """Return whether a part of a text shares a word with the question, if that has any.
+
+        Vectors also find a text about another person of whom the same is said in other words.
+        """
+        return not self._weights or self.of(text, part) > 0
 
     def share(self, words: str) -> float:
         """Return the share of a question that the words of a text cover, 0 to 1."""
