@@ -68,7 +68,10 @@ def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
     texts = [
         Text(words, (Part(0, len(words), evidence_from(words, "passage", None, 1.0)),))
-        for words in [*(f"Pan {n} is hot. {KITCHEN}" for n in range(READ[-1] + 3)), HARBOUR]
+        for words in [
+            *(f"Harbour {n} has a kitchen. {KITCHEN}" for n in range(READ[-1] + 3)),
+            HARBOUR,
+        ]
     ]
     question = analyse("Who built the harbour of Brenholm?")
     few, all_ = (
