@@ -65,6 +65,25 @@ def test_the_likeliest_span_answers(reader: TrainedReader, question: str, answer
     assert HARBOUR[best.span.start : best.span.end].strip(" .").removeprefix("the ") == best.text
 
 
+def test_an_answer_shares_a_word_with_the_question_and_ends_with_its_part(
+    reader: TrainedReader,
+) -> None:
+    words = "harbour open    # opens the harbour gate\nharbour close    # shuts the harbour gate"
+    cut = words.index("\n")
+    parts = [
+        Part(start, end, evidence_from(words[start:end], "passage", None, 1.0))
+        for start, end in ((0, cut), (cut + 1, len(words)))
+    ]
+    texts = [Text(words, tuple(parts))]
+    [_, rows] = candidates(analyse("What does harbour open do?"), texts, PLAIN_SOURCE, reader)
+    assert rows and all(row.part.start <= row.span.start for row in rows)
+    assert all(row.span.end <= row.part.end for row in rows)
+    [_, unrelated] = candidates(
+        analyse("Where was Lise Meitner born?"), texts, PLAIN_SOURCE, reader
+    )
+    assert unrelated == []
+
+
 def test_only_the_texts_that_say_most_of_a_question_are_read(reader: TrainedReader) -> None:
     texts = [
         Text(words, (Part(0, len(words), evidence_from(words, "passage", None, 1.0)),))

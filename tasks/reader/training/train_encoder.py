@@ -42,9 +42,9 @@ CHECKED = 600  # questions that choose
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question, the passages of its document's part that answer it, and some that resemble it.
+    """A question, the windows that answer it, all of its own passage, and others that resemble it.
 
-    Passages are numbers of windows; `own` are all windows of the passage it was asked about.
+    Windows are numbers of token lists in `Pairs`. `part` says what the question is used for.
     """
 
     question: list[int]
