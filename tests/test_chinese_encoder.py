@@ -17,7 +17,7 @@ from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, own_characters
 from tasks.reader.training.examples import Question
 from tasks.reader.training.network import ReaderNetwork
-from tasks.reader.training.train_encoder import Pairs, Trainer
+from tasks.reader.training.train_encoder import EncoderTrainer, Pairs
 from tasks.refresh import refresh
 from tasks.retrieval.search import Searcher
 from tasks.text.question import analyse
@@ -129,36 +129,45 @@ def test_questions_with_an_answer_come_with_its_passage_and_with_others(pairs: P
         assert pair.others and window in pair.own and not pair.own & set(pair.others)
 
 
-def test_training_draws_a_question_to_its_passage(pairs: Pairs, tmp_path: Path) -> None:
-    torch.manual_seed(7)
+@pytest.fixture
+def network() -> ReaderNetwork:
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    first = load_weights(CHINESE_MODEL / "encoder.safetensors")
-    trainer = Trainer(ReaderNetwork(packaged | first), torch.device("cpu"))
-    trainer.network.eval()
-    batch, drawn = pairs.pairs, random.Random(7)
-    optimizer = torch.optim.AdamW(trainer.network.parameters(), 1e-4)
-    losses = []
-    for _ in range(4):
-        loss = trainer.loss(pairs, batch, drawn)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[-1] < losses[0]
-    save_weights(trainer.network.tuned(), tmp_path / "encoder.safetensors")
-    assert load_weights(tmp_path / "encoder.safetensors").keys() == first.keys()
+    return ReaderNetwork(packaged | load_weights(CHINESE_MODEL / "encoder.safetensors")).eval()
 
 
-def test_other_windows_of_the_own_passage_are_not_wrong(pairs: Pairs) -> None:
-    packaged = load_file(str(minilm_folder() / "model.safetensors"))
-    first = load_weights(CHINESE_MODEL / "encoder.safetensors")
-    trainer = Trainer(ReaderNetwork(packaged | first), torch.device("cpu"))
-    trainer.network.eval()
+@pytest.fixture
+def trainer(network: ReaderNetwork, tmp_path: Path) -> EncoderTrainer:
+    return EncoderTrainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
+
+
+def test_training_draws_a_question_to_its_passage(
+    pairs: Pairs, network: ReaderNetwork, trainer: EncoderTrainer, tmp_path: Path
+) -> None:
+    before = float(trainer.loss(pairs, pairs.pairs, random.Random(7)).detach())
+    trained = [replace(pair, part="train") for pair in pairs.pairs]
+    trainer.learn(replace(pairs, pairs=trained), 0.03, 1e-2, len(trained), {})
+    assert float(trainer.loss(pairs, pairs.pairs, random.Random(7)).detach()) < before
+    save_weights(network.tuned(), tmp_path / "encoder.safetensors")
+    stored = load_weights(CHINESE_MODEL / "encoder.safetensors")
+    assert load_weights(tmp_path / "encoder.safetensors").keys() == stored.keys()
+
+
+def test_the_share_of_questions_whose_passage_is_found_is_noted(
+    pairs: Pairs, trainer: EncoderTrainer, tmp_path: Path
+) -> None:
+    chosen = [replace(pair, part="choose") for pair in pairs.pairs]
+    found = trainer.found(replace(pairs, pairs=chosen), 2)
+    assert 0.6 < found["first"] <= found["five"] == 1.0
+    trainer.note(**found)
+    assert '"five": 1.0' in (tmp_path / "log.jsonl").read_text("utf-8")
+
+
+def test_other_windows_of_the_own_passage_are_not_wrong(
+    pairs: Pairs, trainer: EncoderTrainer
+) -> None:
     [ferry, lamp, _] = pairs.pairs
-    again = replace(ferry, question=lamp.question)  # asked of the same passage
-    alone = trainer.loss(pairs, [replace(ferry, others=lamp.answering)], random.Random(1))
-    with_own = [replace(ferry, others=ferry.answering)]
-    assert float(trainer.loss(pairs, with_own, random.Random(1)).detach()) == pytest.approx(0.0)
-    assert float(alone.detach()) > 0.0
-    both = trainer.loss(pairs, [ferry, again], random.Random(1))
-    assert torch.isfinite(both)
+    with_own, with_other = (
+        float(trainer.loss(pairs, [replace(ferry, others=windows)], random.Random(1)).detach())
+        for windows in (ferry.answering, lamp.answering)
+    )
+    assert with_own == pytest.approx(0.0) and with_other > 0.0

@@ -189,11 +189,11 @@ def test_the_loss_of_several_texts_is_that_of_one_softmax_over_all_their_spans()
 
 
 def test_other_passages_are_those_of_the_corpus_that_share_words_with_the_question() -> None:
-    asked = replace(SOUND, corpus="island", question="When does the ferry to Skar leave?")
+    ferry = replace(SOUND, corpus="island", question="When does the ferry to Skar leave?")
     beside = replace(SOUND, title="Mail", context="The ferry brings the mail to Skar.", answers=())
     beside = replace(beside, corpus="island")
     elsewhere = replace(beside, title="Oslo", context="The ferry leaves at ten.", corpus="fjord")
-    rows = [asked, beside, *(replace(elsewhere, dataset=str(n)) for n in range(3))]
+    rows = [ferry, beside, *(replace(elsewhere, dataset=str(n)) for n in range(3))]
     arrays = prepare.examples(rows)
     others = arrays["item_window"][arrays["item_other"]]
     start, length = arrays["window_starts"][others[0]], arrays["window_lengths"][others[0]]

@@ -9,10 +9,8 @@ that choose are found.
 """
 
 import argparse
-import json
 import os
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from safetensors.numpy import load_file
 from torch import Tensor
 from torch.nn import functional
 
+from tasks.models.encoders.hidden_states import pool
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
 from tasks.models.span_reader.reader import SHIPPED_MODEL
@@ -30,12 +29,11 @@ from tasks.models.span_reader.windows import CLS, SEP
 from tasks.reader.training.examples import Question, all_questions
 from tasks.reader.training.network import ReaderNetwork
 from tasks.reader.training.prepare import examples, titled
-from tasks.reader.training.train import Schedule
+from tasks.reader.training.train import Schedule, Trainer
 from tasks.text.languages import is_chinese
 
 CHARACTERS = SHIPPED_MODEL / "second.safetensors"
 TEMPERATURE = 0.05  # by which cosines are divided, as in Sentence-BERT's in-batch softmax
-DECAY = 0.01
 NOTED = 50  # steps between two lines of the log
 CHECKED = 600  # questions that choose
 
@@ -105,21 +103,32 @@ class Pairs:
                 yield training[begin : begin + size]
 
 
-class Trainer:
-    """Trains a network to encode questions and passages."""
-
-    def __init__(self, network: ReaderNetwork, device: torch.device) -> None:
-        """Train on a device."""
-        self.network, self._device = network.to(device), device
+class EncoderTrainer(Trainer):
+    """Trains a network to encode questions and passages, and notes how it goes."""
 
     def vectors(self, texts: Sequence[list[int]]) -> Tensor:
         """Return (texts, width) of length one: the mean of the last states of all tokens."""
         longest = max(map(len, texts)) + 2
         rows = [[CLS, *ids, SEP] + [0] * (longest - len(ids) - 2) for ids in texts]
         ids = torch.tensor(rows, device=self._device)
-        states = self.network.states(ids, torch.zeros_like(ids))
-        real = (ids > 0)[:, :, None].to(states.dtype)
-        return functional.normalize((states * real).sum(1) / real.sum(1), dim=1)
+        states = self._network.states(ids, torch.zeros_like(ids))
+        return functional.normalize(pool(states, ids > 0, "mean"), dim=1)
+
+    def learn(
+        self, pairs: Pairs, minutes: float, rate: float, size: int, repeats: dict[str, int]
+    ) -> None:
+        """Train on batches of `size` questions."""
+        optimizer = self._optimizer(list(self._network.parameters()), rate)
+        drawn = random.Random(7)
+        batches = pairs.batches(size, drawn, repeats)
+        schedule, losses = Schedule(optimizer, minutes), []
+        while schedule.next():
+            loss = self.loss(pairs, next(batches), drawn)
+            self._step(optimizer, loss)
+            losses.append(float(loss.detach()))
+            if schedule.step % NOTED == 0:
+                self.note(step=schedule.step, loss=round(sum(losses) / len(losses), 3))
+                losses = []
 
     def loss(self, pairs: Pairs, batch: list[Pair], drawn: random.Random) -> Tensor:
         """Return the loss of questions among all passages of a batch, and of the reverse.
@@ -141,12 +150,12 @@ class Trainer:
         return functional.cross_entropy(logits, target) + reverse / 2
 
     @torch.no_grad()
-    def check(self, pairs: Pairs, size: int) -> dict[str, float]:
+    def found(self, pairs: Pairs, size: int) -> dict[str, float]:
         """Return how often a right window is the first, and among the first five, of all.
 
         These are the windows of all passages of questions that choose.
         """
-        self.network.eval()
+        self._network.eval()
         chosen = [pair for pair in pairs.pairs if pair.part == "choose"][:CHECKED]
         numbers = sorted(
             {number for pair in chosen for number in pair.own}
@@ -159,12 +168,12 @@ class Trainer:
 
         passages = encoded([pairs.windows[number] for number in numbers])
         likeness = encoded([pair.question for pair in chosen]) @ passages.T
-        ranked = likeness.topk(5).indices.tolist()
+        ranked = likeness.topk(min(5, len(numbers))).indices.tolist()
         right = [
-            [numbers[n] in pair.answering for n in row]
-            for row, pair in zip(ranked, chosen, strict=True)
+            [numbers[place] in pair.answering for place in places]
+            for places, pair in zip(ranked, chosen, strict=True)
         ]
-        self.network.train()
+        self._network.train()
         return {
             "first": sum(row[0] for row in right) / len(right),
             "five": sum(map(any, right)) / len(right),
@@ -192,31 +201,12 @@ def main() -> None:
     torch.manual_seed(7)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = ReaderNetwork(packaged | load_weights(CHARACTERS, {OWN_WORDS}))
-    trainer, drawn = Trainer(network, device), random.Random(7)
-    tuned = [weights for weights in trainer.network.parameters() if weights.requires_grad]
-    optimizer = torch.optim.AdamW(tuned, options.rate, weight_decay=DECAY)
-    batches = pairs.batches(options.batch, drawn, repeats)
-
-    def note(**entry: float | int | str) -> None:
-        line = json.dumps({"time": time.strftime("%H:%M:%S"), **entry})
-        print(line, flush=True)
-        with (options.out / "log.jsonl").open("a") as log:
-            log.write(line + "\n")
-
-    note(questions=len(pairs.pairs), passages=len(pairs.windows), **trainer.check(pairs, 32))
-    schedule, losses = Schedule(optimizer, options.minutes), []
-    while schedule.next():
-        loss = trainer.loss(pairs, next(batches), drawn)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(tuned, 1.0)
-        optimizer.step()
-        losses.append(float(loss.detach()))
-        if schedule.step % NOTED == 0:
-            note(step=schedule.step, loss=round(sum(losses) / len(losses), 3))
-            losses = []
-    note(step=schedule.step, **trainer.check(pairs, 32))
-    save_weights(trainer.network.tuned(), options.out / "encoder.safetensors")
+    trainer = EncoderTrainer(network, options.out / "log.jsonl", device)
+    trainer.note(questions=len(pairs.pairs), passages=len(pairs.windows))
+    trainer.note(**trainer.found(pairs, options.batch))
+    trainer.learn(pairs, options.minutes, options.rate, options.batch, repeats)
+    trainer.note(**trainer.found(pairs, options.batch))
+    save_weights(network.tuned(), options.out / "encoder.safetensors")
 
 
 if __name__ == "__main__":
