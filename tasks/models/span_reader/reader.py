@@ -103,6 +103,11 @@ class TrainedReader:
                     best[key] = span
         return sorted(best.values(), key=lambda span: -span.margin)
 
+    def logits(self, ids: list[int]) -> np.ndarray:
+        """Return float32 (tokens, 2): the logits of an answer's start and end, the models' mean."""
+        mean: np.ndarray = np.mean([model.logits(ids) for model in self._models], axis=0)
+        return mean
+
     def worth(self, margin: float, covered: float, language: str, unit: Unit) -> float:
         """Return the margin of an answer plus a bonus for its sentence.
 
@@ -125,7 +130,7 @@ class TrainedReader:
         self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
     ) -> list[Span]:
         ids = pair_ids(question_ids, tokens, window)
-        logits = np.mean([model.logits(ids) for model in self._models], axis=0)
+        logits = self.logits(ids)
         first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first
         start, end = logits[first:-1, 0], logits[first:-1, 1]
         pairs = start[:, None] + end[None, :] - logits[0].sum()
