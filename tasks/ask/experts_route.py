@@ -85,7 +85,9 @@ class ExpertsRoute(AnswerRoute):
             if read and read.answers:
                 decisions.append(Decision("need", "no", "passages", score=read.evidence[0].score))
                 tried = (Attempt("passages"),)
-                return RouteResult("text", read.answers, read.evidence, tried, decisions)
+                return RouteResult(
+                    "text", read.answers, read.evidence, tried, decisions, read.probability
+                )
             decisions.append(Decision("need", "yes", "passages"))
             name, likeness = nearest_expert(self._tools.encode, question.text, self._asked)
             decisions.append(Decision("expert", name, "nearest", name, likeness))

@@ -120,7 +120,12 @@ def phrased_answer(
 
 
 def without_letter(reply: str, choices: Sequence[str]) -> str:
-    """Return the choice whose letter the reply is, else the reply without a leading letter."""
+    """Return the choice whose letter the reply is, else the reply without a leading letter.
+
+    A choice may itself begin with a letter: `J. K. Rowling`.
+    """
+    if reply in choices:
+        return reply
     letter = _LETTER.fullmatch(reply)
     place = LETTERS.index(letter.group(1).upper()) if letter else -1
     if 0 <= place < len(choices):

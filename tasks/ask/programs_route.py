@@ -101,7 +101,9 @@ class ProgramsRoute(AnswerRoute):
         if CORPUS in names and self._reads_corpus and self._knowledge_reader is not None:
             known = self._knowledge_reader.answer(question)
             tried = (Attempt(CORPUS, known.programs[-1] if known.programs else None),)
-            yield RouteResult("programs", known.answers, known.evidence, tried)
+            yield RouteResult(
+                "programs", known.answers, known.evidence, tried, probability=known.probability
+            )
         for kb in kbs:
             if kb.name not in self._graphs:
                 yield self._by_program(question, NeighbourhoodWriter(kb), kb)

@@ -30,8 +30,8 @@ class AskOptions:
 
     `route` is a name in the table of routes, or `auto`. `graph` restricts programs to one graph,
     `expert` the route `experts` to one expert; with `auto` no other route is tried then. With
-    `rounds` above one, a model may search again after it has seen the results. Answers whose
-    probability is known and below `min_score` are not given.
+    `rounds` above one, a model may search again after it has seen the results. Answers from texts
+    whose probability is below `min_score` are not given.
     """
 
     route: str = "auto"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
-from tasks.text.languages import HAN
+from tasks.text.languages import HAN, language_of
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
 from tasks.text.values import find_values
@@ -31,10 +31,16 @@ _FIGURE = re.compile(
     re.I,
 )
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
+_PLURAL = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)[\w-]+[^s\W]s\b"
+_AUXILIARY = "are|were|do|does|did|can|could|will|would|should|must|may|might|have|has|had"
+_DETERMINER = r"(?:the|an?|his|her|its|their|our|my|your|this|that|these|those)\b"
 _SEVERAL = re.compile(
-    r"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?!is\b|was\b|has\b"
-    r"|does\b|this\b|its\b)(?:are|were|[\w-]+[^s\W]s)|(?:who|where)\s+(?:are|were)"
-    r"|(?:what|which)\s+(?:two|three|four|five|six))\b"
+    rf"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
+    rf"|(?:which|name|list)\s+{_PLURAL}"
+    rf"|what\s+{_PLURAL}\s+(?:{_AUXILIARY}|of)"
+    # A verb in -s has an object: `Which company owns the harbour?`
+    rf"|(?:what|which|name|list)\s+[\w-]+\s+{_PLURAL}\b(?!\s+(?:{_DETERMINER}|(?-i:[A-Z])))"
+    r"|(?:who|where)\s+(?:are|were)|(?:what|which)\s+(?:two|three|four|five|six))\b"
     r"|哪些|哪几|哪[两二三四五六]|分别",
     re.I,
 )
@@ -168,7 +174,7 @@ def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     if expected.form == "date":
         return (
             bool(re.search(r"\d", text))
-            or any(value.is_date for _, _, value in find_values(text, "en"))
+            or any(value.is_date for _, _, value in find_values(text, language_of(text)))
             or len(text.split()) > 2
         )
     if expected.form == "name" and expected.kinds:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.text.languages import is_chinese
+from tasks.text.chinese_words import word_spans_of
 from tasks.text.question import Question, analyse
 from tasks.text.values import Value, find_values
 from tasks.text.values.value import order
@@ -56,7 +56,7 @@ _UNPARTED = re.compile(
     re.I | re.S,
 )
 _CHINESE_OPTIONS = re.compile(
-    "^(?P<left>[^，,和与、]{1,30}?)(?:和|与|、|还是)(?P<right>[^，,？?]{1,30}?)"
+    "^(?P<left>[^，,、]{1,30}?)、(?P<right>[^，,？?]{1,30}?)"
     "(?:，|,|中|之中|相比|(?=哪))(?P<before>.*)$"
 )
 _SAME = re.compile(
@@ -66,10 +66,11 @@ _SAME = re.compile(
     re.I | re.S,
 )
 _CHINESE_SAME = re.compile(
-    "^(?P<left>[^，,和与跟、]{1,30}?)(?:和|与|跟)(?P<right>[^，,？?]{1,30}?)(?:都|均)?"
+    "^(?P<left>[^，,、]{1,30}?)、(?P<right>[^，,？?]{1,30}?)(?:都|均)?"
     "(?:(?P<rest>是|在|属于|来自|位于|出生于|毕业于)(?:同一[个座种家所条门]?|相同的?)(?P<noun>[^吗么？?]{1,12})"
     "|的(?P<quality>[^，,？?]{1,12}?)(?:相同|一样|一致))[吗么]?[？?]*$"
 )
+_JOINS = ("和", "与", "跟", "、", "还是")
 _SINGULAR = {"are": "is", "were": "was", "do": "does", "have": "has"}
 _DROPPED = re.compile(r"^(?:which|what|who)\s+(?:of\s+)?(?:the\s+)?(?:two\s+)?", re.I)
 _CHINESE_DROPPED = re.compile("哪[一个条座位所部家种]*|谁|相比|[？，?,]")
@@ -88,8 +89,8 @@ _FACTORS |= {"m²": 1.0, "ha": 1e4, "km²": 1e6, "mi²": 2.59e6}
 
 def same_of_each(question: Question) -> tuple[Question, ...]:
     """Return a question for each of two things, if they are asked to have the same value."""
-    text = question.text.strip()
-    chinese = is_chinese(text)
+    chinese = question.is_chinese
+    text = _with_comma(question.text) if chinese else " ".join(question.text.split())
     match = (_CHINESE_SAME if chinese else _SAME).match(text)
     if not match:
         return ()
@@ -117,8 +118,8 @@ class Comparison:
 
 def find_comparison(question: Question) -> Comparison | None:
     """Return the comparison that a question makes; None if it does not name two options."""
-    chinese = is_chinese(question.text)
-    text = question.text.strip()
+    chinese = question.is_chinese
+    text = _with_comma(question.text) if chinese else " ".join(question.text.split())
     match = (
         _CHINESE_OPTIONS.match(text) if chinese else _OPTIONS.match(text) or _UNPARTED.match(text)
     )
@@ -133,6 +134,16 @@ def find_comparison(question: Question) -> Comparison | None:
             parts = (analyse(ask(asking, rest, option)) for option in options)
             return Comparison(options, tuple(parts), larger)
     return Comparison(options)
+
+
+def _with_comma(text: str) -> str:
+    """Return a Chinese question with a comma instead of the first word that joins two things.
+
+    The words for "and" are also parts of names: 呼和浩特.
+    """
+    text = text.strip()
+    joins = sorted(span for span in word_spans_of(text) if text[slice(*span)] in _JOINS)
+    return text[: joins[0][0]] + "、" + text[joins[0][1] :] if joins else text
 
 
 def winner(comparison: Comparison, answers: Sequence[str]) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any
 import duckdb
 
 from schemas.answers import Evidence
+from tasks.ingest.front_matter import front_matter_end
 from tasks.programs.knowledge_bases.protocol import Place
 from tasks.reader.texts import evidence_from
 from tasks.retrieval.linked_names import LinkedName
@@ -64,6 +65,10 @@ def _opening(name: LinkedName, searcher: Searcher) -> list[Evidence]:
     if hit is None:
         return []
     text, first = hit.fields["text"], hit.fields["span_start"]
-    start, end = sentences(text, language_of(text))[0]
+    body = front_matter_end(text) if first == 0 else 0
+    spans = [span for span in sentences(text, language_of(text)) if span[0] >= body]
+    if not spans:
+        return []
+    start, end = spans[0]
     place = Place(hit.fields["document_id"], hit.fields["uri"], first + start, first + end)
     return [evidence_from(text[start:end], "passage", place, OPENING)]

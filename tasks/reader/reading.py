@@ -162,7 +162,7 @@ def _read(
         return _given(question, second, source, least)
     if whole and _is_sure(first.sentences, least):
         likelier = max((first, second), key=_sentence_probability)
-        words_suffice = not yes_or_no and _is_sure(
+        words_suffice = _is_sure(
             likelier.answers, max(least, NEARLY * _sentence_probability(likelier))
         )
         return _given(question, likelier, source, least) if words_suffice else _sentence(likelier)
@@ -423,9 +423,9 @@ def _conclude(
         number = winner(comparison, [value.text for value in known])
         answer = "" if number is None else comparison.options[number]
     else:
-        left, right = (normalise_name(value.text) for value in known)
+        left, right = (words_of(normalise_name(value.text)) for value in known)
         yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
-        answer = yes if left in right or right in left else no
+        answer = yes if left <= right or right <= left else no
     if not answer:
         return None
     probability = min(value.probability for value in known)
@@ -457,7 +457,9 @@ def _value(
 
 
 def _read_value(part: Question, source: Source, reader: TrainedReader) -> _Known | None:
-    *_, reading = readings(part, source.near(part), source, reader)
+    for reading in readings(part, source.near(part), source, reader):
+        if _is_sure(reading.answers, SURE):
+            break
     if not reading.answers:
         return None
     best = reading.answers[0]

@@ -4,12 +4,16 @@ import re
 from collections.abc import Sequence
 
 from tasks.retrieval.linked_names import LinkedName
-from tasks.text.languages import language_of
+from tasks.text.chinese_words import word_spans_of
+from tasks.text.languages import HAN, language_of
 from tasks.text.names import normalise_name
 from tasks.text.question import Question, Span
 from tasks.text.values import find_values
 
-_JOIN = r"\s*(?:,\s*(?:and|or|&)?|\b(?:and|or)\b|&|、|以及|和|与|及)\s*(?:the\s+)?"
+_JOIN = (
+    r"\s*(?:(?:(?<!\d),|,(?!\d))(?:\s*(?:(?:and|or)\b|&))?|\b(?:and|or)\b|&|、|以及|和|与|及)"
+    r"\s*(?:the\s+)?"
+)
 _AFTER = re.compile(_JOIN, re.I)
 _BEFORE = re.compile(_JOIN + r"\Z", re.I)
 _LEAD = re.compile(r"^(?:from|since|until|in|on|by|before|after|of|at|for)\s+", re.I)
@@ -69,7 +73,17 @@ def and_others(given: list[str], values: list[str], question: Question) -> list[
 
 def apart(given: list[str]) -> list[str]:
     """Return answers with enumerations split into their items."""
-    return [item.strip() for text in given for item in _AFTER.split(text) if item.strip()]
+    items = []
+    for text in given:
+        words = word_spans_of(text) if HAN.search(text) else frozenset()
+        start = 0
+        for join in _AFTER.finditer(text):
+            # 和, 与 and 及 are also parts of names.
+            if join.group() not in ("和", "与", "及") or join.span() in words:
+                items.append(text[start : join.start()])
+                start = join.end()
+        items.append(text[start:])
+    return [item.strip() for item in items if item.strip()]
 
 
 def _enumerated(sentence: str, span: Span, names: list[Span], question: Question) -> Span:

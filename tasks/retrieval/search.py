@@ -30,7 +30,7 @@ KEPT = 200_000  # most vectors of which a copy is kept that is faster to compare
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved text: its row, its fields (`tasks.retrieval.texts`) and its score, 0 to 1.
+    """A retrieved text: its row, its fields (`tasks.retrieval.texts`) and its score, above 0.
 
     `cosine` is that of its vector with the question's, 0 if they have none.
     """

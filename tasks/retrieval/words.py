@@ -60,12 +60,11 @@ class EntityNameIndex:
 
     def bearers(self, key: str, limit: int = 20) -> list[Name]:
         """Return the entities with exactly this normalised name, most frequent bearer first."""
-        if not self._searcher.doc_freq(
-            "key", key
-        ):  # a search takes longer, and most spans are none
+        names = self._searcher.doc_freq("key", key)
+        if not names:  # a search takes longer, and most spans are none
             return []
         query = self._query.term_query(self._index.schema, "key", key, "basic")
-        hits = self._searcher.search(query, limit, count=False).hits
+        hits = self._searcher.search(query, names, count=False).hits
         best: dict[int, float] = {}
         rows, weights = (
             _values(self._searcher, "row", hits),
@@ -73,7 +72,8 @@ class EntityNameIndex:
         )
         for row, weight in zip(rows, weights, strict=True):
             best[row] = max(weight, best.get(row, 0.0))
-        return [Name(row, best[row]) for row in sorted(best, key=lambda row: (-best[row], row))]
+        rows = sorted(best, key=lambda row: (-best[row], row))
+        return [Name(row, best[row]) for row in rows[:limit]]
 
 
 def _values(searcher: Any, field: str, hits: list[Any]) -> list[Any]:

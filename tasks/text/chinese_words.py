@@ -6,6 +6,7 @@ The dictionary is part of the library and is loaded once; nothing is written.
 import re
 import tomllib
 from functools import cache, lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,12 @@ def chinese_words(text: str) -> list[str]:
     for run in RUN.findall(text):
         words.extend(segmenter().cut_for_search(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words
+
+
+def word_spans_of(text: str) -> frozenset[tuple[int, int]]:
+    """Return the spans of a text's words, without words inside others."""
+    ends = [0, *accumulate(map(len, segmenter().cut(simplified(text))))]
+    return frozenset(pairwise(ends))
 
 
 def content_words(text: str) -> set[str]:

@@ -26,7 +26,9 @@ FUNCTION_WORDS = word_set(
     "has have had who whom whose what which when where why how that this these those it its his "
     "hers her their he she they them there than then as into about both same also not no can "
     "could would will shall should may might must many much more most some any all each other "
-    "i me my you your we us our if so such only very name called"
+    "i me my you your we us our if so such only very name called "
+    "isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't "
+    "wouldn't shouldn't mustn't i'm we're you're they're i've we've you've i'll we'll you'll"
 )
 
 Span = tuple[int, int]  # first character, and one past the last
@@ -35,6 +37,7 @@ _WORD = re.compile(r"\S+")
 _EDGES = " \t\n?!.,;:\"“”‘’'`，。、；：？！《》「」『』[]"
 _BRACKET = re.compile("[()（）]")
 _POSSESSIVE = re.compile(r"['’]s$")
+_WORD_INSIDE = re.compile(r"\w+(?:['’]\w+)*")
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,9 @@ def analyse(text: str) -> Question:
 
 
 def content_words(text: str) -> str:
-    """Return a text's words without English function words, separated by spaces."""
-    words = re.findall(r"\w+", text[:LONGEST_QUESTION])
-    return " ".join(word for word in words if word.lower() not in FUNCTION_WORDS)
+    """Return a text's words without English function words and possessive endings."""
+    words = (_POSSESSIVE.sub("", word) for word in _WORD_INSIDE.findall(text[:LONGEST_QUESTION]))
+    return " ".join(word for word in words if word.lower().replace("’", "'") not in FUNCTION_WORDS)
 
 
 def word_spans(text: str) -> Iterator[Span]:

@@ -49,9 +49,8 @@ class EncoderChoice:
         """Return the choice in a JSON object; raise UsageError if it has none."""
         try:
             value = json.loads(text)
-            choice = cls(**value)
-        except (TypeError, ValueError) as error:
+            if isinstance(value["name"], str) and isinstance(value.get("layer", -1), int):
+                return cls(**value)
+        except (KeyError, TypeError, ValueError) as error:
             raise UsageError(f"This is no choice of an encoder: {text[:200]}") from error
-        if not isinstance(choice.name, str) or not isinstance(choice.layer, int):
-            raise UsageError(f"This is no choice of an encoder: {text[:200]}")
-        return choice
+        raise UsageError(f"This is no choice of an encoder: {text[:200]}")
