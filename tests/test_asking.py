@@ -13,6 +13,7 @@ from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
 from schemas.settings import EngineSettings, ModelSettings, Settings, load_settings
 from tasks.ask.asker import Asker
+from tasks.ask.model_route import _NO_ANSWER
 from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
@@ -164,6 +165,24 @@ def test_an_answer_is_one_of_the_choices_or_not_known(
 )
 def test_a_reply_may_be_the_letter_of_a_choice(reply: str, choice: str) -> None:
     assert without_letter(reply, ["London", "Bonn"]) == choice
+
+
+def test_a_choice_that_begins_with_a_letter_is_kept() -> None:
+    assert without_letter("J. K. Moe", ["J. K. Moe", "Ida Moe"]) == "J. K. Moe"
+
+
+@pytest.mark.parametrize(
+    ("reply", "refuses"),
+    [
+        ("I do not know.", True),
+        ("Sorry, I can't really say that.", True),
+        ("I'm not sure", True),
+        ("I Am Not a Ferry", False),
+        ("I Don't Want to Row", False),
+    ],
+)
+def test_a_refusal_is_told_from_a_title(reply: str, refuses: bool) -> None:
+    assert bool(_NO_ANSWER.fullmatch(reply)) == refuses
 
 
 # -- with a model ---------------------------------------------------------------------------------

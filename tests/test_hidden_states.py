@@ -290,7 +290,9 @@ def test_what_cannot_be_meant_is_refused(name: str, layer: int, pooling: Any) ->
         EncoderChoice(name, layer, pooling)
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"who": 1}', '{"name": "minilm", "layer": "x"}', "3"])
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"who": 1}', '{"name": 5}', '{"name": "minilm", "layer": "x"}', "3"]
+)
 def test_what_is_no_choice_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         EncoderChoice.from_json(text)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.settings import EngineSettings
-from tasks.reader.comparison import find_comparison, same_of_each, winner
+from tasks.reader.comparison import are_same, find_comparison, same_of_each, winner
 from tasks.reader.passage_reader import PassageReader
-from tasks.reader.whole import whole_span
+from tasks.reader.whole import apart, whole_span
 from tasks.retrieval.index import build_index
 from tasks.text.expected_answer import expected_answer
 from tasks.text.question import analyse
@@ -190,6 +190,7 @@ def test_the_form_of_the_answer_is_told(question: str, form: str, kinds: set[str
         ("Which mill was built first Elm Mill or Low Mill?",
          ["When was Elm Mill built?", "When was Low Mill built?"]),
         ("橡河和榆河，哪一条更长？", ["橡河全长多少公里？", "榆河全长多少公里？"]),
+        ("呼和浩特和橡镇哪个人口更多？", ["呼和浩特人口是多少？", "橡镇人口是多少？"]),
         ("Is the mill in Orr or Tave?", None),
         ("Who is Ann Lee?", None),
     ],
@@ -215,6 +216,26 @@ def test_comparisons_are_taken_apart(question: str, parts: list[str] | None) -> 
 )  # fmt: skip
 def test_two_things_are_asked_for_what_may_be_the_same(question: str, parts: list[str]) -> None:
     assert [part.text for part in same_of_each(analyse(question))] == parts
+
+
+@pytest.mark.parametrize(
+    ("answer", "items"),
+    [
+        ("Paris, Orleans", ["Paris", "Orleans"]),
+        ("Ida, Andor and Orson", ["Ida", "Andor", "Orson"]),
+        ("salt, tar, & the rope", ["salt", "tar", "rope"]),
+        ("1,200 sheep and 30 cows", ["1,200 sheep", "30 cows"]),
+        ("苏丹、埃及和乍得", ["苏丹", "埃及", "乍得"]),
+        ("呼和浩特", ["呼和浩特"]),
+    ],
+)
+def test_an_enumeration_is_split_between_its_items(answer: str, items: list[str]) -> None:
+    assert apart([answer]) == items
+
+
+def test_the_same_is_said_in_whole_words() -> None:
+    assert are_same("the town of Orr", "Orr") and are_same("湖北省武汉市", "武汉市")
+    assert not are_same("Oman", "Romania") and not are_same("", "Oman")
 
 
 def test_values_are_compared_in_one_unit() -> None:

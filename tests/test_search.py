@@ -9,8 +9,10 @@ import pytest
 
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
-from tasks.retrieval.index import build_index
+from tasks.retrieval.index import _index_names, build_index
+from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.words import EntityNameIndex
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
 
@@ -100,6 +102,13 @@ def test_vectors_are_compared_alike_from_the_file_and_from_memory(
     asking: Any = SimpleNamespace(encode=lambda texts: vectors[[1]].astype(np.float32))
     likeness = _Vectors(vectors, np.array([0, 2, 3], np.int32), asking).likeness("?", 0, 4)
     assert likeness.tolist() == [0, 0, 1, 0]
+
+
+def test_the_usual_bearer_of_a_common_name_comes_first(tmp_path: Path) -> None:
+    weights = np.array([0.01] * 30 + [0.7])
+    _index_names(tmp_path / "names", EntityNames(np.arange(31), ["ida moe"] * 31, weights))
+    bearers = EntityNameIndex(tmp_path / "names").bearers("ida moe", limit=20)
+    assert bearers[0].entity == 30 and len(bearers) == 20
 
 
 def test_function_words_carry_no_meaning() -> None:

@@ -19,11 +19,13 @@ from tasks.reader.answers import (
     items_around,
     with_probabilities,
 )
+from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
-from tasks.reader.reading import READ, answer_from, candidates
+from tasks.reader.reading import READ, _Coverage, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
+from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit
 from tasks.text.expected_answer import ExpectedAnswer
 from tasks.text.question import analyse
@@ -109,6 +111,19 @@ def test_what_no_text_answers_is_unlikely(reader: TrainedReader) -> None:
     known = answers_of(reader, "Who built the harbour of Brenholm?", [HARBOUR])
     unknown = answers_of(reader, "Who wrote the anthem of Brenholm?", [KITCHEN])
     assert known[0].probability > max((a.probability for a in unknown), default=0.0) + 0.2
+
+
+def test_a_year_in_chinese_numerals_is_a_date() -> None:
+    expected = analyse("港口建于哪一年？").expected_answer
+    assert expected.form == "date"
+    assert all(fits(text, expected, lambda name: ()) for text in ("一九三四年", "十八世纪"))
+    assert not fits("林海生", expected, lambda name: ())
+
+
+def test_a_name_with_an_apostrophe_is_covered_and_its_ending_is_no_word() -> None:
+    coverage = _Coverage(analyse("What was O'Neill's profession?"), PLAIN_SOURCE)
+    assert coverage.share("O'Neill's profession was painting.") == pytest.approx(1.0)
+    assert coverage.share("Its profession was painting.") == pytest.approx(0.5)
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:
@@ -219,9 +234,15 @@ def test_a_list_is_given_whole() -> None:
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
     assert items_around(text, text.index("fish")) == ["salt", "dried fish", "tar"]
     assert items_around(text, text.index("Nothing")) == []
-    for several in ("Which goods are stored there?", "Which three men built it?", "它卖哪些货物？"):
+    for several in (
+        "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
+        "What ports does it have?", "Which stone houses stand there?", "What kinds of fish swim?",
+    ):  # fmt: skip
         assert asks_for_several(several)
-    for single in ("Which ship carried salt?", "Which island was used?", "Who owns the ship?"):
+    for single in (
+        "Which ship carried salt?", "Which island was used?", "Who owns the ship?",
+        "Which firm owns the ship?", "Which firm builds Kelda?", "What causes rust?",
+    ):  # fmt: skip
         assert not asks_for_several(single)
 
 
@@ -259,6 +280,11 @@ def test_front_matter_answers_nothing() -> None:
     text = _passage(Hit(0, fields, 1.0))
     assert text.parts[0].evidence.text.startswith("The harbour of Brenholm")
     assert len(text.parts) == 2
+    searcher: Any = SimpleNamespace(about=lambda name: Hit(0, fields, 1.0))
+    [opening] = _opening(LinkedName(0, 8, "Brenholm", []), searcher)
+    assert opening.text == text.parts[0].evidence.text
+    fields["text"] = front
+    assert _opening(LinkedName(0, 8, "Brenholm", []), searcher) == []
 
 
 @pytest.fixture(scope="module")

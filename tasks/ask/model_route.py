@@ -16,8 +16,8 @@ from tasks.text.question import Question
 
 # Short replies in which a model says in plain words that it has no answer.
 _NO_ANSWER = re.compile(
-    r"\W*(?:(?:sorry\W+)?i (?:do not|don['’]t|cannot|can['’]t|am not|['’]m not) (?:\w+ )?(?:know"
-    r"|sure|certain|aware|able|have|answer|find|tell|say|determine|provide)\b.*|none|n/?a"
+    r"\W*(?:(?:sorry\W+)?i(?: do not| don['’]t| cannot| can['’]t| am not|['’]m not) (?:\w+ )?"
+    r"(?:know|sure|certain|aware|able|have|answer|find|tell|say|determine|provide)\b.*|none|n/?a"
     r"|unknown|unclear|not (?:sure|known|applicable|specified)"
     r"|我?(?:不知道|不清楚|不确定|无法).*|未知)\W*",
     re.IGNORECASE | re.DOTALL,

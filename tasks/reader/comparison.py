@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.text.chinese_words import word_spans_of
+from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
+from tasks.text.stems import words_of
 from tasks.text.values import Value, find_values
 from tasks.text.values.value import order
 
@@ -153,6 +155,12 @@ def winner(comparison: Comparison, answers: Sequence[str]) -> int | None:
     if first is None or second is None or first[0] != second[0] or first[1] == second[1]:
         return None
     return int((second[1] > first[1]) == comparison.larger)
+
+
+def are_same(first: str, second: str) -> bool:
+    """Return whether two answers are the same, or one has all words of the other."""
+    left, right = words_of(normalise_name(first)), words_of(normalise_name(second))
+    return bool(left and right) and (left <= right or right <= left)
 
 
 def _value(answer: str, part: Question) -> Value | None:

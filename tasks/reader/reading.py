@@ -25,11 +25,16 @@ from tasks.reader.answers import (
     with_probabilities,
     without_article,
 )
-from tasks.reader.comparison import Comparison, find_comparison, same_of_each, winner
+from tasks.reader.comparison import (
+    Comparison,
+    are_same,
+    find_comparison,
+    same_of_each,
+    winner,
+)
 from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
-from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 from tasks.text.stems import stems_of, words_of
 
@@ -423,9 +428,8 @@ def _conclude(
         number = winner(comparison, [value.text for value in known])
         answer = "" if number is None else comparison.options[number]
     else:
-        left, right = (words_of(normalise_name(value.text)) for value in known)
         yes, no = ("是", "不是") if question.is_chinese else ("yes", "no")
-        answer = yes if left <= right or right <= left else no
+        answer = yes if are_same(*(value.text for value in known)) else no
     if not answer:
         return None
     probability = min(value.probability for value in known)
