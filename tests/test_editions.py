@@ -136,6 +136,37 @@ def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(tmp_pa
     assert editions.current().id == first.id
 
 
+def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_number(tmp_path):
+    editions = Editions(tmp_path)
+    assert editions.one_before() is None
+    first, second, third = (publish(editions) for _ in range(3))
+    editions.seal(editions.begin("f" * 64), {})  # a candidate
+    for expected in (second, first):
+        assert editions.one_before() == expected
+        editions.roll_back(expected, hold="wrong")
+    assert editions.one_before() is None
+    editions.publish(third)
+    assert editions.one_before() == second
+
+
+def test_a_candidate_or_a_pruned_edition_is_none_to_go_back_to(tmp_path):
+    editions = Editions(tmp_path)
+    first = publish(editions)
+    editions.seal(editions.begin("f" * 64), {})
+    third, _ = publish(editions), publish(editions)
+    assert [edition.id for edition in editions.prune(keep=2, days=0)][0] == first.id
+    assert editions.one_before() == third
+    editions.roll_back(third, hold=None)
+    assert editions.one_before() is None
+
+
+def test_one_goes_back_from_an_edition_without_its_manifest(tmp_path):
+    editions = Editions(tmp_path)
+    first, second = publish(editions), publish(editions)
+    (second.path / "manifest.json").unlink()
+    assert editions.one_before() == first
+
+
 def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
     editions = Editions(tmp_path)
     made = [publish(editions) for _ in range(5)]

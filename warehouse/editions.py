@@ -118,6 +118,11 @@ class Edition:
             yield self
 
 
+def _number(name: str) -> int:
+    """Return the sequence number in the name of an edition's folder, which is its id."""
+    return int(name.partition("-")[0])
+
+
 @contextmanager
 def _lock_manifest(folder: Path) -> Iterator[None]:
     """Hold a shared lock on an edition's manifest; raise DamageError if there is none."""
@@ -222,7 +227,17 @@ class Editions:
             names = [path.name for path in self.folder.iterdir()]
         except FileNotFoundError:
             return []
-        return sorted(filter(_SEALED.fullmatch, names), key=lambda n: (int(n.partition("-")[0]), n))
+        return sorted(filter(_SEALED.fullmatch, names), key=lambda name: (_number(name), name))
+
+    def one_before(self) -> Edition | None:
+        """Return the published edition with the highest number below the current one's, if any."""
+        pointer = self.pointer()
+        earlier = [
+            edition
+            for edition in self.all()
+            if edition.id in pointer["published"] and edition.sequence < _number(pointer["edition"])
+        ]
+        return earlier[-1] if earlier else None
 
     def _read(self, name: str) -> Edition:
         manifest = durable.read_sealed_json(self.folder / name / "manifest.json", _LOST_MANIFEST)
@@ -248,7 +263,7 @@ class Editions:
         self.clean()
         folder = self.folder / f".building-{os.getpid()}"
         folder.mkdir()
-        sequence = max((int(name.partition("-")[0]) for name in self._names()), default=0) + 1
+        sequence = max(map(_number, self._names()), default=0) + 1
         return Building(folder, f"{sequence:06d}-{fingerprint[:8]}", sequence, parent)
 
     def clean(self) -> None:
