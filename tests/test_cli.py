@@ -13,6 +13,7 @@ import pytest
 
 from flows import terminal
 from flows.__main__ import main
+from schemas.answers import MIN_SCORE
 from warehouse.home import Home
 
 
@@ -32,6 +33,12 @@ def test_wrong_call_is_exit_code_two(
     out, err = capsys.readouterr()
     assert not out
     assert "usage: almanac" in err
+
+
+def test_the_help_names_the_score_that_applies(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a number, since parsers import only the standard library."""
+    assert almanac("ask", "--help") == 0
+    assert f"({MIN_SCORE})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
