@@ -114,14 +114,10 @@ class Almanac:
         The query runs in a process of its own, which can read the almanac's tables and nothing
         else. Raises UsageError if it does more than that.
         """
-        from schemas import LIVE
         from warehouse.editions import DUCKDB_FILE
-        from warehouse.sql_session import run_sql
+        from warehouse.sql_session import live_parts, run_sql
 
-        live = {
-            row.table: [self.home.live.path(part) for part in self.home.live.parts(row)]
-            for row in LIVE
-        }
+        live = live_parts(self.home.live, query)
         with self._edition().pinned() as edition:
             edition.check(DUCKDB_FILE)
             return run_sql(edition.database, live, query, self.settings.sql).to_arrow()

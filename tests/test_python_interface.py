@@ -68,6 +68,8 @@ def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
         ("true", pa.bool_(), True),
         ("date '2026-01-02'", pa.date32(), __import__("datetime").date(2026, 1, 2)),
         ("['a', 'b']", pa.list_(pa.string()), ["a", "b"]),
+        ("date '0044-03-15 (BC)'", pa.string(), "0044-03-15 (BC)"),
+        ("timestamptz 'infinity'", pa.string(), "9999-12-31T23:59:59.999999"),
         ("170141183460469231731687303715884105727", pa.string(), str(2**127 - 1)),
     ],
 )
