@@ -25,7 +25,19 @@ def almanac(*arguments: str) -> int:
         return int(end.code or 0)
 
 
-@pytest.mark.parametrize("arguments", [[], ["sql"], ["nonsense"], ["refresh"], ["sql", "a", "b"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["sql"],
+        ["nonsense"],
+        ["refresh"],
+        ["sql", "a", "b"],
+        ["editions", "prune", "--days", "nan"],
+        ["editions", "prune", "--days", "inf"],
+        ["editions", "prune", "--days", "-5"],
+    ],
+)
 def test_wrong_call_is_exit_code_two(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

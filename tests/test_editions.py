@@ -172,6 +172,7 @@ def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
     made = [publish(editions) for _ in range(5)]
     editions.roll_back(made[0], hold=None)
     assert editions.prune(keep=2, days=1) == []
+    assert editions.prune(keep=2, days=1e300) == []
     would = editions.prune(keep=2, days=0, dry_run=True)
     assert [e.id for e in would] == [made[1].id, made[2].id]
     assert [e.id for e in editions.prune(keep=2, days=0)] == [made[1].id, made[2].id]

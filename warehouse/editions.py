@@ -319,12 +319,13 @@ class Editions:
         if not dry_run:
             self.clean()
         pointer, editions = self.pointer(), self.all()
-        youngest = datetime.now(UTC) - timedelta(days=days)
+        now = datetime.now(UTC)
         kept = {edition.id for edition in editions[-keep:]} if keep else set()
         removed = []
         for edition in editions:
-            built = datetime.fromisoformat(edition.manifest["built_at"])
-            if edition.id == pointer["edition"] or edition.id in kept or built > youngest:
+            age = now - datetime.fromisoformat(edition.manifest["built_at"])
+            young = age / timedelta(days=1) < days
+            if edition.id == pointer["edition"] or edition.id in kept or young:
                 continue
             if dry_run or self._remove(edition):
                 removed.append(edition)
