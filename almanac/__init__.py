@@ -43,8 +43,9 @@ class Almanac:
     """An open home. Every call reads the current edition, so a newer one is used at once.
 
     Models and indexes are opened by the first question and stay open until `close`, or until the
-    body of a `with` statement ends. Methods raise `schemas.errors.AlmanacError`, whose message
-    says what to do. Use an object in one thread only.
+    body of a `with` statement ends; warnings about the questions are then written to standard
+    error. Methods raise `schemas.errors.AlmanacError`, whose message says what to do. Use an
+    object in one thread only.
     """
 
     def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
@@ -57,6 +58,7 @@ class Almanac:
         self._open = ExitStack()
         self._asker: Asker | None = None
         self._options: AskOptions | None = None
+        self._warnings: list[str] = []
 
     def __enter__(self) -> "Almanac":
         """Return itself."""
@@ -72,9 +74,17 @@ class Almanac:
         self.close()
 
     def close(self) -> None:
-        """Release models, indexes and the edition; the next question opens them again."""
+        """Release models, indexes and the edition, which the next question opens again.
+
+        Warnings about the questions so far are written to standard error.
+        """
+        from flows import terminal
+
         self._asker = None
         self._open.close()
+        for warning in self._warnings:
+            terminal.say(warning)
+        self._warnings = []
 
     def ask(
         self,
@@ -88,8 +98,9 @@ class Almanac:
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
         With `choices` it is one of them. `route`, `graph` and `min_score` are the options of
-        `almanac ask`. The answer is recorded in the table `answers`. Raises UsageError if the route
-        or the graph does not exist.
+        `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
+        read-only, a warning says that it was not. Raises UsageError if the route or the graph does
+        not exist.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
@@ -97,7 +108,9 @@ class Almanac:
         options = AskOptions(route, graph)
         if min_score is not None:
             options = replace(options, min_score=min_score)
-        answer = self._current_asker(options).answer(question, choices)
+        asker = self._current_asker(options)
+        answer = asker.answer(question, choices)
+        self._warnings = asker.warnings
         keep(self.home, answer)
         return answer
 
@@ -155,11 +168,14 @@ class Almanac:
     def _current_asker(self, options: "AskOptions") -> "Asker":
         """Return the asker on the current edition, opened once per edition and options."""
         from tasks.ask.asker import Asker
+        from warehouse.home import Home
 
         edition = self._edition()
         if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
             self.close()
             pinned = self._open.enter_context(edition.pinned())
-            self._asker = self._open.enter_context(Asker(self.home, pinned, self.settings, options))
+            home = Home(self.home.path)  # of its own, since a refresh must record its calls
+            home.ledger.required = False
+            self._asker = self._open.enter_context(Asker(home, pinned, self.settings, options))
             self._options = options
         return self._asker
