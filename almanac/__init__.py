@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import date
+
     import pyarrow as pa
 
     from schemas.answers import Answer
@@ -40,7 +42,7 @@ def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) 
 
 
 class Almanac:
-    """An open home. Every call reads the current edition, so a newer one is used at once.
+    """An open home. Calls read the current edition, so a newer one is used at once.
 
     Models and indexes are opened by the first question and stay open until `close`, or until the
     body of a `with` statement ends; warnings about the questions are then written to standard
@@ -94,13 +96,14 @@ class Almanac:
         route: str = "auto",
         graph: str | None = None,
         min_score: float | None = None,
+        as_of: "date | None" = None,
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        With `choices` it is one of them. `route`, `graph` and `min_score` are the options of
-        `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
-        read-only, a warning says that it was not. Raises UsageError if the route or the graph does
-        not exist.
+        With `choices` it is one of them. `route`, `graph`, `min_score` and `as_of` are the options
+        of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
+        read-only, a warning says that it was not. Raises UsageError if the route, the graph
+        or an edition of that day does not exist.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
@@ -108,7 +111,7 @@ class Almanac:
         options = AskOptions(route, graph)
         if min_score is not None:
             options = replace(options, min_score=min_score)
-        asker = self._current_asker(options)
+        asker = self._asker_of(self._edition(as_of), options)
         answer = asker.answer(question, choices)
         self._warnings = asker.warnings
         keep(self.home, answer)
@@ -159,18 +162,17 @@ class Almanac:
             self.home, [str(source) for source in sources], self.settings, max_delete=max_delete
         )
 
-    def _edition(self) -> "Edition":
-        """Return the current edition; raise AlmanacError if there is none yet."""
+    def _edition(self, as_of: "date | None" = None) -> "Edition":
+        """Return the current edition, or that of a day; raise AlmanacError if there is none."""
         from flows.home import edition_of
 
-        return edition_of(self.home, None)
+        return edition_of(self.home, None, as_of)
 
-    def _current_asker(self, options: "AskOptions") -> "Asker":
-        """Return the asker on the current edition, opened once per edition and options."""
+    def _asker_of(self, edition: "Edition", options: "AskOptions") -> "Asker":
+        """Return the asker on an edition, opened again only if edition or options have changed."""
         from tasks.ask.asker import Asker
         from warehouse.home import Home
 
-        edition = self._edition()
         if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
             self.close()
             pinned = self._open.enter_context(edition.pinned())
