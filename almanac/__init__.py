@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import date
+
     import pyarrow as pa
 
     from schemas.answers import Answer
@@ -40,11 +42,12 @@ def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) 
 
 
 class Almanac:
-    """An open home. Every call reads the current edition, so a newer one is used at once.
+    """An open home. Calls read the current edition, so a newer one is used at once.
 
     Models and indexes are opened by the first question and stay open until `close`, or until the
-    body of a `with` statement ends. Methods raise `schemas.errors.AlmanacError`, whose message
-    says what to do. Use an object in one thread only.
+    body of a `with` statement ends; warnings about the questions are then written to standard
+    error. Methods raise `schemas.errors.AlmanacError`, whose message says what to do. Use an
+    object in one thread only.
     """
 
     def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
@@ -57,6 +60,7 @@ class Almanac:
         self._open = ExitStack()
         self._asker: Asker | None = None
         self._options: AskOptions | None = None
+        self._warnings: list[str] = []
 
     def __enter__(self) -> "Almanac":
         """Return itself."""
@@ -72,9 +76,17 @@ class Almanac:
         self.close()
 
     def close(self) -> None:
-        """Release models, indexes and the edition; the next question opens them again."""
+        """Release models, indexes and the edition, which the next question opens again.
+
+        Warnings about the questions so far are written to standard error.
+        """
+        from flows import terminal
+
         self._asker = None
         self._open.close()
+        for warning in self._warnings:
+            terminal.say(warning)
+        self._warnings = []
 
     def ask(
         self,
@@ -84,12 +96,14 @@ class Almanac:
         route: str = "auto",
         graph: str | None = None,
         min_score: float | None = None,
+        as_of: "date | None" = None,
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        With `choices` it is one of them. `route`, `graph` and `min_score` are the options of
-        `almanac ask`. The answer is recorded in the table `answers`. Raises UsageError if the route
-        or the graph does not exist.
+        With `choices` it is one of them. `route`, `graph`, `min_score` and `as_of` are the options
+        of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
+        read-only, a warning says that it was not. Raises UsageError if the route, the graph
+        or an edition of that day does not exist.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
@@ -97,7 +111,9 @@ class Almanac:
         options = AskOptions(route, graph)
         if min_score is not None:
             options = replace(options, min_score=min_score)
-        answer = self._current_asker(options).answer(question, choices)
+        asker = self._asker_of(self._edition(as_of), options)
+        answer = asker.answer(question, choices)
+        self._warnings = asker.warnings
         keep(self.home, answer)
         return answer
 
@@ -114,14 +130,10 @@ class Almanac:
         The query runs in a process of its own, which can read the almanac's tables and nothing
         else. Raises UsageError if it does more than that.
         """
-        from schemas import LIVE
         from warehouse.editions import DUCKDB_FILE
-        from warehouse.sql_session import run_sql
+        from warehouse.sql_session import live_parts, run_sql
 
-        live = {
-            row.table: [self.home.live.path(part) for part in self.home.live.parts(row)]
-            for row in LIVE
-        }
+        live = live_parts(self.home.live, query)
         with self._edition().pinned() as edition:
             edition.check(DUCKDB_FILE)
             return run_sql(edition.database, live, query, self.settings.sql).to_arrow()
@@ -150,20 +162,22 @@ class Almanac:
             self.home, [str(source) for source in sources], self.settings, max_delete=max_delete
         )
 
-    def _edition(self) -> "Edition":
-        """Return the current edition; raise AlmanacError if there is none yet."""
+    def _edition(self, as_of: "date | None" = None) -> "Edition":
+        """Return the current edition, or that of a day; raise AlmanacError if there is none."""
         from flows.home import edition_of
 
-        return edition_of(self.home, None)
+        return edition_of(self.home, None, as_of)
 
-    def _current_asker(self, options: "AskOptions") -> "Asker":
-        """Return the asker on the current edition, opened once per edition and options."""
+    def _asker_of(self, edition: "Edition", options: "AskOptions") -> "Asker":
+        """Return the asker on an edition, opened again only if edition or options have changed."""
         from tasks.ask.asker import Asker
+        from warehouse.home import Home
 
-        edition = self._edition()
         if self._asker is None or (self._asker.edition.id, self._options) != (edition.id, options):
             self.close()
             pinned = self._open.enter_context(edition.pinned())
-            self._asker = self._open.enter_context(Asker(self.home, pinned, self.settings, options))
+            home = Home(self.home.path)  # of its own, since a refresh must record its calls
+            home.ledger.required = False
+            self._asker = self._open.enter_context(Asker(home, pinned, self.settings, options))
             self._options = options
         return self._asker

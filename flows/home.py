@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from datetime import date
 from pathlib import Path
 
 from schemas.errors import AlmanacError, UsageError
@@ -45,14 +46,26 @@ def settings_of(home: Home) -> Settings:
     return with_ontology(settings, home.path)
 
 
-def edition_of(home: Home, edition_id: str | None) -> Edition:
-    """Return the edition with this id, else the current one; raise if there is none."""
+def edition_of(home: Home, edition_id: str | None, as_of: date | None = None) -> Edition:
+    """Return the edition with this id, else that of a day, else the current one; raise if none."""
     if edition_id:
         return home.editions.open(edition_id)
+    if as_of:
+        return _edition_as_of(home, as_of)
     edition = home.editions.current()
     if edition is None:
         raise AlmanacError(
             f"There is no edition in {home.path} yet. Make one with `almanac refresh SOURCE`, or "
             "name the almanac's folder with --home."
+        )
+    return edition
+
+
+def _edition_as_of(home: Home, day: date) -> Edition:
+    edition = home.editions.as_of(day)
+    if edition is None:
+        raise UsageError(
+            f"No edition that was published in {home.path} is from {day} or before; "
+            "`almanac editions list` shows what there is."
         )
     return edition

@@ -8,6 +8,7 @@ import argparse
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -276,6 +277,7 @@ class AnswerQuestions(Job):
         MIN_SCORE, ge=0, le=1, description="Least probability of an answer from texts."
     )
     edition: str | None = Field(None, description="An older edition instead of the current one.")
+    as_of: date | None = Field(None, description="The last edition from this day (UTC) or before.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Answer, keep a record of each answer, and return how many there are."""
@@ -289,7 +291,7 @@ class AnswerQuestions(Job):
         home.ledger.required = False
         options = AskOptions(self.route, self.graph, self.rounds, self.expert, self.min_score)
         with (
-            edition_of(home, self.edition).pinned() as edition,
+            edition_of(home, self.edition, self.as_of).pinned() as edition,
             Asker(home, edition, self.chosen_settings, options) as asker,
         ):
             recorded = partial(keep, home)

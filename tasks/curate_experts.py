@@ -19,6 +19,7 @@ from tasks.experts.registry import (
     import_folder,
     note,
     remove_unused,
+    standing,
 )
 from tasks.progress import Report, silent
 from tasks.publish.publish import PUBLISHING
@@ -41,7 +42,7 @@ def add_expert(
     """Check an expert that somebody contributed, and copy it into the home.
 
     Raises UnsafeExpertError with the reason if it is refused. An earlier expert of that name is
-    replaced.
+    replaced, and its quarantine stays.
     """
     check_name(name)
 
@@ -55,6 +56,7 @@ def add_expert(
             "method": "added",
             "description": description or f"An expert on {name.replace('_', ' ')}.",
             "parent": parent,
+            **standing(experts.get(name, {})),
             "trained_on": "",
             "stale": False,
             "trained_at": datetime.now(UTC),

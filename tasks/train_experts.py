@@ -28,6 +28,7 @@ from tasks.experts.registry import (
     fields_of,
     note,
     remove_unused,
+    standing,
 )
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
@@ -290,6 +291,7 @@ def _event(
             **fields_of(home, expert.name, expert.folder, expert.manifest),
             "description": described or _description(home, texts),
             "parent": about.parent or earlier.get("parent"),
+            **standing(earlier),
             "sources": sorted({row["source_sha"] for row in texts.rows}),
             "graph": texts.only,
             "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],

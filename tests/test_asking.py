@@ -4,10 +4,12 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+import almanac
 from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
@@ -22,6 +24,7 @@ from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.refresh import refresh
 from tests.film_questions import ONE_HOP, examples, film, graph, triples
 from tests.mock_endpoint import running
+from warehouse import durable
 from warehouse.home import Home
 
 PLAIN = Settings(engine=EngineSettings(encoder="none"))
@@ -285,3 +288,33 @@ def test_what_the_benchmark_of_asking_times_exists() -> None:
     from benchmarks.asking import STAGES
 
     assert all(callable(getattr(owner, name)) for owner, name in STAGES.values())
+
+
+def test_questions_are_answered_as_of_a_day(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = Home(own_home).editions.all()
+    long_ago = first.manifest | {"built_at": "2020-05-31T23:00:00.000+00:00"}
+    durable.write_sealed_json(first.path / "manifest.json", long_ago)
+    at = ["--home", str(own_home)]
+    for day, expected in (("2020-05-31", first), ("2020-12-01", first), ("9999-12-31", second)):
+        assert main([*at, "ask", "Where was Ada Lovelace born?", "--as-of", day, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["edition"] == expected.id
+    questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    questions.write_text('{"question": "Where was Ada Lovelace born?"}\n', encoding="utf-8")
+    files = [*at, "answer", str(questions), "--out", str(out)]
+    assert main([*files, "--as-of", "2020-06-01"]) == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["edition"] == first.id
+    with almanac.open(own_home) as kb:
+        of_that_day = kb.ask("Where was Ada Lovelace born?", as_of=date(2020, 6, 1))
+        assert of_that_day.edition == first.id
+        assert kb.ask("Where was Ada Lovelace born?").edition == second.id
+    assert main([*files, "--as-of", "2020-05-30"]) == 2
+    assert "editions list" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--as-of", "soon"], ["--as-of", "2020-01-01", "--edition=1"]])
+def test_a_day_that_is_none_or_one_beside_an_edition_is_a_wrong_call(options: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["ask", "Where was Ada Lovelace born?", *options])
+    assert end.value.code == 2

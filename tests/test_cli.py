@@ -13,6 +13,7 @@ import pytest
 
 from flows import terminal
 from flows.__main__ import main
+from schemas.answers import MIN_SCORE
 from warehouse.home import Home
 
 
@@ -24,7 +25,19 @@ def almanac(*arguments: str) -> int:
         return int(end.code or 0)
 
 
-@pytest.mark.parametrize("arguments", [[], ["sql"], ["nonsense"], ["refresh"], ["sql", "a", "b"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["sql"],
+        ["nonsense"],
+        ["refresh"],
+        ["sql", "a", "b"],
+        ["editions", "prune", "--days", "nan"],
+        ["editions", "prune", "--days", "inf"],
+        ["editions", "prune", "--days", "-5"],
+    ],
+)
 def test_wrong_call_is_exit_code_two(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -32,6 +45,12 @@ def test_wrong_call_is_exit_code_two(
     out, err = capsys.readouterr()
     assert not out
     assert "usage: almanac" in err
+
+
+def test_the_help_names_the_score_that_applies(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a number, since parsers import only the standard library."""
+    assert almanac("ask", "--help") == 0
+    assert f"({MIN_SCORE})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

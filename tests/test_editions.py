@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import time
+from datetime import date
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from warehouse.lease import lease
 from warehouse.manifest import same_content
 
 
-def publish(editions: Editions, text: str = "a"):
+def publish(editions: Editions, text: str = "a", **facts: str):
     building = editions.begin("0123456789abcdef", editions.current())
     for row in schemas.EDITION:
         pq.write_table(row.to_table([]), building.folder / f"{row.table}.parquet")
@@ -31,7 +32,7 @@ def publish(editions: Editions, text: str = "a"):
     table = schemas.Relation.to_table([relation])
     pq.write_table(table, building.folder / "relations.parquet")
     build_database(building.folder)
-    edition = editions.seal(building, {})
+    edition = editions.seal(building, facts)
     editions.publish(edition)
     return edition
 
@@ -136,11 +137,57 @@ def test_a_rollback_moves_the_pointer_and_holds_publishing_until_released(tmp_pa
     assert editions.current().id == first.id
 
 
+def test_the_edition_before_the_current_one_is_the_one_with_the_next_lower_number(tmp_path):
+    editions = Editions(tmp_path)
+    assert editions.one_before() is None
+    first, second, third = (publish(editions) for _ in range(3))
+    editions.seal(editions.begin("f" * 64), {})  # a candidate
+    for expected in (second, first):
+        assert editions.one_before() == expected
+        editions.roll_back(expected, hold="wrong")
+    assert editions.one_before() is None
+    editions.publish(third)
+    assert editions.one_before() == second
+
+
+def test_the_edition_of_a_day_is_the_last_that_was_built_by_its_end(tmp_path):
+    editions = Editions(tmp_path)
+    assert editions.as_of(date(2026, 1, 10)) is None
+    first = publish(editions, built_at="2026-01-10T23:59:59.999+00:00")
+    second = publish(editions, built_at="2026-02-10T00:00:00.000+00:00")
+    third = publish(editions, built_at="2026-02-10T09:00:00.000+00:00")
+    editions.seal(editions.begin("f" * 64), {})  # a candidate
+    assert editions.as_of(date(2026, 1, 9)) is None
+    assert editions.as_of(date(2026, 1, 10)) == editions.as_of(date(2026, 2, 9)) == first
+    assert editions.as_of(date(2026, 2, 10)) == editions.as_of(date(9999, 1, 1)) == third
+    editions.roll_back(second, hold="wrong")
+    assert editions.as_of(date(2026, 2, 10)) == second
+
+
+def test_a_candidate_or_a_pruned_edition_is_none_to_go_back_to(tmp_path):
+    editions = Editions(tmp_path)
+    first = publish(editions)
+    editions.seal(editions.begin("f" * 64), {})
+    third, _ = publish(editions), publish(editions)
+    assert [edition.id for edition in editions.prune(keep=2, days=0)][0] == first.id
+    assert editions.one_before() == third
+    editions.roll_back(third, hold=None)
+    assert editions.one_before() is None
+
+
+def test_one_goes_back_from_an_edition_without_its_manifest(tmp_path):
+    editions = Editions(tmp_path)
+    first, second = publish(editions), publish(editions)
+    (second.path / "manifest.json").unlink()
+    assert editions.one_before() == first
+
+
 def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
     editions = Editions(tmp_path)
     made = [publish(editions) for _ in range(5)]
     editions.roll_back(made[0], hold=None)
     assert editions.prune(keep=2, days=1) == []
+    assert editions.prune(keep=2, days=1e300) == []
     would = editions.prune(keep=2, days=0, dry_run=True)
     assert [e.id for e in would] == [made[1].id, made[2].id]
     assert [e.id for e in editions.prune(keep=2, days=0)] == [made[1].id, made[2].id]

@@ -99,6 +99,9 @@ def test_examples_of_the_model_are_shown_in_pairs(tmp_path: Path) -> None:
     save_need_examples(home, "m", [corrected])
     kept = need_examples(home, "m")
     assert kept[0] == corrected and sum(e.question == "Question 0?" for e in kept) == 1
+    again = NeedExample("Question 6?", "en", True)
+    save_need_examples(home, "m", [again])
+    assert need_examples(home, "m") == [again, *(e for e in kept if e != again)]
     assert need_examples(home, "other") == []
     shown = shown_examples(kept, "en")
     assert [example["reply"]["more"] for example in shown] == ["no", "yes"] * 4

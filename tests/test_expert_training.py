@@ -188,6 +188,18 @@ def test_other_texts_or_another_plan_begin_anew(tmp_path: Path) -> None:
     assert not (tmp_path / ".training" / "people").exists()
 
 
+def test_the_same_result_replaces_the_published_folder_only_if_that_is_damaged(
+    tmp_path: Path,
+) -> None:
+    expert = train_expert(tmp_path, "people", tiny_plan(), texts, "1")
+    published = expert.folder.stat().st_ino
+    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
+    assert expert.folder.stat().st_ino == published
+    (expert.folder / "model.safetensors").write_bytes(b"damaged")
+    train_expert(tmp_path, "people", tiny_plan(), texts, "1")
+    assert checked_manifest(expert.folder, expert.sha256) == expert.manifest
+
+
 def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AlmanacError, match="no texts"):
         train_expert(tmp_path, "none", tiny_plan(), lambda split: [], "1")

@@ -49,6 +49,19 @@ def test_few_and_many_rows_look_alike_to_sql(tmp_path, monkeypatch, few_rows):
     assert columns == [*Scan.model_fields, "commit"]
 
 
+@pytest.mark.parametrize("few_rows", [0, 2000])
+def test_rows_that_two_commits_add_alike_are_there_twice(tmp_path, monkeypatch, few_rows):
+    monkeypatch.setattr("warehouse.journal.FEW_ROWS", few_rows)
+    journal = Journal(tmp_path)
+    for _ in range(2):
+        journal.append({Scan: scans("a")})
+    with duckdb.connect() as con:
+        register(journal, (Scan,), con, journal.position)
+        rows = con.sql("select scan_id, commit from j_scans order by all").fetchall()
+    assert rows == [("a", 1), ("a", 2)]
+    assert len(journal.table(Scan)) == 2
+
+
 def test_what_is_appended_is_read_back_in_commit_order(tmp_path):
     journal = Journal(tmp_path)
     assert journal.append({Scan: scans("a", "b")}) == 1

@@ -1,6 +1,7 @@
 """The ledger of model calls: on disk before used, found again, sealed once, whatever dies."""
 
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ from schemas.observations import ModelReply
 from schemas.operations import ModelCall
 from warehouse import ledger as ledger_module
 from warehouse.home import Home
-from warehouse.ledger import Ledger
+from warehouse.ledger import Ledger, seal_logs_of_the_dead
 from warehouse.live import latest
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -122,6 +124,46 @@ def test_a_log_whose_writer_lives_is_left_alone(tmp_path: Path) -> None:
     assert other.find("s1") is None
     mine.seal()
     assert other.find("s1") == '{"n":1}'
+
+
+def test_a_log_that_a_cleaning_removes_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, removed = fcntl.flock, []
+
+    def late(file: Any, how: int) -> None:
+        if not removed:
+            removed.extend((tmp_path / "ledger").glob("*.log"))
+            Home(tmp_path).clean()
+        lock(file, how)
+
+    monkeypatch.setattr(ledger_module.fcntl, "flock", late)
+    mine = Home(tmp_path).ledger
+    mine.write(call(1), reply(1)).result(10)
+    assert len(removed) == 1 and not removed[0].exists()
+    mine.seal()
+    assert reopened(tmp_path).find("s1") == '{"n":1}'
+
+
+@pytest.mark.parametrize("when", ["before it is opened", "before it is locked"])
+def test_a_log_that_its_writer_seals_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    mine, lock = Home(tmp_path).ledger, fcntl.flock
+    mine.write(call(1), reply(1)).result(10)
+
+    def late(file: Any, how: int) -> None:
+        if how & fcntl.LOCK_NB:
+            mine.seal()
+        lock(file, how)
+
+    if when == "before it is locked":
+        monkeypatch.setattr(ledger_module.fcntl, "flock", late)
+    else:
+        logs = [*mine.folder.glob("*.log")]
+        monkeypatch.setattr(Path, "glob", lambda folder, pattern: mine.seal() or logs)
+    assert seal_logs_of_the_dead(mine.folder, mine.journal, mine.live) == 0
+    assert mine.find("s1") == '{"n":1}'
 
 
 def test_sealing_that_is_killed_between_its_commits_adds_nothing_twice(

@@ -159,6 +159,10 @@ def test_relationships_are_found_both_ways_and_by_near_names() -> None:
 def test_a_relationship_may_stand_in_a_description() -> None:
     kb = GraphKnowledgeBase.of(("A", "r", "B"), descriptions={"A": "A is old. A met Zoe in Rome."})
     assert functions(kb).find_relationship(["A"], ["Zoe"])[0] == ["A met Zoe in Rome."]
+    assert functions(kb).find_relationship(["Zoe"], ["A"])[0] == ["A met Zoe in Rome."]
+    assert functions(kb).find_relationship(["Ida"], ["A"])[0] is None  # A's own name is no relation
+    found, _ = functions(People()).find_relationship(["Albert"], ["lakes"])
+    assert found == ["His hobby is rowing on lakes."]  # of the second of two namesakes
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import almanac
 from schemas.errors import AlmanacError, UsageError
+from tasks.ask.asker import Asker
+from warehouse.home import Home
 
 
 def test_importing_is_light_and_typed() -> None:
@@ -58,6 +61,26 @@ def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
             kb.ask("Which moons orbit Mars?", graph="moons")
 
 
+def test_a_question_needs_no_record_of_its_calls_and_warns_as_the_command_does(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    homes: list[Home] = []
+
+    class WarningAsker(Asker):
+        warnings = ["The gate was not asked."]
+
+        def __init__(self, home: Home, *others: Any) -> None:
+            homes.append(home)
+            super().__init__(home, *others)
+
+    monkeypatch.setattr("tasks.ask.asker.Asker", WarningAsker)
+    with almanac.open(own_home) as kb:
+        kb.ask("Where was Ada Lovelace born?")
+        assert not homes[0].ledger.required
+        assert kb.home.ledger.required  # a refresh still fails if its calls cannot be recorded
+    assert capsys.readouterr().err == "The gate was not asked.\n"
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "expected"),
     [
@@ -68,6 +91,8 @@ def test_the_options_of_a_question_hold_for_it_alone(own_home: Path) -> None:
         ("true", pa.bool_(), True),
         ("date '2026-01-02'", pa.date32(), __import__("datetime").date(2026, 1, 2)),
         ("['a', 'b']", pa.list_(pa.string()), ["a", "b"]),
+        ("date '0044-03-15 (BC)'", pa.string(), "0044-03-15 (BC)"),
+        ("timestamptz 'infinity'", pa.string(), "9999-12-31T23:59:59.999999"),
         ("170141183460469231731687303715884105727", pa.string(), str(2**127 - 1)),
     ],
 )

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas import LIVE
 from warehouse.home import Home
-from warehouse.sql_session import run_sql
+from warehouse.sql_session import live_parts, run_sql
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "queries.md"
 QUERIES = dict(re.findall(r"^## (\d+\..*?)\n.*?```sql\n(.*?)```", PAGE.read_text(), re.M | re.S))
@@ -22,7 +21,7 @@ def test_query_of_the_documentation(title: str, small_home: Path) -> None:
     home = Home(small_home)
     edition = home.editions.current()
     assert edition
-    live = {row.table: [home.live.path(part) for part in home.live.parts(row)] for row in LIVE}
+    live = live_parts(home.live, QUERIES[title])
     result = run_sql(edition.database, live, QUERIES[title])
     rows = list(result.rows())
     assert rows

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemas import EDITION, LIVE, VIEWS
-from schemas.errors import AlmanacError, UsageError
+from schemas.errors import AlmanacError, DamageError, UsageError
 from schemas.operations import Run
 from schemas.settings import SqlSettings
 from warehouse import sql_session, sql_worker
+from warehouse.journal import Journal
 from warehouse.sql_process import SqlProcess
-from warehouse.sql_session import SqlResult, duckdb_type, live_tables, run_sql
+from warehouse.sql_session import SqlResult, duckdb_type, live_parts, live_tables, run_sql
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -254,6 +255,20 @@ def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, li
     assert values(run_sql(database, live, "select count(*) from answers")) == [[0]]
     shown = {row[0] for row in values(run_sql(database, live, "show tables"))}
     assert shown == {row.table for row in (*EDITION, *LIVE, *VIEWS)}
+
+
+def test_only_the_live_tables_that_a_query_mentions_are_read(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append({Run: Run.to_table([run("one", 0)])})
+    assert live_parts(journal, "select 1") == {}
+    assert live_parts(journal, 'select * from "RUNS"') == {"runs": [*tmp_path.glob("runs/*")]}
+    assert live_parts(journal, "summarize triples").keys() == {row.table for row in LIVE}
+    [part] = tmp_path.glob("runs/*")
+    part.write_bytes(b"damaged")
+    anew = Journal(tmp_path)
+    assert live_parts(anew, "select count(*) from answers") == {"answers": []}
+    with pytest.raises(DamageError, match=part.name):
+        live_parts(anew, "select count(*) from runs")
 
 
 def test_a_live_table_counts_where_an_older_edition_has_one_of_its_name(

@@ -15,6 +15,7 @@ from schemas.experts import Verbalization, VerbalizedText
 from schemas.learning import Expert
 from schemas.operations import Run
 from schemas.settings import EngineSettings, Settings
+from tasks.curate_experts import add_expert, change_expert
 from tasks.experts.manifest import UnsafeExpertError, checked_manifest
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts, current_experts
@@ -93,6 +94,20 @@ def test_experts_are_listed_described_quarantined_and_restored(
     assert "Old machines" in capsys.readouterr().out
     assert command(home, "experts", "describe", "corpus") == 2
     assert command(home, "experts", "restore", "nobody") == 2
+
+
+def test_an_expert_that_is_trained_or_added_again_stays_in_quarantine(
+    home: Home, tiny_expert: Path
+) -> None:
+    change_expert(home, "corpus", "quarantine", PLAIN, reason="it makes things up")
+    train_experts(home, ["corpus"], PLAIN, plan=tiny_plan(epochs=1))
+    kept = expert_rows(home)["corpus"]
+    assert (kept["status"], kept["reason"]) == ("quarantined", "it makes things up")
+    add_expert(home, tiny_expert, "corpus", PLAIN)
+    assert expert_rows(home)["corpus"]["status"] == "quarantined"
+    change_expert(home, "corpus", "remove", PLAIN)
+    add_expert(home, tiny_expert, "corpus", PLAIN)  # another expert, though of the same name
+    assert expert_rows(home)["corpus"]["status"] == "active"
 
 
 def test_a_contributed_folder_is_checked_copied_and_listed(

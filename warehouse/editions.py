@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,11 @@ class Edition:
     def sequence(self) -> int:
         """Its number, which alone determines the order of editions."""
         return int(self.manifest["sequence"])
+
+    @property
+    def built_at(self) -> datetime:
+        """The time (UTC) at which it was sealed."""
+        return datetime.fromisoformat(self.manifest["built_at"])
 
     @property
     def database(self) -> Path:
@@ -116,6 +121,11 @@ class Edition:
         """Keep the edition from being pruned while the body runs."""
         with _lock_manifest(self.path):
             yield self
+
+
+def _number(name: str) -> int:
+    """Return the sequence number in the name of an edition's folder, which is its id."""
+    return int(name.partition("-")[0])
 
 
 @contextmanager
@@ -222,7 +232,28 @@ class Editions:
             names = [path.name for path in self.folder.iterdir()]
         except FileNotFoundError:
             return []
-        return sorted(filter(_SEALED.fullmatch, names), key=lambda n: (int(n.partition("-")[0]), n))
+        return sorted(filter(_SEALED.fullmatch, names), key=lambda name: (_number(name), name))
+
+    def history(self) -> list[Edition]:
+        """Return the published editions up to the current one; those after it were rolled back."""
+        pointer = self.pointer()
+        return [
+            edition
+            for edition in self.all()
+            if edition.id in pointer["published"]
+            and edition.sequence <= _number(pointer["edition"])
+        ]
+
+    def one_before(self) -> Edition | None:
+        """Return the published edition with the highest number below the current one's, if any."""
+        current = self.pointer()["edition"]
+        earlier = [edition for edition in self.history() if edition.id != current]
+        return earlier[-1] if earlier else None
+
+    def as_of(self, day: date) -> Edition | None:
+        """Return the last edition of the history from a day (UTC) or before, if there is one."""
+        built = [edition for edition in self.history() if edition.built_at.date() <= day]
+        return built[-1] if built else None
 
     def _read(self, name: str) -> Edition:
         manifest = durable.read_sealed_json(self.folder / name / "manifest.json", _LOST_MANIFEST)
@@ -248,7 +279,7 @@ class Editions:
         self.clean()
         folder = self.folder / f".building-{os.getpid()}"
         folder.mkdir()
-        sequence = max((int(name.partition("-")[0]) for name in self._names()), default=0) + 1
+        sequence = max(map(_number, self._names()), default=0) + 1
         return Building(folder, f"{sequence:06d}-{fingerprint[:8]}", sequence, parent)
 
     def clean(self) -> None:
@@ -304,12 +335,12 @@ class Editions:
         if not dry_run:
             self.clean()
         pointer, editions = self.pointer(), self.all()
-        youngest = datetime.now(UTC) - timedelta(days=days)
+        now = datetime.now(UTC)
         kept = {edition.id for edition in editions[-keep:]} if keep else set()
         removed = []
         for edition in editions:
-            built = datetime.fromisoformat(edition.manifest["built_at"])
-            if edition.id == pointer["edition"] or edition.id in kept or built > youngest:
+            young = (now - edition.built_at) / timedelta(days=1) < days
+            if edition.id == pointer["edition"] or edition.id in kept or young:
                 continue
             if dry_run or self._remove(edition):
                 removed.append(edition)

@@ -261,6 +261,7 @@ def register(journal: Journal, rows: Iterable[type[Row]], con: Any, upto: int) -
         files = [str(journal.path(part)) for part in parts]
         commits = pa.table({"filename": files, "commit": [part.commit for part in parts]})
         con.register(f"{name}_commits", commits)
+        files = list(dict.fromkeys(files))  # a part is named by its content, and may come again
         con.read_parquet(files, filename=True, union_by_name=True).create_view(f"{name}_parts")
         # Names of tables take no parameters; they come from the classes in `schemas`.
         con.sql(_JOINED.replace("NAME", name)).create_view(name)

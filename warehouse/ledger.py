@@ -166,11 +166,17 @@ def seal_logs_of_the_dead(folder: Path, journal: Journal, live: Journal) -> int:
     """Seal the logs whose writers are gone; return how many calls they held."""
     calls = 0
     for path in sorted(folder.glob("*.log")):
-        with path.open("rb") as log:
+        try:
+            log = path.open("rb")
+        except FileNotFoundError:
+            continue  # its writer has sealed it
+        with log:
             try:
                 fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue  # its writer lives
+            if _is_removed(log):
+                continue
             calls += _into_parts(path, journal, live)
             path.unlink()
     return calls
@@ -198,15 +204,31 @@ def _check(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:CHECK]
 
 
+def _is_removed(file: IO[bytes]) -> bool:
+    return os.fstat(file.fileno()).st_nlink == 0
+
+
+def _locked_log(folder: Path) -> tuple[Path, IO[bytes]]:
+    """Create a log and lock it.
+
+    Until it is locked, another process may take it for a dead writer's and remove it.
+    """
+    while True:
+        path = folder / f"{uuid4().hex}.log"
+        file = path.open("ab", buffering=0)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not _is_removed(file):
+            return path, file
+        file.close()
+
+
 class _Log:
     """A log file that one thread writes, with one sync for all waiting entries."""
 
     def __init__(self, folder: Path, required: bool) -> None:
         self._required = required
         folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / f"{uuid4().hex}.log"
-        self._file: IO[bytes] = self.path.open("ab", buffering=0)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self.path, self._file = _locked_log(folder)
         durable.sync_folder(folder)
         self._waiting: SimpleQueue[Entry | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)

@@ -15,7 +15,9 @@ import pyarrow as pa
 
 from schemas import LIVE
 from schemas.errors import AlmanacError, UsageError
+from schemas.row import Row
 from schemas.settings import SqlSettings
+from warehouse.journal import Journal
 from warehouse.sql_process import SqlProcess
 
 MAX_QUERY_CHARS = 200_000
@@ -57,7 +59,7 @@ class SqlResult:
             yield json.loads(line)
 
     def to_arrow(self) -> pa.Table:
-        """Return the result as an Arrow table; types that Arrow cannot take from JSON are text."""
+        """Return the result as an Arrow table; what Arrow cannot take from JSON is text."""
         columns = list(zip(*self.rows(), strict=True)) or [()] * len(self.columns)
         arrays = [_column(kind, values) for kind, values in zip(self.types, columns, strict=True)]
         return pa.table(arrays, names=list(self.columns))
@@ -72,8 +74,9 @@ def run_sql(
 ) -> SqlResult:
     """Run the query on an edition's DuckDB file and the live tables' Parquet parts.
 
-    `process` is a worker that was started early; without one it starts here. The parts must be in
-    the order in which they were written: of live rows with the same key the last counts. Raises
+    `process` is a worker that was started early; without one it starts here. The parts, as
+    `live_parts` returns them, must be in the order in which they were written: of live rows with
+    the same key the last counts. Raises
     UsageError for a query that is wrong or does more than read, AlmanacError for one that takes
     more time or memory than the settings allow.
     """
@@ -105,28 +108,40 @@ def run_sql(
 
 def _column(kind: str, values: Sequence[Any]) -> pa.Array:
     """Return a column's values as the Arrow type that stands for DuckDB's type."""
-    if kind in _ARROW_FROM_TEXT:
-        return pa.array(values, pa.string()).cast(_ARROW_FROM_TEXT[kind])
     try:
+        if kind in _ARROW_FROM_TEXT:
+            return pa.array(values, pa.string()).cast(_ARROW_FROM_TEXT[kind])
         return pa.array(values, _ARROW_TYPES.get(kind))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         texts = (v if v is None or isinstance(v, str) else json.dumps(v) for v in values)
         return pa.array(texts, pa.string())
 
 
+def live_parts(live: Journal, query: str) -> dict[str, list[Path]]:
+    """Return the parts, compared with their commits, of the live tables that a query mentions."""
+    return {
+        row.table: [live.path(part) for part in live.parts(row)]
+        for row in LIVE
+        if _mentions(query, row)
+    }
+
+
 def live_tables(live: Mapping[str, Sequence[Path]], query: str) -> dict[str, Any]:
     """Return each live table's columns, and its parts if the query mentions it."""
-    text = query.casefold()
-    about_all = any(word in text for word in _CATALOG_WORDS)
     tables = {}
     for row in LIVE:
-        wanted = about_all or row.table in text
+        wanted = _mentions(query, row)
         tables[row.table] = {
             "columns": {field.name: duckdb_type(field.type) for field in row.arrow_schema()},
             "key": row.key,
             "paths": [str(path.resolve()) for path in live.get(row.table, ())] if wanted else [],
         }
     return tables
+
+
+def _mentions(query: str, row: type[Row]) -> bool:
+    text = query.casefold()
+    return row.table in text or any(word in text for word in _CATALOG_WORDS)
 
 
 def duckdb_type(kind: pa.DataType) -> str:

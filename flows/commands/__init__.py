@@ -152,7 +152,7 @@ def _editions(commands: Commands, shared: argparse.ArgumentParser, module: str) 
     p.add_argument("edition", nargs="?", metavar="ID", help="the newest edition by default")
     p = action("prune", "Remove old editions.")
     p.add_argument("--keep", type=positive, metavar="N", help="keep the last N editions")
-    p.add_argument("--days", type=float, metavar="DAYS", help="keep editions younger than this")
+    p.add_argument("--days", type=amount, metavar="DAYS", help="keep editions younger than this")
     p.add_argument("--dry-run", action="store_true", help="only list what would be removed")
 
 

@@ -19,6 +19,7 @@ from schemas.operations import ExpertDecision
 from schemas.settings import Settings
 from tasks.ask.route import AskOptions
 from tasks.text.question import LONGEST_QUESTION
+from warehouse.editions import Edition
 from warehouse.home import Home
 
 QUOTED_CHARS = 300
@@ -40,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     first = [] if arguments.question is None else [_checked(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
-    with _asking(home, arguments.edition, settings, options) as answer_of:
+    edition = edition_of(home, arguments.edition, arguments.as_of)
+    with _asking(home, edition, settings, options) as answer_of:
         for question in chain(first, typed):
             answer = answer_of(question, choices)
             if arguments.picture:
@@ -93,21 +95,21 @@ def _typed_questions() -> Iterator[str]:
 
 def ask(home: Home, question: str, options: AskOptions | None = None) -> Answer:
     """Return the answer to a question, and record it among the live records."""
-    with _asking(home, None, settings_of(home), options) as answer_of:
+    with _asking(home, edition_of(home, None), settings_of(home), options) as answer_of:
         return answer_of(question, ())
 
 
 @contextmanager
 def _asking(
-    home: Home, edition_id: str | None, settings: Settings, options: AskOptions | None
+    home: Home, edition: Edition, settings: Settings, options: AskOptions | None
 ) -> Iterator[Callable[[str, Sequence[str]], Answer]]:
     """Yield a function that answers from one edition and records answers; then print warnings."""
     from tasks.ask.asker import Asker
 
     home.ledger.required = False
     with (
-        edition_of(home, edition_id).pinned() as edition,
-        Asker(home, edition, settings, options) as asker,
+        edition.pinned() as pinned,
+        Asker(home, pinned, settings, options) as asker,
     ):
 
         def answer_of(question: str, choices: Sequence[str]) -> Answer:

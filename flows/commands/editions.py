@@ -122,12 +122,10 @@ def _rollback(home: Home, arguments: argparse.Namespace) -> None:
 
 
 def _one_before(home: Home) -> Edition:
-    published = home.editions.pointer()["published"]
-    known = {edition.id for edition in home.editions.all()}
-    earlier = [edition for edition in published[:-1] if edition in known]
-    if not earlier:
+    edition = home.editions.one_before()
+    if edition is None:
         raise UsageError("There is no earlier published edition to go back to.")
-    return home.editions.open(earlier[-1])
+    return edition
 
 
 def _publish(home: Home, arguments: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """Building blocks for the parsers of all commands; imports only the standard library."""
 
 import argparse
+from datetime import date
 from typing import Any
 
 Commands = Any  # argparse keeps the type of its sub-parsers to itself
@@ -79,6 +80,14 @@ def amount(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise argparse.ArgumentTypeError("it must be 0 or more")
     return number
+
+
+def day(text: str) -> date:
+    """Return the date that a text in ISO format names; raise ArgumentTypeError otherwise."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("it must be a date such as 2026-03-31") from None
 
 
 def share(text: str) -> float:

@@ -7,6 +7,7 @@ from flows.commands.parsing import (
     Commands,
     amount,
     command,
+    day,
     model_options,
     positive,
     prefect_option,
@@ -111,7 +112,7 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
         "--min-score",
         type=share,
         metavar="P",
-        help="give no answer from texts that is less likely to be right than P, from 0 to 1 (0.75)",
+        help="give no answer from texts that is less likely to be right than P, from 0 to 1 (0.65)",
     )
     p.add_argument("--task", metavar="NAME", help="use this task's gate, not the nearest task's")
     p.add_argument(
@@ -122,7 +123,16 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
         "or a number from 0 to 1",
     )
     p.add_argument("--no-gate", action="store_true", help="always retrieve")
-    p.add_argument("--edition", metavar="ID", help="an older edition instead of the current one")
+    which = p.add_mutually_exclusive_group()
+    which.add_argument(
+        "--edition", metavar="ID", help="an older edition instead of the current one"
+    )
+    which.add_argument(
+        "--as-of",
+        type=day,
+        metavar="DATE",
+        help="the last edition that was built on this day (UTC) or before, such as 2026-03-31",
+    )
     model_options(p)
 
 

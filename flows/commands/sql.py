@@ -18,14 +18,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
     from flows import sql_output
     from flows.home import edition_of, home_of, settings_of
-    from schemas import LIVE
     from warehouse.editions import DUCKDB_FILE
-    from warehouse.sql_session import run_sql
+    from warehouse.sql_session import live_parts, run_sql
 
     query = sys.stdin.read() if arguments.query == "-" else arguments.query
     home = home_of(arguments)
     edition = edition_of(home, arguments.edition)
-    live = {row.table: [home.live.path(p) for p in home.live.parts(row)] for row in LIVE}
+    live = live_parts(home.live, query)
     with edition.pinned():
         edition.check(DUCKDB_FILE)
         result = run_sql(edition.database, live, query, settings_of(home).sql, process)

@@ -21,7 +21,7 @@ from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
 MOST_MESSAGES = 5_000
-MOST_DESCRIBED = 10  # entities whose texts one call reads
+MOST_DESCRIBED = 10  # entities of one argument whose texts a call reads
 LEAST_LIKENESS = 60.0  # of 100, between names, for `find_relationship`
 LONGEST_READ = 20_000  # characters of a description
 
@@ -109,9 +109,11 @@ class Functions:
         second = self._read(entity2_aliases, "entity2_aliases")
         arguments = {"entity1_aliases": first, "entity2_aliases": second}
         tried: list[EntityRef] = []
+        described: list[tuple[EntityRef, list[str]]] = []
         for here, there in ((first, second), (second, first)):
             entities = self._entities.link(here)
             tried += entities
+            described += [(entity, there) for entity in entities[:MOST_DESCRIBED]]
             facts, likeness = self._leading_to(entities, there)
             if facts:
                 relations = list(dict.fromkeys(fact.relation for fact in facts))
@@ -119,7 +121,7 @@ class Functions:
                     call, arguments, facts_words(facts), entities, facts, likeness / 100,
                     results=relations,
                 )  # fmt: skip
-        for entity, there in zip(tried, (second, first), strict=False):
+        for entity, there in described:
             text = best_sentence(self._kb.get_entity_info(entity), there)
             if text:
                 words = one_line(text)

@@ -37,8 +37,10 @@ def save_need_examples(home: Home, model: str, examples: Sequence[NeedExample]) 
     with FileLock(path.with_name("lock")):
         kept = _read(path)
         earlier = [NeedExample(**row) for row in kept.get(model, [])]
-        by_question = {e.question: e for e in (*reversed(earlier), *reversed(examples))}
-        kept[model] = [asdict(example) for example in _few([*reversed(by_question.values())])]
+        newest: dict[str, NeedExample] = {}
+        for example in (*examples, *earlier):
+            newest.setdefault(example.question, example)
+        kept[model] = [asdict(example) for example in _few([*newest.values()])]
         durable.write_sealed_json(path, {"models": kept})
         return len(kept[model])
 

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import AlmanacError, BusyError
-from tasks.experts.manifest import NEEDED, OPTIONAL, WEIGHTS, Manifest, sha_of, write_manifest
+from tasks.experts.manifest import (
+    NEEDED,
+    OPTIONAL,
+    WEIGHTS,
+    Manifest,
+    UnsafeExpertError,
+    checked_manifest,
+    sha_of,
+    write_manifest,
+)
 from tasks.experts.training.checkpoint import Progress
 from tasks.experts.training.curve import draw_curve
 from tasks.experts.training.loop import CHECKPOINT_SECONDS, Training
@@ -93,13 +102,22 @@ def train_expert(
         picture = folder.with_suffix(".png")
         folder.parent.mkdir(parents=True, exist_ok=True)
         durable.write_bytes(picture, draw_curve(name, progress.losses, progress.epochs))
-        if folder.exists():  # from a call that was killed before the journal had it
-            shutil.rmtree(folder)
-        durable.sync_tree(aside)
-        durable.replace(aside, folder)
+        if not _is_whole(folder, sha256):  # otherwise editions may name it
+            shutil.rmtree(folder, ignore_errors=True)
+            durable.sync_tree(aside)
+            durable.replace(aside, folder)
         return TrainedExpert(
             name, folder, sha256, manifest, picture, progress.ended, progress.seconds
         )
+
+
+def _is_whole(folder: Path, sha256: str) -> bool:
+    """Return whether a folder holds the expert with this SHA-256, undamaged."""
+    try:
+        checked_manifest(folder, sha256)
+    except UnsafeExpertError:
+        return False
+    return True
 
 
 def forget_training(experts: Path, name: str) -> None:
