@@ -184,3 +184,13 @@ def test_a_time_at_the_beginning_is_no_subject():
 def test_it_is_not_the_title_after_a_subject_that_may_be_a_person():
     stated = facts("Kestrel supports sails. It also supports oars.", "Harbour Map")
     assert ("Harbour Map", "supports", "oars") not in stated
+
+
+@pytest.mark.parametrize("value", ["3 May 1410", "Austin, US", "IT", "Will Brand"])
+def test_a_labelled_value_may_hold_a_name_that_is_spelt_like_a_verb(value: str):
+    assert ("Acme Mill", "note", value) in facts(f"**Note:** {value}\n", "Acme Mill")
+
+
+@pytest.mark.parametrize("value", ["it is cold", "We sell nets", "Do not enter"])
+def test_a_clause_is_no_labelled_value(value: str):
+    assert facts(f"**Note:** {value}\n", "Acme Mill") == set()

@@ -72,9 +72,12 @@ _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
 )
-CLAUSE = re.compile(  # words of English clauses, which values do not have
-    r"(?i)\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
+# Words of English clauses, which values do not have; with a capital they are mostly names.
+CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
     r"|they|it|this|these|how|what)\b"
+    r"|\A(?:Is|Are|Has|Have|Can|Should|Must|Do|Does|You|Your|We|Our|They|It|This|These|How|What)"
+    r" [a-z]"
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
