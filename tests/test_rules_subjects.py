@@ -194,3 +194,25 @@ def test_a_labelled_value_may_hold_a_name_that_is_spelt_like_a_verb(value: str):
 @pytest.mark.parametrize("value", ["it is cold", "We sell nets", "Do not enter"])
 def test_a_clause_is_no_labelled_value(value: str):
     assert facts(f"**Note:** {value}\n", "Acme Mill") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        (
+            "Jane Smith and Bob Jones were born in Bern and Rome, respectively.",
+            {("Jane Smith", "born in", "Bern"), ("Bob Jones", "born in", "Rome")},
+        ),
+        (
+            "Acme Corp and Beta Ltd respectively acquired Orr Motors and Zeta Mills.",
+            {("Acme Corp", "acquired", "Orr Motors"), ("Beta Ltd", "acquired", "Zeta Mills")},
+        ),
+        ("Jane Smith and Bob Jones live in Bern, Rome and Oslo, respectively.", set()),
+        (
+            "Jane Smith sold Acme Corp and Orr Motors.",
+            {("Jane Smith", "sold", "Acme Corp"), ("Jane Smith", "sold", "Orr Motors")},
+        ),
+    ],
+)
+def test_what_holds_of_each_respectively_holds_of_no_other(text: str, stated: Facts):
+    assert facts(text) == stated
