@@ -23,6 +23,12 @@ def facts(text: str, subject: str = "", **settings: Any) -> Facts:
     return {(t["head"], t["relation"], t["tail"]) for t in found.triples}
 
 
+def periods(text: str) -> dict[str, tuple[str | None, str | None]]:
+    row = {"passage_id": "p", "text": text, "title": "", "subject": "", "headings": ""}
+    found = next(RulesEngine(EngineSettings()).extract([row | {"language": "en"}]))
+    return {t["tail"]: (t["valid_from"], t["valid_to"]) for t in found.triples}
+
+
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
@@ -216,3 +222,29 @@ def test_a_clause_is_no_labelled_value(value: str):
 )
 def test_what_holds_of_each_respectively_holds_of_no_other(text: str, stated: Facts):
     assert facts(text) == stated
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        (
+            "Jane Smith was director of Acme Corp from 1990 to 1995"
+            " and chairman of Orr Motors from 1996 to 2001.",
+            {"Acme Corp": ("1990", "1995"), "Orr Motors": ("1996", "2001")},
+        ),
+        (
+            "Jane Smith worked for Acme Corp and Orr Motors from 1990 to 1995.",
+            {"Acme Corp": ("1990", "1995"), "Orr Motors": ("1990", "1995")},
+        ),
+        ("Jane Smith worked at Acme Corp from 1990 till 1999.", {"Acme Corp": ("1990", "1999")}),
+        (
+            "Between 1990 and 1995 Jane Smith was director of Acme Corp"
+            " and from 1996 to 2001 chairman of Orr Motors.",
+            {"Acme Corp": ("1990", "1995")},
+        ),
+    ],
+)
+def test_each_of_several_periods_is_that_of_the_fact_beside_it(
+    text: str, stated: dict[str, tuple[str | None, str | None]]
+):
+    assert periods(text) == stated
