@@ -248,3 +248,11 @@ def test_each_of_several_periods_is_that_of_the_fact_beside_it(
     text: str, stated: dict[str, tuple[str | None, str | None]]
 ):
     assert periods(text) == stated
+
+
+@pytest.mark.parametrize("letters", ["", ", MBE", " FRS", ", KC, Ph.D.", ", CBE, FRS,"])
+def test_letters_after_a_name_have_no_dates_of_life(letters: str):
+    found = facts(f"Jane Smith{letters} (3 May 1920 – 4 June 2001) was a painter in Bern.")
+    dates = {fact for fact in found if fact[1] in ("born on", "died on")}
+    assert {head.removesuffix(" FRS") for head, _, _ in dates} == {"Jane Smith"}
+    assert {tail for _, _, tail in dates} == {"3 May 1920", "4 June 2001"}
