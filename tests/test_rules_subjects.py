@@ -256,3 +256,14 @@ def test_letters_after_a_name_have_no_dates_of_life(letters: str):
     dates = {fact for fact in found if fact[1] in ("born on", "died on")}
     assert {head.removesuffix(" FRS") for head, _, _ in dates} == {"Jane Smith"}
     assert {tail for _, _, tail in dates} == {"3 May 1920", "4 June 2001"}
+
+
+@pytest.mark.parametrize("headers", ["Property | Value", "Property | details", " | "])
+def test_a_table_of_labels_and_values_is_about_the_subject_of_its_document(headers: str):
+    table = f"| {headers} |\n| --- | --- |\n| Founded | 1890 |\n| Note | this is old |\n"
+    assert facts(table, "Acme Mill") == {("Acme Mill", "founded", "1890")}
+
+
+def test_a_header_that_says_what_a_column_holds_makes_its_rows_the_subjects():
+    table = "| Mill | Built |\n| --- | --- |\n| Acme Mill | 1890 |\n"
+    assert facts(table, "Bern") == {("Acme Mill", "built", "1890")}
