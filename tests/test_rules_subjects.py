@@ -250,7 +250,17 @@ def test_each_of_several_periods_is_that_of_the_fact_beside_it(
     assert periods(text) == stated
 
 
-@pytest.mark.parametrize("letters", ["", ", MBE", " FRS", ", KC, Ph.D.", ", CBE, FRS,"])
+def test_a_period_that_cannot_be_read_is_not_replaced_by_another():
+    text = (
+        "Jane Smith was director of Acme Corp until 12 weeks before the war"
+        " and chairman of Orr Motors from 1996 to 2001."
+    )
+    assert periods(text)["Acme Corp"] == (None, None)
+
+
+@pytest.mark.parametrize(
+    "letters", ["", ", MBE", " FRS", ", KC, Ph.D.", ", KCMG, KC", ", CBE, FRS,"]
+)
 def test_letters_after_a_name_have_no_dates_of_life(letters: str):
     found = facts(f"Jane Smith{letters} (3 May 1920 – 4 June 2001) was a painter in Bern.")
     dates = {fact for fact in found if fact[1] in ("born on", "died on")}

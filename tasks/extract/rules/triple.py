@@ -423,8 +423,11 @@ def with_period(
         yield triple
 
 
-def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value]:
-    """Return the periods of a clause by their first tokens; "from 1934 until 1940" is one."""
+def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
+    """Return the periods of a clause by their first tokens; "from 1934 until 1940" is one.
+
+    A period that cannot be read is None.
+    """
     tree = passage.tree
     stated = [c for c in clause.complements if is_period(passage, c)]
     spans = sorted((min(c.marks), tree.subtree(c.head)[-1] + 1) for c in stated)
@@ -433,12 +436,11 @@ def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value]:
         if joined and first <= joined[-1][1]:
             first, _ = joined.pop()
         joined.append((first, last))
-    periods: dict[int, Value] = {}
+    periods: dict[int, Value | None] = {}
     for first, last in joined:
         text = tree.text[tree.start[first] : tree.end[last - 1]][:LONGEST_PERIOD]
         found = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
-        if (value := next(found, None)) is not None:
-            periods[first] = value
+        periods[first] = next(found, None)
     return periods
 
 
@@ -449,10 +451,11 @@ def _ends(triple: RuleTriple) -> tuple[int, int]:
 
 
 def _beside(
-    tails: list[tuple[int, int]], periods: dict[int, Value], *, fronted: bool
-) -> dict[tuple[int, int], Value]:
+    tails: list[tuple[int, int]], periods: dict[int, Value | None], *, fronted: bool
+) -> dict[tuple[int, int], Value | None]:
     """Return the period between each tail and the next or, if `fronted`, the one before it."""
-    tails, beside = sorted(set(tails)), {}
+    tails = sorted(set(tails))
+    beside: dict[tuple[int, int], Value | None] = {}
     for place, tail in enumerate(tails):
         before = tails[place - 1][1] if place else -1
         after = tails[place + 1][0] if place + 1 < len(tails) else max(periods) + 1
