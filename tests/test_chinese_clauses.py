@@ -198,3 +198,48 @@ def test_parentheses_name_what_stands_before_them(
     text: str, aliases: list[tuple[str, str]]
 ) -> None:
     assert [(a["name"], a["alias"]) for a in extract(text, "报告").aliases] == aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "海河公司和大山公司分别收购了青湖公司和白湖公司。",
+            {("海河公司", "收购", "青湖公司"), ("大山公司", "收购", "白湖公司")},
+        ),
+        ("海河公司、大山公司、白水公司分别收购了青湖公司和白湖公司。", set()),
+        ("海河公司和大山公司的总部分别是白水县和石城县。", set()),
+        (
+            "海河公司和大山公司收购了青湖公司。",
+            {("海河公司", "收购", "青湖公司"), ("大山公司", "收购", "青湖公司")},
+        ),
+    ],
+)
+def test_what_holds_of_each_apart_holds_of_no_other(
+    text: str, expected: set[tuple[str, str, str]]
+) -> None:
+    found = extract(text, "报告")
+    assert {(row["head"], row["relation"], row["tail"]) for row in found.triples} == expected
+    assert found.statements
+
+
+def test_each_has_the_short_form_in_its_place() -> None:
+    aliases = extract("海河公司和大山公司分别简称河司和山司。", "报告").aliases
+    found = {(row["name"], row["alias"]) for row in aliases}
+    assert found == {("海河公司", "河司"), ("大山公司", "山司")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("李海山的弟弟李强是工程师。", {("李海山", "弟弟", "李强"), ("李强", "是", "工程师")}),
+        ("长江大学前身是荆州学院。", {("长江大学", "前身", "荆州学院")}),
+        ("青山镇旧称是白湖镇。", {("青山镇", "旧称", "白湖镇")}),
+        ("青山总部是一家公司。", {("青山总部", "是", "公司")}),
+        ("海河公司的北京总部是白水县。", {("海河公司", "北京总部", "白水县")}),
+    ],
+)
+def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
+    text: str, expected: set[tuple[str, str, str]]
+) -> None:
+    assert triples(text, "报告") == expected

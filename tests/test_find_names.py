@@ -74,6 +74,36 @@ def test_an_owner_keeps_its_genitive_apart(text: str, found: set[str]) -> None:
     assert {name["name"] for name in names(text)} == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Zeta Corp. bought Marlow Ltd. Torven Motors paid.",
+         {"Zeta Corp.", "Marlow Ltd.", "Torven Motors"}),
+        ("He left Quill Corp. Marlow is a town.", {"Quill Corp.", "Marlow"}),
+        ("Zeta Co. Ltd. sold nets in Co. Durham.", {"Zeta Co. Ltd.", "Co. Durham"}),
+    ],
+)  # fmt: skip
+def test_a_name_ends_with_an_abbreviated_legal_form(text: str, found: set[str]) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Dorvan & Gamble was founded in 1837.", {"Dorvan & Gamble"}),
+        ("He left Ruff & Co. and Dorvan & Gamble, Inc.", {"Ruff & Co.", "Dorvan & Gamble, Inc."}),
+        ("Dara Quinn & Milo Trent came.", {"Dara Quinn", "Milo Trent"}),
+        ("Germany & France signed it.", {"Germany", "France"}),
+        ("Quill Ltd & Zeta Corp merged.", {"Quill Ltd", "Zeta Corp"}),
+    ],
+)
+def test_an_ampersand_belongs_to_a_name_unless_it_joins_whole_ones(
+    text: str, found: set[str]
+) -> None:
+    assert {name["name"] for name in names(text)} == found
+    assert not any("&" in name["name"] and name["kind"] == "person" for name in names(text))
+
+
 def test_a_capital_tells_nothing_at_the_start_of_a_sentence_or_in_a_heading() -> None:
     tells = {name["name"]: name["capital_tells"] for name in names("Surgery may help in Debian.")}
     assert tells == {"Surgery": False, "Debian": True}

@@ -111,6 +111,8 @@ def test_a_comment_in_front_matter_is_no_title() -> None:
     "text",
     [
         "---\nThe tide is high.\n\n---\n\nIt falls.",
+        "---\n\n# Tides\n\nNote: the tide is high.\n\n---\n\nIt falls.",
+        "---\nNote: the tide is high.\nIt falls.\n---\n\nIt rises.",
         "Note: the tide is high.\nHint: it falls.\n\nWords",
         "",
     ],

@@ -23,6 +23,12 @@ def facts(text: str, subject: str = "", **settings: Any) -> Facts:
     return {(t["head"], t["relation"], t["tail"]) for t in found.triples}
 
 
+def periods(text: str) -> dict[str, tuple[str | None, str | None]]:
+    row = {"passage_id": "p", "text": text, "title": "", "subject": "", "headings": ""}
+    found = next(RulesEngine(EngineSettings()).extract([row | {"language": "en"}]))
+    return {t["tail"]: (t["valid_from"], t["valid_to"]) for t in found.triples}
+
+
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
@@ -184,3 +190,90 @@ def test_a_time_at_the_beginning_is_no_subject():
 def test_it_is_not_the_title_after_a_subject_that_may_be_a_person():
     stated = facts("Kestrel supports sails. It also supports oars.", "Harbour Map")
     assert ("Harbour Map", "supports", "oars") not in stated
+
+
+@pytest.mark.parametrize("value", ["3 May 1410", "Austin, US", "IT", "Will Brand"])
+def test_a_labelled_value_may_hold_a_name_that_is_spelt_like_a_verb(value: str):
+    assert ("Acme Mill", "note", value) in facts(f"**Note:** {value}\n", "Acme Mill")
+
+
+@pytest.mark.parametrize("value", ["it is cold", "We sell nets", "Do not enter"])
+def test_a_clause_is_no_labelled_value(value: str):
+    assert facts(f"**Note:** {value}\n", "Acme Mill") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        (
+            "Jane Smith and Bob Jones were born in Bern and Rome, respectively.",
+            {("Jane Smith", "born in", "Bern"), ("Bob Jones", "born in", "Rome")},
+        ),
+        (
+            "Acme Corp and Beta Ltd respectively acquired Orr Motors and Zeta Mills.",
+            {("Acme Corp", "acquired", "Orr Motors"), ("Beta Ltd", "acquired", "Zeta Mills")},
+        ),
+        ("Jane Smith and Bob Jones live in Bern, Rome and Oslo, respectively.", set()),
+        (
+            "Jane Smith sold Acme Corp and Orr Motors.",
+            {("Jane Smith", "sold", "Acme Corp"), ("Jane Smith", "sold", "Orr Motors")},
+        ),
+    ],
+)
+def test_what_holds_of_each_respectively_holds_of_no_other(text: str, stated: Facts):
+    assert facts(text) == stated
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        (
+            "Jane Smith was director of Acme Corp from 1990 to 1995"
+            " and chairman of Orr Motors from 1996 to 2001.",
+            {"Acme Corp": ("1990", "1995"), "Orr Motors": ("1996", "2001")},
+        ),
+        (
+            "Jane Smith worked for Acme Corp and Orr Motors from 1990 to 1995.",
+            {"Acme Corp": ("1990", "1995"), "Orr Motors": ("1990", "1995")},
+        ),
+        ("Jane Smith worked at Acme Corp from 1990 till 1999.", {"Acme Corp": ("1990", "1999")}),
+        (
+            "Between 1990 and 1995 Jane Smith was director of Acme Corp"
+            " and from 1996 to 2001 chairman of Orr Motors.",
+            {"Acme Corp": ("1990", "1995")},
+        ),
+    ],
+)
+def test_each_of_several_periods_is_that_of_the_fact_beside_it(
+    text: str, stated: dict[str, tuple[str | None, str | None]]
+):
+    assert periods(text) == stated
+
+
+def test_a_period_that_cannot_be_read_is_not_replaced_by_another():
+    text = (
+        "Jane Smith was director of Acme Corp until 12 weeks before the war"
+        " and chairman of Orr Motors from 1996 to 2001."
+    )
+    assert periods(text)["Acme Corp"] == (None, None)
+
+
+@pytest.mark.parametrize(
+    "letters", ["", ", MBE", " FRS", ", KC, Ph.D.", ", KCMG, KC", ", CBE, FRS,"]
+)
+def test_letters_after_a_name_have_no_dates_of_life(letters: str):
+    found = facts(f"Jane Smith{letters} (3 May 1920 – 4 June 2001) was a painter in Bern.")
+    dates = {fact for fact in found if fact[1] in ("born on", "died on")}
+    assert {head.removesuffix(" FRS") for head, _, _ in dates} == {"Jane Smith"}
+    assert {tail for _, _, tail in dates} == {"3 May 1920", "4 June 2001"}
+
+
+@pytest.mark.parametrize("headers", ["Property | Value", "Property | details", " | "])
+def test_a_table_of_labels_and_values_is_about_the_subject_of_its_document(headers: str):
+    table = f"| {headers} |\n| --- | --- |\n| Founded | 1890 |\n| Note | this is old |\n"
+    assert facts(table, "Acme Mill") == {("Acme Mill", "founded", "1890")}
+
+
+def test_a_header_that_says_what_a_column_holds_makes_its_rows_the_subjects():
+    table = "| Mill | Built |\n| --- | --- |\n| Acme Mill | 1890 |\n"
+    assert facts(table, "Bern") == {("Acme Mill", "built", "1890")}

@@ -15,6 +15,10 @@ _HEADERS = re.compile(
     r"\A(?P<fields>(?:[A-Z][A-Za-z-]{1,30}:.*\n(?:[ \t]+\S.*\n){0,50}){2,40})(?=\n)"
 )
 _FIELD = re.compile(r"^([^\W\d][\w .-]{0,60}?)[ \t]*[:=](.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+# What lines of YAML begin with: a space, a comment, a list item, a closing bracket or a key.
+_YAML_LINE = re.compile(
+    r"""[ \t#\]}]|-(?=[ \t\n])|(?:[^\W\d][\w .-]{0,60}?|"[^"\n]{1,60}"|'[^'\n]{1,60}')[ \t]*[:=]"""
+)
 _DESCRIBES = frozenset({"from", "author", "authors", "title", "subject"})
 _BLOCK_MARK = re.compile(r"[>|][+-]?\s")
 
@@ -41,12 +45,21 @@ def read_front_matter(text: str) -> dict[str, Any]:
 def _front_matter(text: str) -> re.Match[str] | None:
     fenced = _FENCED.match(text)
     if fenced:
-        fields = fenced["fields"]
-        return fenced if not fields.strip() or _FIELD.search(fields) else None
+        return fenced if _are_fields(fenced["fence"], fenced["fields"]) else None
     headers = _HEADERS.match(text[:_LONGEST])
     if headers and _DESCRIBES & {name.lower() for name, _ in _FIELD.findall(headers["fields"])}:
         return headers
     return None
+
+
+def _are_fields(fence: str, fields: str) -> bool:
+    """Return whether a text between two fences is metadata; `---` may also be a rule in prose."""
+    if not fields.strip():
+        return True
+    lines = fields.split("\n")
+    written_so = all(_YAML_LINE.match(f"{line}\n") for line in lines if line.strip())
+    stands_there = bool(lines[0].strip()) and written_so
+    return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 
 def _parsed(fence: str, fields: str) -> dict[str, Any] | None:

@@ -65,7 +65,10 @@ _TITLES = word_set(
     "sgt admiral adm commander marshal hon honourable honorable vice prime deputy former "
     "ex-president late saint st"
 )
-_POSTNOMINALS = word_set("phd md esq obe cbe kbe mbe frs mp jp dphil msc bsc mba")
+POSTNOMINALS = word_set(
+    "phd md esq obe cbe kbe mbe frs kc qc mp jp dphil msc bsc mba gbe cmg kcmg gcmg kcb gcb cvo "
+    "kcvo gcvo dso frse"
+)
 _CHINESE_TITLES = word_set(
     "先生 女士 小姐 夫人 教授 博士 院士 老师 医生 总统 主席 总理 部长 省长 市长 将军 上校 "
     "国王 女王 皇帝 公主 王子 爵士"
@@ -150,9 +153,7 @@ def strip_titles(name: str) -> str:
         start += 1
     if start and start < end - 1 and words[start].casefold() == "of":
         return text  # King of Ruritania, Duke of Strelsau: the title is the name
-    while (
-        end > start + 1 and words[end - 1].replace(".", "").strip(",").casefold() in _POSTNOMINALS
-    ):
+    while end > start + 1 and words[end - 1].replace(".", "").strip(",").casefold() in POSTNOMINALS:
         end -= 1
     if (start, end) != (0, len(words)):
         return " ".join(words[start:end]).rstrip(",")

@@ -328,6 +328,7 @@ def sources() -> list[Path]:
         for name in ("names", "stems", "sentences", "words", "languages", "excerpt")
     ]
     paths += [text.parent / "ingest" / f"{name}.py" for name in ("blocks", "prose")]
+    paths += [text / "word_families.txt", text / "values" / "units.csv"]
     return paths + sorted((text / "values").glob("*.py"))
 
 

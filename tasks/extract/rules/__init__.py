@@ -96,6 +96,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
         encoders / "chinese_model" / "characters.txt",
         *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "kinds", "read")),
         text / "stems.py",
+        text / "word_families.txt",
     ]
     return [
         *(for_ontology if ontology else []),
@@ -123,6 +124,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
         ),
         extract / "english_pipeline" / "load.py",
         extract / "extracted.py",
+        text / "chinese_mended_tags.toml",
         text / "relations.toml",
         *(encoders / f"{name}.py" for name in ("minilm", "minilm_graph")),
     ]

@@ -13,9 +13,14 @@ from tasks.extract.extracted import Mention, evidence_columns, value_columns
 from tasks.extract.rules.layout import Layout
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.passage import ParsedPassage
+from tasks.text.names import POSTNOMINALS
 from tasks.text.values import Value, find_values, parse_value
 
-ASIDE = re.compile(r"\s?\((?P<inner>[^()\n]{4,200})\)")
+# "MBE" or "Ph.D." after a person's name.
+_LETTERS = "|".join(r"\.?".join(letters) for letters in sorted(POSTNOMINALS))
+ASIDE = re.compile(
+    rf"(?:,?\s(?i:{_LETTERS})(?![^\W_])\.?){{0,4}},?\s?\((?P<inner>[^()\n]{{4,200}})\)"
+)
 DASHES = (re.compile(r"\s[–—-]\s"), re.compile(r"[–—]|(?<=\d)-(?=\d)"))
 VITAL = {
     "born": re.compile(r"(?:\bborn|\bb\.|\*)\s", re.IGNORECASE),
@@ -113,9 +118,10 @@ def find_life_dates(passage: ParsedPassage) -> Iterator[Attribute]:
     tree, text = passage.tree, passage.tree.text
     for name in passage.names:
         kind = passage.kind(name.name)
-        if kind not in ("person", "unknown") and name.name != passage.title:
+        letters = name.name.replace(".", "").lower() in POSTNOMINALS
+        if letters or (kind not in ("person", "unknown") and name.name != passage.title):
             continue
-        aside = ASIDE.match(text, name.end, name.end + 220)
+        aside = ASIDE.match(text, name.end, name.end + 250)
         if aside is None or (name.first and tree.lower[name.first - 1] in OFFICES):
             continue
         offset = aside.start("inner")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from tasks.extract.english_pipeline.load import load_english
@@ -34,6 +34,8 @@ from tasks.text.excerpt import Excerpt
 from tasks.text.names import ARTICLES
 
 LONGEST_TITLE = 12
+RESPECTIVE = "respectively"
+VERBAL = ("VERB", "AUX")
 _ITALIC = re.compile(r".?[^*_](?P<mark>[*_])(?P<words>\w[^*_\n.!?]*)(?P=mark)(?![*_\w])")
 _WORD = re.compile(r"\w")
 _CODE_SPAN = re.compile(r"(`{1,3})[^`\n]{1,300}\1")
@@ -157,16 +159,45 @@ def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Rule
 
 
 def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
+    subjects = conjuncts(passage.tree, clause.subject)
+    triples = [list(_of_subject(passage, clause, subject)) for subject in subjects]
+    paired = len(subjects) > 1 and _is_respective(passage.tree, clause)
+    return _paired(triples) if paired else chain.from_iterable(triples)
+
+
+def _is_respective(tree: Tree, clause: Clause) -> bool:
+    """Return whether "respectively" stands right before a clause's verb, or is the next after it.
+
+    The parser often attaches it to another verb.
+    """
+    verbs = [t for t, pos in enumerate(tree.pos) if pos in VERBAL and tree.dep[t] != "amod"]
+    places = [t for t, word in enumerate(tree.lower) if word == RESPECTIVE]
+    nearest = {max((v for v in verbs if v <= place + 1), default=-1) for place in places}
+    return not nearest.isdisjoint({clause.predicate, *clause.verb})
+
+
+def _of_subject(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:
     tree = passage.tree
-    for subject in conjuncts(tree, clause.subject):
-        if clause.subject < clause.predicate < subject:
-            continue  # "X, which consists of A, B and C": the parser attached C to X
-        if clause.subject_from == "own" and tree.child(subject, "cop") is not None:
-            continue  # "X was a senator and Y was a governor": the subject is no senator
-        if clause.kind == "copula":
-            yield from of_copula(passage, clause, subject)
-        elif clause.kind == "verb":
-            yield from of_enumeration(passage, clause, subject)
-            head = head_in(passage, clause, subject)
-            if head is not None:
-                yield from of_verb(passage, clause, head)
+    if clause.subject < clause.predicate < subject:
+        return  # "X, which consists of A, B and C": the parser attached C to X
+    if clause.subject_from == "own" and tree.child(subject, "cop") is not None:
+        return  # "X was a senator and Y was a governor": the subject is no senator
+    if clause.kind == "copula":
+        yield from of_copula(passage, clause, subject)
+    elif clause.kind == "verb":
+        yield from of_enumeration(passage, clause, subject)
+        head = head_in(passage, clause, subject)
+        if head is not None:
+            yield from of_verb(passage, clause, head)
+
+
+def _paired(triples: list[list[RuleTriple]]) -> Iterator[RuleTriple]:
+    """Yield from the triples of each subject those with the object in its own place.
+
+    A relation that has not as many objects as there are subjects gives none.
+    """
+    for place, own in enumerate(triples):
+        for relation in dict.fromkeys(triple.relation for triple in own):
+            same = [triple for triple in own if triple.relation == relation]
+            if len(same) == len(triples):
+                yield same[place]

@@ -1,6 +1,7 @@
 """Names in a passage: recognised entities, runs of capitalised words, and the title."""
 
 import re
+from functools import partial
 
 from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
@@ -10,13 +11,14 @@ from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word
 from tasks.text.languages import word_set
-from tasks.text.names import is_pronoun, normalise_name
+from tasks.text.names import LEGAL_FORMS, is_pronoun, normalise_name
 from tasks.text.values import parse_value
 
 NO_NAME_START = word_set("the a an 's and of")
-NO_NAME_END = word_set("'s and of , . ' the -")
+NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
+ABBREVIATED = frozenset(f"{form}." for form in FORMS | word_set("co plc"))
 NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
 RANKS = word_set(  # "EPA Regional Administrator Anna Gale"
     "regional deputy acting vice assistant associate former senior chief interim national general"
@@ -47,7 +49,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     """Return the names in order, without overlaps; a longer name wins over those inside it."""
     spans = [
         (*_capitalised_part(tree, first, last), KIND_OF_LABEL.get(label, "unknown"))
-        for first, last, label in tree.names
+        for first, last, label in map(partial(_first_company, tree), tree.names)
     ]
     spans += [
         (*part, "unknown")
@@ -84,7 +86,8 @@ def _merge(tree: Tree, spans: list[tuple[int, int, str]]) -> list[tuple[int, int
     for first, last, kind in spans:
         if kind != "unknown":
             continue
-        inner = [s for s in spans if s[2] != "unknown" and first <= s[0] and s[1] <= last]
+        foreign = ("unknown", "person", "place") if "&" in tree.words[first:last] else ("unknown",)
+        inner = [s for s in spans if s[2] not in foreign and first <= s[0] and s[1] <= last]
         outer = [
             (a, b, kind)
             for a, b, kind in inner
@@ -141,8 +144,13 @@ def _is_bare_subject(tree: Tree, token: int) -> bool:
 def _run_end(tree: Tree, token: int, end: int) -> int:
     last = token + 1
     while last < end:
+        if last - 1 > token and _ends_company(tree, last - 1):
+            break
         if _continues(tree, last):
             last += 1
+            continue
+        if _joins_names(tree, token, last) and last + 1 < end and _continues(tree, last + 1):
+            last += 2  # "Dorvan & Gamble"
             continue
         if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
             last += 2  # "Winter-Moore Observatory"
@@ -162,6 +170,37 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break  # the API of Kubernetes
         last = ahead + 1
     return last
+
+
+def _ends_company(tree: Tree, token: int) -> bool:
+    """Return whether "Ltd." or the like ends a name, and perhaps a sentence, before a capital."""
+    after = "".join(tree.words[token + 1 : token + 2])
+    more = after.lower().strip(".") in LEGAL_FORMS
+    return tree.lower[token] in ABBREVIATED and _is_capitalised(after) and not more
+
+
+def _first_company(tree: Tree, name: tuple[int, int, str]) -> tuple[int, int, str]:
+    """Return a recognised name up to its first "Ltd." before a capital: a company, not two."""
+    first, last, label = name
+    ends = (token + 1 for token in range(first + 1, last - 1) if _ends_company(tree, token))
+    end = next(ends, None)
+    return name if end is None else (first, end, "ORG")
+
+
+def _joins_names(tree: Tree, first: int, token: int) -> bool:
+    """Return whether an "&" belongs to a name, and is no "and" between two names that are whole.
+
+    Such are persons with two names, places, and companies with their legal forms.
+    """
+    if tree.words[token] != "&" or _is_legal_form(tree, token - 1):
+        return False
+    beside = [(a, b, label) for a, b, label in tree.names if b == token or a == token + 1]
+    whole = [
+        kind == "place" or (kind == "person" and b - a > 1)
+        for a, b, label in beside
+        if (kind := KIND_OF_LABEL.get(label)) and a >= first
+    ]
+    return whole != [True, True]
 
 
 def _is_legal_form(tree: Tree, token: int) -> bool:

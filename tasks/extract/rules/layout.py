@@ -63,7 +63,9 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)\W*\Z")
 _LEAST_OF_HEADLINE = 2  # longer words; fewer may be just a name
 _ASKED = ("?", "？")
 _LONGEST_SUBJECT = 8  # words of a row's first cell
+_LABELLED = 2  # columns of a table of labels and their values
 _KEY_COLUMNS = 2  # one of the first columns names the rows' subjects
+_SAYS_VALUE = re.compile(r"(?:values?|details?|值|内容)?", re.IGNORECASE)
 _LISTED = re.compile(r"[,，、;；]\s*\S")
 _LONGEST_VALUE = 200
 _LONGEST_WORD = 80
@@ -72,9 +74,12 @@ _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
     r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
 )
-CLAUSE = re.compile(  # words of English clauses, which values do not have
-    r"(?i)\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
+# Words of English clauses, which values do not have; with a capital they are mostly names.
+CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|can|will|should|must|may|do|does|you|your|we|us|our"
     r"|they|it|this|these|how|what)\b"
+    r"|\A(?:Is|Are|Has|Have|Can|Should|Must|Do|Does|You|Your|We|Our|They|It|This|These|How|What)"
+    r" [a-z]"
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
@@ -207,9 +212,12 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
     if block.kind is BlockKind.PAIR:
         value = words_of(text[block.start : block.end]).text.strip()
         label = words_of(block.lead).text.strip()
-        names = len(label.encode()) > 1 and not label.endswith(_ASKED)
-        if names and _is_value(value) and not CLAUSE.search(value):
+        if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
+
+
+def _is_label(label: str) -> bool:
+    return len(label.encode()) > 1 and not label.endswith(_ASKED)
 
 
 Cell = tuple[str, int, int]
@@ -225,11 +233,24 @@ def _of_tables(text: str, blocks: list[Block]) -> Iterator[Record]:
     for lead, rows in tables.items():
         headers = [words_of(header).text.strip() for header, _, _ in _cells(lead, 0)]
         rows = [row for row in rows if 1 < len(row) <= len(headers)]  # one cell is part of a row
+        if len(headers) == _LABELLED and _SAYS_VALUE.fullmatch(headers[1]):
+            for row in rows:
+                yield from _of_labelled_row(*row)
+            continue
         headers[0] = "" if _are_counted(rows) else headers[0]
         key = _key_column(rows)
         if key is not None:
             for row in rows:
                 yield from _of_row(headers, row, key)
+
+
+def _of_labelled_row(labelling: Cell, cell: Cell) -> Iterator[Record]:
+    """Yield the value of "| Founded | 1890 |" with its label; its subject is the document's."""
+    label = words_of(labelling[0]).text.strip()
+    if _is_label(label) and _is_subject(label):
+        yield from (
+            record for record in _of_cell("", label, cell) if not CLAUSE.search(record.value)
+        )
 
 
 def _key_column(rows: list[list[Cell]]) -> int | None:
@@ -265,14 +286,21 @@ def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]
     subject = words_of(cells[key][0]).text.strip()
     if subject.endswith(_ASKED):
         return
-    for column, (header, (cell, start, _)) in enumerate(zip(headers, cells, strict=False)):
-        place = start
-        for line in _LINE_BREAK.split(cell) if column != key and header else ():
-            begin = cell.index(line, place - start) + start
-            value = words_of(line).text.strip()
-            if _is_value(value):
-                yield Record(subject, header, value, begin, begin + len(line.rstrip()))
-            place = begin + len(line)
+    for column, (header, cell) in enumerate(zip(headers, cells, strict=False)):
+        if column != key and header:
+            yield from _of_cell(subject, header, cell)
+
+
+def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
+    """Yield the values of a cell, one per line."""
+    text, start, _ = cell
+    place = start
+    for line in _LINE_BREAK.split(text):
+        begin = text.index(line, place - start) + start
+        value = words_of(line).text.strip()
+        if _is_value(value):
+            yield Record(subject, label, value, begin, begin + len(line.rstrip()))
+        place = begin + len(line)
 
 
 def _is_value(value: str) -> bool:

@@ -406,17 +406,61 @@ def tells_when(passage: ParsedPassage, complement: Complement) -> bool:
 def with_period(
     passage: ParsedPassage, clause: Clause, triples: list[RuleTriple]
 ) -> Iterator[RuleTriple]:
-    """Yield a clause's triples with the period it states: "from 1934 to 1940", "since 1999"."""
-    tree = passage.tree
-    valid: Value | None = None
-    for complement in clause.complements:
-        if is_period(passage, complement):
-            start, _ = tree.span(sorted([*complement.marks, complement.head]))
-            end = tree.end[tree.subtree(complement.head)[-1]]
-            text = tree.text[start : min(start + LONGEST_PERIOD, end)]
-            periods = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
-            valid = next(periods, valid)
+    """Yield a clause's triples with the period it states: "from 1934 to 1940", "since 1999".
+
+    Of several periods each triple has the one after its tail or, in a clause that begins with a
+    period, the one before it; or none.
+    """
+    periods = _periods(passage, clause)
+    several = len(periods) > 1
+    fronted = several and min(periods) < min([clause.predicate, *clause.verb])
+    beside = _beside([_ends(t) for t in triples], periods, fronted=fronted) if several else {}
+    only = None if several else next(iter(periods.values()), None)
     for triple in triples:
+        valid = beside.get(_ends(triple), only)
         if valid is not None:
             triple.valid_from, triple.valid_to = valid.valid_from, valid.valid_to
         yield triple
+
+
+def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
+    """Return the periods of a clause by their first tokens; "from 1934 until 1940" is one.
+
+    A period that cannot be read is None.
+    """
+    tree = passage.tree
+    stated = [c for c in clause.complements if is_period(passage, c)]
+    spans = sorted((min(c.marks), tree.subtree(c.head)[-1] + 1) for c in stated)
+    joined: list[tuple[int, int]] = []
+    for first, last in spans:
+        if joined and first <= joined[-1][1]:
+            first, _ = joined.pop()
+        joined.append((first, last))
+    periods: dict[int, Value | None] = {}
+    for first, last in joined:
+        text = tree.text[tree.start[first] : tree.end[last - 1]][:LONGEST_PERIOD]
+        found = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
+        periods[first] = next(found, None)
+    return periods
+
+
+def _ends(triple: RuleTriple) -> tuple[int, int]:
+    """Return the first and the last token of a triple's tail."""
+    tokens = triple.tail.tokens or triple.tokens
+    return min(tokens), max(tokens)
+
+
+def _beside(
+    tails: list[tuple[int, int]], periods: dict[int, Value | None], *, fronted: bool
+) -> dict[tuple[int, int], Value | None]:
+    """Return the period between each tail and the next or, if `fronted`, the one before it."""
+    tails = sorted(set(tails))
+    beside: dict[tuple[int, int], Value | None] = {}
+    for place, tail in enumerate(tails):
+        before = tails[place - 1][1] if place else -1
+        after = tails[place + 1][0] if place + 1 < len(tails) else max(periods) + 1
+        low, high = (before, tail[0]) if fronted else (tail[1], after)
+        inside = [value for first, value in sorted(periods.items()) if low < first < high]
+        if inside:
+            beside[tail] = inside[-1 if fronted else 0]
+    return beside

@@ -346,7 +346,9 @@ def _read_facts(
     understood = understood and not is_hedged(clause.rest)
     if understood and not clause.negated and standing.modality in STATED:
         span = (thread.sentence.start if leans else clause.start, clause.end)
-        read_clause(Statement(passage, clause, named, attribute, span))
+        statement = Statement(passage, clause, named, attribute, span)
+        read_clause(statement)
+        statement.add_pairs()
     passage.verb = clause.verb
     if not understood:
         thread.subjects = [NOBODY]
@@ -456,11 +458,14 @@ def state_nominal(
 
 def state_alias(statement: Statement) -> None:
     """Add the aliases that a clause gives: 简称北大, 正式名称是…."""
-    clause, head = statement.clause, statement.heads[0]
+    clause, heads = statement.clause, statement.heads
     relation = statement.attribute or clause.verb
     if clause.verb in ALIAS_RELATIONS:
         relation = clause.verb
-    for part in split_coordination(clause.rest):
+    parts = split_coordination(clause.rest)
+    if not statement.is_respective:
+        heads = heads[:1] * len(parts)
+    for head, part in zip(heads, parts, strict=True) if len(heads) == len(parts) else ():
         statement.passage.other_name(
             head, relation, words(part).lstrip(AFTER_LABEL), statement.span
         )

@@ -1,6 +1,6 @@
 """The input of the patterns: noun phrases, and clauses whose subject is resolved."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tasks.extract.rules.chinese.acting import verb_positions
 from tasks.extract.rules.chinese.clauses import Clause
@@ -8,9 +8,12 @@ from tasks.extract.rules.chinese.lexicon import AND, CLASSIFIERS, INDEFINITE
 from tasks.extract.rules.chinese.naming import TypedName, is_name
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import Token
-from tasks.extract.rules.chinese.whole import MARKED, NAMES, is_whole
+from tasks.extract.rules.chinese.whole import MARKED, NAMES, has_word, is_whole
 from tasks.text.chinese_words import tag_of
 from tasks.text.values import Value
+
+RESPECTIVELY = frozenset(["分别"])
+Tail = tuple[str | TypedName, Value | None, Value | None]  # with its time and value
 
 
 def words(tokens: list[Token]) -> str:
@@ -103,6 +106,7 @@ class Statement:
     """A clause whose subject is resolved.
 
     `heads` are the entities that are its subject or, with an `attribute`, its subject's possessors.
+    `tails` are, by pattern and relation, those of which each belongs to the head in its place.
     """
 
     passage: PassageReading
@@ -110,6 +114,13 @@ class Statement:
     heads: list[TypedName]
     attribute: str
     span: tuple[int, int]
+    tails: dict[tuple[str, str], list[Tail]] = field(default_factory=dict)
+
+    @property
+    def is_respective(self) -> bool:
+        """Whether each of several subjects has its own object: 张伟和李强分别来自北京和上海."""
+        several = len(self.heads) > 1 or has_word(self.clause.subject, AND)
+        return several and has_word(self.clause.tokens, RESPECTIVELY)
 
     @property
     def when(self) -> Value | None:
@@ -126,9 +137,23 @@ class Statement:
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add one triple for each head."""
+        """Add one triple for each head; if each has its own tail, keep it for `add_pairs`."""
         for head in self.heads if heads is None else heads:
-            self.passage.triple(pattern, head, relation, tail, self.span, when=when, value=value)
+            if not self.is_respective:
+                self.passage.triple(
+                    pattern, head, relation, tail, self.span, when=when, value=value
+                )
+            elif head == self.heads[0]:
+                self.tails.setdefault((pattern, relation), []).append((tail, when, value))
+
+    def add_pairs(self) -> None:
+        """Add one triple for each head and the tail in its place, where there are as many."""
+        for (pattern, relation), tails in self.tails.items():
+            pairs = zip(self.heads, tails, strict=True) if len(tails) == len(self.heads) else ()
+            for head, (tail, when, value) in pairs:
+                self.passage.triple(
+                    pattern, head, relation, tail, self.span, when=when, value=value
+                )
 
     def tail(self, part: list[Token], picked: TypedName | None = None) -> str | TypedName:
         """Return the tail that a phrase forms: a typed name or text, which is empty if unusable."""

@@ -5,6 +5,7 @@ from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
     ATTRIBUTES,
+    COPULAS,
     KIN,
     KIND_BY_ENDING,
     MEASURES,
@@ -27,6 +28,7 @@ from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
 PERSONS = ("name", "nr", "nrt", "nrfg")
+NAMED = ("nrt", "nrfg", "ns", "nt", "nz")
 POINTS = frozenset("该这那此本")
 BEFORE_VALUES = frozenset(["的", "约", "大约", "近", "达", "共", "共计", "超过"])
 
@@ -55,6 +57,8 @@ def resolve_subject(
     while len(tokens) > 1 and _leads_to_value(tokens[-1].text):
         tokens = tokens[:-1]
     owner, attribute = _possession(passage, tokens, carried)
+    if owner is None and clause.verb in COPULAS:
+        owner, attribute = _bare_possession(passage, tokens, clause.rest)
     if owner is not None:
         return [owner], attribute
     if tokens[0].tag[0] == "r" and not (
@@ -115,6 +119,8 @@ def _possession(
     before, after = tokens[: places[0]], tokens[places[0] + 1 :]
     if len(after) > 2 or any(t.tag in ("work", "name", "nr", "quote", "time") for t in after):
         return None, ""
+    if after[-1].tag in NAMED:
+        return None, ""  # 李娜的弟弟|李强, but 公司的|北京|总部
     attribute = text_of(after)
     if before[0].text in PRONOUNS:
         return passage.pronoun(before[0].text), attribute
@@ -122,6 +128,21 @@ def _possession(
         return _demonstrated(passage, text_of(before)), attribute
     if is_name(before):
         return passage.name_phrase(before), attribute
+    return None, ""
+
+
+def _bare_possession(
+    passage: PassageReading, tokens: list[Token], value: list[Token]
+) -> tuple[TypedName | None, str]:
+    """Return the possessor and the role or label of AB without 的: 海河公司|前身.
+
+    A role must be held by a name, since it may also end one: 青山总部是一家公司.
+    """
+    *before, last = tokens
+    held = last.text not in ROLES or (bool(value) and is_name(value))
+    relational = len(last.text) > 1 and last.text in ALIAS_RELATIONS | ROLES
+    if relational and held and before and is_name(before):
+        return passage.name_phrase(before), last.text
     return None, ""
 
 

@@ -165,8 +165,8 @@ def state_birth(statement: Statement, event: str) -> None:
     for head in statement.heads:
         for date in dates:
             statement.add("birth", f"{event}日期", date.text, heads=[head], value=date.value)
-        if place:
-            statement.add("birth", f"{event}地", statement.tail(place), heads=[head])
+        for part in split_coordination(place):
+            statement.add("birth", f"{event}地", statement.tail(part), heads=[head])
 
 
 def state_serial(
