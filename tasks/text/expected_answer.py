@@ -84,7 +84,8 @@ _TIME_WORD = re.compile(
     r"|\w+day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
     r"|annual\w*|daily|weekly|monthly|yearly|now|today|christmas|easter"
     r"|(?:year|month|week|day|decade|centur|age|era|period|epoch|dynast|war|reign)(?:y|s|ies)?)\b"
-    r"|[年月日周代朝纪世期季时春夏秋冬节夜晨今古初末]",
+    r"|[年月日天周代朝纪世期季时春夏秋冬节夜晨今古初末]|民国"
+    r"|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
     re.I,
 )
 _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|how|why)\b", re.I)

@@ -12,6 +12,7 @@ from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.search_program import Hint
 from tasks.text.expected_answer import expected_answer, may_have_form
+from tasks.text.languages import is_chinese
 from tasks.text.question import FUNCTION_WORDS, Question
 
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
@@ -55,6 +56,8 @@ class PlannedWriter:
     def _may_answer(self, plan: Planned) -> bool:
         """Return whether a plan leads to a value of the form that is asked for, or counts."""
         form = expected_answer(plan.topic.masked).form  # the topic's own words ask for nothing
+        if form == "number" and is_chinese(plan.topic.masked):
+            return True  # 多少 also asks for codes, grades and prices in words
         labels = (self.planner.graph.label(node) for node in plan.nodes[:SAMPLED])
         if any(may_have_form(label, form) for label in labels):
             return True
