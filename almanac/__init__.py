@@ -4,7 +4,7 @@
 
     with almanac.open("almanac-home") as kb:
         kb.refresh(["my-documents/"])
-        print(kb.ask("Where was Marie Curie born?").answer)
+        print(kb.ask("Where was Marie Curie born?").answers)
         kb.sql("select head, relation, tail from triples").to_pylist()
 
 The methods do what the commands of the same names do; none of them starts a server.
@@ -87,9 +87,10 @@ class Almanac:
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        With `choices` it is one of them. `route`, `graph` and `min_score` are the options of
-        `almanac ask`. The answer is recorded in the table `answers`. Raises UsageError if the route
-        or the graph does not exist.
+        `answer` is the first of `answers`, which a question such as `Which moons orbit Mars?` has
+        several of. With `choices` it is one of these. `route`, `graph` and `min_score` are the
+        options of `almanac ask`. The answer is recorded in the table `answers`. Raises UsageError
+        if the route or the graph does not exist.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
