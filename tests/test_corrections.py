@@ -77,6 +77,20 @@ def test_a_rejected_triple_is_no_statement_either(
     assert stated == [{"object": "Cork"}]
 
 
+def test_an_answer_tells_what_other_texts_say(
+    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, town in (("one.md", "Ulm"), ("two.md", "Riga")):
+        (corpus / name).write_text(f"Nora Field was born in {town}. Nora Field died in Cork.\n")
+    refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    assert main(["ask", "Where was Nora Field born?", "--home", str(own_home)]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    other = "Riga (two.md)" if first.startswith("Ulm") else "Ulm (one.md)"
+    assert last == f"  Other texts say: {other}; see the table conflicts."
+    assert main(["ask", "Where did Nora Field die?", "--home", str(own_home)]) == 0
+    assert "Other texts" not in capsys.readouterr().out
+
+
 def test_a_diff_shows_old_and_new_values_in_words(
     own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
