@@ -4,7 +4,7 @@
 
     with almanac.open("almanac-home") as kb:
         kb.refresh(["my-documents/"])
-        print(kb.ask("Where was Marie Curie born?").answer)
+        print(kb.ask("Where was Marie Curie born?").answers)
         kb.sql("select head, relation, tail from triples").to_pylist()
 
 The methods do what the commands of the same names do; none of them starts a server.
@@ -100,7 +100,8 @@ class Almanac:
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        With `choices` it is one of them. `route`, `graph`, `min_score` and `as_of` are the options
+        `answer` is the first of `answers`; a question such as `Which moons orbit Mars?` has several.
+        With `choices` it is one of these. `route`, `graph`, `min_score` and `as_of` are the options
         of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
         read-only, a warning says that it was not. Raises UsageError if the route, the graph
         or an edition of that day does not exist.

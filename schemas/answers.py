@@ -96,8 +96,13 @@ class Answer(_Reply):
 
     question_id: str = Field(description="Unique.")
     question: str = Field(description="As asked.")
-    answer: str | None = Field(None, description="The answer, null if the almanac does not know.")
-    answers: list[str] = Field(description="The answer, then others that fit nearly as well.")
+    answer: str | None = Field(
+        None, description="The first of `answers`, null if the almanac does not know."
+    )
+    answers: list[str] = Field(
+        description="The answer, then others: from a graph or a list the rest of a set, such as "
+        "the moons of a planet; from texts those that fit nearly as well."
+    )
     answerable: bool = Field(description="Whether an answer was given.")
     route: Route = Field(description="The route that answered; none if none did.")
     probability: float | None = Field(

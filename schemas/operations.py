@@ -107,7 +107,9 @@ class AnswerRecord(Row):
 
     question_id: str = Field(description="Unique.")
     question: str = Field(description="As asked.")
-    answer: str | None = Field(None, description="The answer, null if the almanac does not know.")
+    answer: str | None = Field(
+        None, description="The first of the answers, null if the almanac does not know."
+    )
     answerable: bool = Field(description="Whether an answer was given.")
     route: str = Field(description="The route that answered.")
     thrust: float | None = Field(None, description="The gate's score, if a gate is calibrated.")

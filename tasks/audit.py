@@ -12,6 +12,7 @@ import pyarrow as pa
 from schemas.errors import UsageError
 from schemas.observations import Override
 from schemas.verdicts import Judgement, Verdict
+from tasks.ingest.front_matter import front_matter_end
 from warehouse.derivation import read_sql
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.home import Home
@@ -26,6 +27,7 @@ KINDS = {  # as people call them: as tables call them
 }
 STRATA = ("kind", "relation", "source")
 AROUND = 280  # characters shown before and after the place of a fact
+OPENING = 20_000  # characters of a document in which front matter may end
 REASON = "audit"  # of the corrections that reject wrong facts
 
 
@@ -72,15 +74,25 @@ def draw(home: Home, edition: Edition, plan: Plan) -> list[dict[str, Any]]:
             "seed": str(plan.seed),
             "limit": plan.limit,
             "around": AROUND,
+            "opening": OPENING,
         }
         rows: list[dict[str, Any]] = con.sql(_DRAWN, params=values).to_arrow_table().to_pylist()
         if not rows:
             scope = {name: values[name] for name in ("kinds", "relation", "source")}
             raise _nothing(plan, judged=bool(con.execute(_KNOWN, scope).fetchone()))
     audit_id = uuid4().hex
-    return [
-        row | {"audit_id": audit_id, "scope": plan.scope, "edition": edition.id} for row in rows
-    ]
+    added = {"audit_id": audit_id, "scope": plan.scope, "edition": edition.id}
+    return [_in_context(row) | added for row in rows]
+
+
+def _in_context(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a drawn fact whose text begins at most AROUND characters before its place."""
+    before = row["before"]
+    body = front_matter_end(before) if row["span_start"] <= OPENING else 0
+    before = before[body:].lstrip()[-AROUND:] if body else before[-AROUND:]
+    return {name: value for name, value in row.items() if name != "before"} | {
+        "text": before + row["text"]
+    }
 
 
 def verdicts_in_force(home: Home) -> dict[str, dict[str, Any]]:
@@ -178,8 +190,8 @@ drawn as (
     from placed order by turn, place limit $limit
 )
 select f.* exclude (place, turn),
-       d.text[greatest(1, f.span_start + 1 - $around):f.span_start] || '«'
-           || d.text[f.span_start + 1:f.span_end] || '»'
+       d.text[if(f.span_start <= $opening, 1, f.span_start + 1 - $around):f.span_start] as before,
+       '«' || d.text[f.span_start + 1:f.span_end] || '»'
            || d.text[f.span_end + 1:f.span_end + $around] as text
 from drawn f join documents d using (document_id)
 order by f.turn, f.place

@@ -50,6 +50,16 @@ def refreshed(own_home: Path) -> Path:
     return own_home
 
 
+def test_a_fact_is_shown_without_the_front_matter_before_it(own_home: Path, tmp_path: Path) -> None:
+    text = "---\nauthor: Ida Moe\n---\n\nNora Field was born in Ulm.\n"
+    (own_home / "none.md").write_text(text)
+    built_again(own_home)
+    form = tmp_path / "facts.jsonl"
+    assert audit(own_home, "--relation", "born in", "--write", str(form)) == 0
+    [shown] = [json.loads(line) for line in form.read_text().splitlines() if "Ulm" in line]
+    assert shown["text"] == "«Nora Field was born in Ulm».\n"
+
+
 def test_each_verdict_is_kept_at_once_and_the_place_is_marked(
     own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,6 +57,40 @@ def test_the_user_chooses_the_name_that_stays(
     assert main(["override", "merge", "Thames", "London", "--name", " ", *home]) == 2
 
 
+def test_a_rejected_triple_is_no_statement_either(
+    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(own_home)]
+    text = "# Nora Field\n\nNora Field was born in Ulm. She founded the Harbour Works in 1911.\n"
+    (corpus / "nora.md").write_text(f"{text}\nNora Field died in Cork.\n")
+
+    def rows(query: str) -> list[dict[str, str]]:
+        refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+        assert main(["sql", query, "--json", *home]) == 0
+        found: list[dict[str, str]] = json.loads(capsys.readouterr().out)
+        return found
+
+    for fact in rows("select triple_id from triples where tail = 'Ulm' or head = 'Harbour Works'"):
+        assert main(["override", "reject", fact["triple_id"], *home]) == 0
+    capsys.readouterr()
+    stated = rows("select object from statements where subject_name = 'Nora Field'")
+    assert stated == [{"object": "Cork"}]
+
+
+def test_an_answer_tells_what_other_texts_say(
+    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, town in (("one.md", "Ulm"), ("two.md", "Riga")):
+        (corpus / name).write_text(f"Nora Field was born in {town}. Nora Field died in Cork.\n")
+    refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    assert main(["ask", "Where was Nora Field born?", "--home", str(own_home)]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    other = "Riga (two.md)" if first.startswith("Ulm") else "Ulm (one.md)"
+    assert last == f"  Other texts say: {other}; see the table conflicts."
+    assert main(["ask", "Where did Nora Field die?", "--home", str(own_home)]) == 0
+    assert "Other texts" not in capsys.readouterr().out
+
+
 def test_a_diff_shows_old_and_new_values_in_words(
     own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,18 @@ def test_a_published_edition_is_current_and_knows_its_parent(tmp_path):
     assert second.rows(schemas.Relation) == 1
 
 
+def test_whoever_may_read_an_edition_may_read_all_its_files(tmp_path):
+    building = Editions(tmp_path).begin("0123456789abcdef")
+    for name in ("kept.json", "words/private.json"):
+        path = building.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch(mode=0o600)
+    building.folder.chmod(0o755)
+    edition = Editions(tmp_path).seal(building, {})
+    for path in edition.path.rglob("*.json"):
+        assert path.stat().st_mode & 0o777 == 0o644
+
+
 def test_an_edition_is_opened_by_an_unambiguous_start_of_its_id(tmp_path):
     editions = Editions(tmp_path)
     first = publish(editions)

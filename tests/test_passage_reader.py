@@ -167,6 +167,7 @@ def test_code_is_given_whole() -> None:
         ("它建于哪一年？", "date", set()),
         ("Tidewater: date of foundation?", "date", set()),
         ("Tidewater: founder?", "name", {"person"}),
+        ("what films are about time?", "name", set()),
     ],
 )
 def test_the_form_of_the_answer_is_told(question: str, form: str, kinds: set[str]) -> None:

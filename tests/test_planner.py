@@ -1,5 +1,6 @@
 """The planner: topics are read, paths learned from answers alone, programs written, all kept."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,12 @@ from tasks.programs.planner.path_model import TRUST, PathModel
 from tasks.programs.planner.paths import follow, paths_from, walk
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
-from tasks.programs.planner.store import load_planner, planner_for, save_planner
+from tasks.programs.planner.store import (
+    kept_examples,
+    load_planner,
+    planner_for,
+    save_planner,
+)
 from tasks.programs.planner.topics import SLOT, topics_in
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
@@ -213,6 +219,29 @@ def test_after_a_failure_the_next_path_is_tried(films: Graph, learned: Learned) 
     assert writer.write(analyse("nothing that is known here"), Hint()) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("When did Nora Field direct?", []),
+        ("Which films did Nora Field direct?", ["The Tidewater"]),
+        ("How many films did Nora Field direct?", ["The Tidewater"]),
+        ("When does The Ebb play?", ["autumn"]),
+        ("《潮水记》何时写成？", ["唐朝"]),
+    ],
+)
+def test_a_path_leads_to_values_of_the_form_that_is_asked_for(
+    question: str, values: list[str]
+) -> None:
+    rows = [
+        ("The Tidewater", "direct", "Nora Field"),
+        ("The Ebb", "play", "autumn"),
+        ("潮水记", "写成", "唐朝"),
+    ]
+    small = Graph.of("g", rows)
+    plans = PlannedWriter(untaught_planner(small)).plans(analyse(question))
+    assert sorted(names(small, plans[0]) if plans else []) == values
+
+
 # -- keeping --------------------------------------------------------------------------------------
 
 
@@ -245,6 +274,28 @@ def test_learning_again_leaves_one_planner_and_damage_is_told(
     weights.write_bytes(b"\x80\x04not weights")
     with pytest.raises(DamageError, match="almanac learn"):
         load_planner(home, films)
+
+
+def test_a_planner_is_read_without_a_lock_even_while_another_is_saved(
+    films: Graph, learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path / "home")
+    save_planner(home, films, learned)
+    (home.path / "learned" / "planner" / "films" / "lock").unlink()
+    again = replace(learned, model=PathModel(seed=5))
+    load_weights = PathModel.load
+
+    def load_after_a_save(path: Path) -> PathModel:
+        monkeypatch.setattr(PathModel, "load", load_weights)
+        save_planner(home, films, again)
+        return load_weights(path)
+
+    monkeypatch.setattr(PathModel, "load", load_after_a_save)
+    planner = load_planner(home, films)
+    assert planner is not None and planner.model.to_bytes() == again.model.to_bytes()
+    (home.path / "learned" / "planner" / "films" / "lock").unlink()
+    assert load_planner(home, films) and kept_examples(home, films) == []
+    assert not (home.path / "learned" / "planner" / "films" / "lock").exists()
 
 
 def test_weights_come_back_as_they_were(learned: Learned, tmp_path: Path) -> None:

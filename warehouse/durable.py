@@ -40,6 +40,17 @@ def sync_tree(folder: Path) -> None:
             sync_folder(path)
 
 
+def give_usual_mode(folder: Path) -> None:
+    """Let files below a folder be read by whoever may read the folder.
+
+    Libraries that write to temporary files leave them to their owner alone.
+    """
+    usual = folder.stat().st_mode & 0o666
+    for path in folder.rglob("*"):
+        if path.is_file() and path.stat().st_mode & 0o666 != usual:
+            path.chmod(usual)
+
+
 def replace(temporary: Path, final: Path) -> None:
     """Move a file that was written and synced to its final place, durably."""
     temporary.replace(final)

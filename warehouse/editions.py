@@ -291,6 +291,7 @@ class Editions:
     def seal(self, building: Building, facts: dict[str, Any]) -> Edition:
         """Write the manifest, sync everything and rename the folder into place."""
         folder = building.folder
+        durable.give_usual_mode(folder)
         durable.sync_tree(folder)
         manifest = {
             "edition": building.edition_id,

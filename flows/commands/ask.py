@@ -49,11 +49,22 @@ def run(arguments: argparse.Namespace) -> int:
                 _draw(answer, Path(arguments.picture))
             if not arguments.json:
                 show_answer(answer, explain=arguments.explain)
+                _show_other_values(home, answer)
             elif arguments.interactive:  # one object per line
                 terminal.show(terminal.json_line(answer.model_dump_json()))
             else:
                 terminal.show_json(answer.model_dump(mode="json"))
     return 0
+
+
+def _show_other_values(home: Home, answer: Answer) -> None:
+    """Print what other texts say instead, as the table `conflicts` tells."""
+    from tasks.ask.other_values import other_values
+
+    others = other_values(home.editions.open(answer.edition), answer)
+    if others:
+        said = "; ".join(terminal.one_line(f"{value} ({uri})") for value, uri in others)
+        terminal.show(f"  Other texts say: {said}; see the table conflicts.")
 
 
 def _draw(answer: Answer, picture: Path) -> None:

@@ -67,8 +67,9 @@ def build_index(
         if encoder or chinese_encoder:
             texts = [*map(_passage_meaning, rows_of(passages)), *map(_note_meaning, rows_of(notes))]
             chinese = np.array([is_chinese(text) for text in texts], bool)
+            outside = ~chinese & np.array(list(map(bool, texts)), bool)  # no vector of nothing
             if encoder:
-                _write_vectors(folder, "vectors", texts, np.flatnonzero(~chinese), encoder)
+                _write_vectors(folder, "vectors", texts, np.flatnonzero(outside), encoder)
             if chinese_encoder:
                 _write_vectors(
                     folder, "chinese_vectors", texts, np.flatnonzero(chinese), chinese_encoder
@@ -98,6 +99,8 @@ def _columns(table: pa.Table, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 def _passage_meaning(row: dict[str, Any]) -> str:
+    if not row["text"]:
+        return ""
     above = [part for part in (row["title"], row["headings"]) if part]
     return "\n".join([*above, row["text"]])
 
@@ -119,7 +122,8 @@ def _index_words(folder: Path, rows: Iterator[tuple[str, ...]]) -> None:
     folder.mkdir(parents=True)
     writer = tantivy.Index(schema.build(), path=str(folder)).writer(HEAP, 1)
     for row, (above, below, text) in enumerate(rows):
-        words = {**_words("title", f"{above} {below}"), **_words("text", text)}
+        title = f"{above} {below}" if text else ""  # a passage of front matter alone is never found
+        words = {**_words("title", title), **_words("text", text)}
         writer.add_document(tantivy.Document(row=row, **words))
     writer.commit()
     writer.wait_merging_threads()

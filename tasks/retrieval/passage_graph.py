@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import schemas
 from tasks.retrieval.texts import corpus_aliases, corpus_batches, row_batches
@@ -96,7 +97,9 @@ def _titled(passages: pa.Table, links: np.ndarray, names: EntityNames) -> np.nda
     name still counts if only one entity bears it.
     """
     documents = passages["document_id"].combine_chunks().dictionary_encode().indices.to_numpy()
-    _, first = np.unique(documents, return_index=True)  # documents are numbered in order
+    worded = np.flatnonzero(pc.not_equal(passages["text"], "").to_numpy())  # not front matter alone
+    numbers, first = np.unique(documents[worded], return_index=True)
+    first = worded[first]
     titles = passages["title"].take(pa.array(first)).to_pylist()
     keys = [normalise_name(title) for title in titles]
     bearers: dict[str, set[int]] = {key: set() for key in keys}
@@ -107,7 +110,7 @@ def _titled(passages: pa.Table, links: np.ndarray, names: EntityNames) -> np.nda
     relevant = links[np.isin(links[:, 0], wanted)]
     inside = set(zip(documents[relevant[:, 1]].tolist(), relevant[:, 0].tolist(), strict=True))
     titled = []
-    for document, (row, key) in enumerate(zip(first.tolist(), keys, strict=True)):
+    for document, row, key in zip(numbers.tolist(), first.tolist(), keys, strict=True):
         candidates = bearers[key]
         chosen = {entity for entity in candidates if (document, entity) in inside}
         if not chosen and len(candidates) == 1:

@@ -197,7 +197,7 @@ class Searcher:
 
     def _hits(self, kind: str, scores: np.ndarray, cosines: np.ndarray, k: int) -> list[Hit]:
         texts = self._texts[kind]
-        return [
+        hits = (
             Hit(
                 int(row),
                 texts.slice(int(row), 1).to_pylist()[0],
@@ -206,7 +206,8 @@ class Searcher:
             )
             for row in _best(scores, k)
             if scores[row] > 0
-        ]
+        )
+        return [hit for hit in hits if hit.fields["text"]]  # not of front matter alone
 
 
 def _start_passages(scores: np.ndarray) -> dict[int, float]:

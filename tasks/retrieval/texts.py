@@ -13,6 +13,7 @@ from pyarrow.dataset import dataset
 import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
+from tasks.ingest.front_matter import front_matter_end
 
 BATCH = 4096  # rows in memory at a time
 OF_CORPUS = pc.field("graph") == CORPUS  # imported graphs have arrays of their own
@@ -42,7 +43,10 @@ order by passage, s.span_start, s.statement_id
 
 
 def write_passage_texts(edition: Path, path: Path) -> pa.Table:
-    """Write the passages with their document's title and uri; return the opened table."""
+    """Write the passages with their document's title and uri; return the opened table.
+
+    Their texts begin after the front matter, which is metadata; one that has nothing else is empty.
+    """
     columns = ["document_id", "uri", "title"]
     documents = pq.read_table(edition / f"{schemas.Document.table}.parquet", columns=columns)
     places = {id_: place for place, id_ in enumerate(documents["document_id"].to_pylist())}
@@ -53,8 +57,22 @@ def write_passage_texts(edition: Path, path: Path) -> pa.Table:
             table = pa.Table.from_batches([batch])
             for name in ("uri", "title"):
                 table = table.append_column(name, documents[name].take(rows))
+            table = _without_front_matter(table)
             writer.write_table(table.select(PASSAGE_TEXTS.names).cast(PASSAGE_TEXTS))
     return open_texts(path)
+
+
+def _without_front_matter(table: pa.Table) -> pa.Table:
+    """Return passages whose texts and spans begin after the front matter of their document."""
+    texts, starts = table["text"].to_pylist(), table["span_start"].to_pylist()
+    for row, (text, start) in enumerate(zip(texts, starts, strict=True)):
+        end = front_matter_end(text) if start == 0 else 0
+        if end:
+            texts[row] = text[end:].lstrip()
+            starts[row] = len(text) - len(texts[row])
+    table = table.set_column(table.column_names.index("text"), "text", pa.array(texts))
+    starts = pa.array(starts, pa.int64())
+    return table.set_column(table.column_names.index("span_start"), "span_start", starts)
 
 
 def write_note_texts(edition: Path, path: Path) -> pa.Table:

@@ -72,6 +72,22 @@ _ASKS_YES = re.compile(
 )
 # `Tidewater: place of birth?`, as relations are asked for
 _RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
+# What any number or date contains at least one of, however it is written.
+_NUMBER_WORD = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"
+    r"|hundreds?|thousands?|\w+llions?|half|once|twice|thrice|no|none|dozens?|single|quarter|third)"
+    r"\b|[零〇一二两三四五六七八九十百千万亿半無无]",
+    re.I,
+)
+_TIME_WORD = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|\w+day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
+    r"|annual\w*|daily|weekly|monthly|yearly|now|today|christmas|easter"
+    r"|(?:year|month|week|day|decade|centur|age|era|period|epoch|dynast|war|reign)(?:y|s|ies)?)\b"
+    r"|[年月日天周代朝纪世期季时春夏秋冬节夜晨今古初末]|民国"
+    r"|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
+    re.I,
+)
 _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|how|why)\b", re.I)
 
 _CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
@@ -102,6 +118,13 @@ def expected_answer(question: str) -> ExpectedAnswer:
         relation = _RELATION.search(question)
         return _by_noun(relation[1].lower().split()) if relation else ExpectedAnswer("name")
     return _by_wh_word(word[1].lower(), re.findall(r"[\w-]+", question[word.end() :].lower()))
+
+
+def may_have_form(text: str, form: Form) -> bool:
+    """Return whether a text may be a number or a date, if one of these is the form."""
+    if form not in ("number", "date"):
+        return True
+    return bool(_NUMBER_WORD.search(text) or (form == "date" and _TIME_WORD.search(text)))
 
 
 def asking_word(question: str) -> re.Match[str] | None:
@@ -152,6 +175,6 @@ def _by_noun(after: list[str]) -> ExpectedAnswer:
             return ExpectedAnswer("number", units=_UNITS_OF_NOUN[word])
         if english_stem(word) in _KIND_OF:
             return ExpectedAnswer("name", frozenset({_KIND_OF[english_stem(word)]}), stem(word))
-        if word in ("of", "is", "was", "did", "does", "do", "has", "have", "that"):
+        if word in ("of", "is", "was", "are", "were", "did", "does", "do", "has", "have", "that"):
             break
     return ExpectedAnswer("name")

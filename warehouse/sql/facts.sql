@@ -95,12 +95,28 @@ from triple_facts t
 join known h on h.entity_id = t.head_id
 left join known e on e.entity_id = t.tail_id;
 
+-- A clause that says just a rejected triple is no statement either.
+create table refused_clauses as
+with refused as (
+    select document_id, passage_id, doc_start, ordinal
+    from resolved_triples where triple_id in (select fact_id from rejected)
+    union
+    select * from refused_statements
+)
+select t.document_id, t.passage_id, t.doc_start, t.doc_end, t.head, t.tail
+from triple_statements t join refused using (document_id, passage_id, doc_start, ordinal);
+
 create table statement_facts as
 with each as (
     select s.* exclude (engine, prompt_sha, commit, extracted_at, ordinal),
            substring(sha256(concat_ws(chr(31), document_id, doc_start, doc_end, subject, predicate,
                object, array_to_string(arguments, chr(30)))), 1, 32) as statement_id
     from clause_statements s
+    anti join refused_clauses r
+        on r.document_id = s.document_id and r.passage_id = s.passage_id
+        and r.doc_start < s.doc_end and s.doc_start < r.doc_end
+        and r.head in (s.subject, s.subject_name)
+        and r.tail = regexp_replace(s.object, '^(an?|the) ', '')
     where statement_id not in (select fact_id from rejected)
     qualify row_number() over (partition by statement_id order by confidence desc, ordinal) = 1
 ),

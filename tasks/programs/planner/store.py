@@ -6,12 +6,12 @@ learned/planner/GRAPH/current.json      the current files, and the learned paths
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path as File
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +32,7 @@ _EXAMPLES = pa.schema(
     {"question": pa.string(), "answers": pa.list_(pa.string()), "key": pa.string()}
 )
 _LOST = "Remove its folder and learn again with `almanac learn`."
+_Read = TypeVar("_Read")
 NamedPath = list[list[Any]]  # [relation, inverse] per hop; each edition renumbers its relations
 
 
@@ -73,15 +74,14 @@ def load_planner(home: Home, graph: Graph) -> Planner | None:
     folder = _folder(home, graph.name)
     if not (folder / "current.json").exists():
         return None
-    with FileLock(folder / "lock"):
-        pointer = durable.read_sealed_json(folder / "current.json", _LOST)
-        try:
-            model = PathModel.load(folder / f"{pointer['weights']}.safetensors")
-        except (OSError, KeyError, SafetensorError) as error:
-            raise DamageError(
-                f"The planner in {folder} cannot be read: {error}. {_LOST}"
-            ) from error
-    return Planner(graph, model, _numbered(graph, pointer["paths"]))
+    model, paths = _read_current(
+        folder,
+        lambda pointer: (
+            PathModel.load(folder / f"{pointer['weights']}.safetensors"),
+            pointer["paths"],
+        ),
+    )
+    return Planner(graph, model, _numbered(graph, paths))
 
 
 def kept_examples(home: Home, graph: Graph) -> list[Example]:
@@ -92,17 +92,16 @@ def kept_examples(home: Home, graph: Graph) -> list[Example]:
     folder = _folder(home, graph.name)
     if not (folder / "current.json").exists():
         return []
-    with FileLock(folder / "lock"):
-        name = durable.read_sealed_json(folder / "current.json", _LOST).get("kept_examples")
-        if name is None:  # learned by an earlier release, which kept none
-            return []
-        path = folder / f"{name}.parquet"
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise DamageError(f"{path} cannot be read: {error}. {_LOST}") from error
+
+    def content_of(pointer: dict[str, Any]) -> tuple[str | None, bytes]:
+        name = pointer.get("kept_examples")
+        return name, (folder / f"{name}.parquet").read_bytes() if name else b""
+
+    name, content = _read_current(folder, content_of)
+    if name is None:  # learned by an earlier release, which kept none
+        return []
     if sha256(content).hexdigest()[:16] != name:
-        raise DamageError(f"{path} is not what was kept. {_LOST}")
+        raise DamageError(f"{folder / name}.parquet is not what was kept. {_LOST}")
     rows = pq.read_table(pa.BufferReader(content)).to_pylist()
     return [Example(row["question"], tuple(row["answers"]), row["key"]) for row in rows]
 
@@ -119,6 +118,24 @@ def _examples_as_parquet(examples: Sequence[Example]) -> bytes:
 def planner_for(home: Home, graph: Graph) -> Planner:
     """Return the planner that was learned for a graph, else one that uses shared words alone."""
     return load_planner(home, graph) or untaught_planner(graph)
+
+
+def _read_current(folder: File, read: Callable[[dict[str, Any]], _Read]) -> _Read:
+    """Return what `read` makes of the current pointer; raise DamageError if it cannot.
+
+    No lock is taken, which a read-only disk does not allow. Whoever saves removes the earlier
+    files: if one is missing, the pointer may have changed meanwhile.
+    """
+    pointer = durable.read_sealed_json(folder / "current.json", _LOST)
+    while True:
+        try:
+            return read(pointer)
+        except (OSError, KeyError, SafetensorError) as error:
+            earlier, pointer = pointer, durable.read_sealed_json(folder / "current.json", _LOST)
+            if pointer == earlier:
+                raise DamageError(
+                    f"The planner in {folder} cannot be read: {error}. {_LOST}"
+                ) from error
 
 
 def _folder(home: Home, graph: str) -> File:

@@ -7,10 +7,12 @@ from tasks.graphs.graph import Graph
 from tasks.models.prompts.replies import Program
 from tasks.programs.code_text import readable_code
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
-from tasks.programs.planner.endings import find_ending
+from tasks.programs.planner.endings import SAMPLED, Ending, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.search_program import Hint
+from tasks.text.expected_answer import expected_answer, may_have_form
+from tasks.text.languages import is_chinese
 from tasks.text.question import FUNCTION_WORDS, Question
 
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
@@ -32,7 +34,8 @@ class PlannedWriter:
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan many questions at once; earlier plans are dropped."""
-        self._plans = dict(zip(questions, self.planner.plan(questions), strict=True))
+        planned = (list(filter(self._may_answer, plans)) for plans in self.planner.plan(questions))
+        self._plans = dict(zip(questions, planned, strict=True))
 
     def plans(self, question: Question) -> list[Planned]:
         """Return the paths that a question may mean, the likeliest first."""
@@ -50,10 +53,24 @@ class PlannedWriter:
             return None
         return Program(need_knowledge="yes", thought="", code=codes[0], introspection="", ok="yes")
 
+    def _may_answer(self, plan: Planned) -> bool:
+        """Return whether a plan leads to a value of the form that is asked for, or counts."""
+        form = expected_answer(plan.topic.masked).form  # the topic's own words ask for nothing
+        if form == "number" and is_chinese(plan.topic.masked):
+            return True  # 多少 also asks for codes, grades and prices in words
+        labels = (self.planner.graph.label(node) for node in plan.nodes[:SAMPLED])
+        if any(may_have_form(label, form) for label in labels):
+            return True
+        ending = self._ending(plan)
+        return ending is not None and ending.kind == "count"
+
+    def _ending(self, plan: Planned) -> Ending | None:
+        return find_ending(plan.topic.masked, plan.path, plan.nodes, self.planner.graph)
+
     def _code(self, plan: Planned) -> str:
         graph = self.planner.graph
         path = [(graph.relations[relation], inverse) for relation, inverse in plan.path]
-        ending = find_ending(plan.topic.masked, plan.path, plan.nodes, graph)
+        ending = self._ending(plan)
         return readable_code(write_program(plan.topic.name, path, ending))
 
 
