@@ -18,7 +18,7 @@ from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings
 from tasks.ask.route import AskOptions
-from tasks.text.question import LONGEST_QUESTION
+from tasks.text.question import checked_question
 from warehouse.home import Home
 
 QUOTED_CHARS = 300
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.picture and arguments.interactive:
         raise UsageError("Give --picture without -i: it shows the paths of one answer.")
     home = home_of(arguments)
-    first = [] if arguments.question is None else [_checked(arguments.question)]
+    first = [] if arguments.question is None else [checked_question(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
     with _asking(home, arguments.edition, settings, options) as answer_of:
@@ -65,14 +65,6 @@ def _draw(answer: Answer, picture: Path) -> None:
     picture.write_bytes(draw_paths(paths, answer.answer))
 
 
-def _checked(question: str) -> str:
-    """Return the question without surrounding space; UsageError if it is empty or too long."""
-    question = question.strip()
-    if not question or len(question) > LONGEST_QUESTION:
-        raise UsageError(f"A question has between 1 and {LONGEST_QUESTION} characters.")
-    return question
-
-
 def _typed_questions() -> Iterator[str]:
     """Yield the questions that are typed, one per line, until an empty line or the end of input."""
     prompt = "? " if sys.stdin.isatty() else ""
@@ -86,7 +78,7 @@ def _typed_questions() -> Iterator[str]:
         if not line.strip():
             return
         try:
-            yield _checked(line)
+            yield checked_question(line)
         except UsageError as error:
             terminal.say(str(error))
 
