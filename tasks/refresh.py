@@ -13,7 +13,7 @@ from schemas.observations import Content, Extraction, Override, Read, Scan, Spli
 from schemas.settings import Settings
 from tasks.extract.batches import engine_for_sensitive, identity
 from tasks.extract.pending import PendingExtraction
-from tasks.ingest.ingest import Ingestion
+from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
 from tasks.publish.publish import build_edition, publish_edition, recipe
@@ -72,6 +72,7 @@ def read_sources(work: Refresh) -> None:
         counts.update(ingestion.counts)
         if not ingestion.listing.complete:
             work.run.notes.append(f"{ingestion.listing.error}; nothing was deleted there")
+    work.run.notes.extend(refusal_notes(ingestions, work.run.run_id))
     work.run.counts["inputs"] = dict(counts)
 
 
