@@ -56,6 +56,13 @@ def test_show_prints_one_json_object(small_home: Path, capsys: pytest.CaptureFix
     assert any("绍兴" in row["tail"] for row in page["facts"])
 
 
+def test_a_name_of_several_words_needs_no_quotes(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "Ada", "Lovelace", "--json", "--home", str(small_home)]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Ada Lovelace"
+
+
 def test_show_says_how_many_facts_it_leaves_out(
     small_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

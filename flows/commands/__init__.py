@@ -91,7 +91,7 @@ def _sql(commands: Commands, shared: argparse.ArgumentParser, module: str) -> No
 
 def _show(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = command(commands, shared, "show", module, "Show everything known about one entity.")
-    p.add_argument("entity", metavar="ENTITY", help="its name, an alias, or its id")
+    p.add_argument("entity", nargs="+", metavar="ENTITY", help="its name, an alias, or its id")
     p.add_argument(
         "--graph", metavar="NAME", help="look in this graph only; `corpus` is your texts"
     )

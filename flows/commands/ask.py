@@ -40,12 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
     first = [] if arguments.question is None else [checked_question(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
+    unseen = arguments.interactive and not sys.stdin.isatty()  # nobody typed them here
     with _asking(home, arguments.edition, settings, options) as answer_of:
-        for question in chain(first, typed):
+        for number, question in enumerate(chain(first, typed)):
             answer = answer_of(question, choices)
             if arguments.picture:
                 _draw(answer, Path(arguments.picture))
             if not arguments.json:
+                if unseen:
+                    terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
                 show_answer(answer, explain=arguments.explain)
             elif arguments.interactive:  # one object per line
                 terminal.show(terminal.json_line(answer.model_dump_json()))
@@ -151,6 +154,8 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
     """Print the answer and its sources; `explain` adds other candidates, program and gate."""
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
     terminal.show(_words(answer) + sure)
+    if answer.evidence and not answer.answer:
+        terminal.show("The nearest passages:")
     shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
     for evidence in shown:
         terminal.show(f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”")
