@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flows import terminal
 from flows.commands.gate_words import gate_words
-from flows.home import edition_of, home_of, settings_of
+from flows.home import edition_of, home_of, reading_settings_of, settings_of
 from flows.jobs import keep
 from flows.model_options import with_model_options
 from schemas.answers import Answer, Evidence
@@ -88,7 +88,7 @@ def _typed_questions() -> Iterator[str]:
 
 def ask(home: Home, question: str, options: AskOptions | None = None) -> Answer:
     """Return the answer to a question, and record it among the live records."""
-    with _asking(home, None, settings_of(home), options) as answer_of:
+    with _asking(home, None, reading_settings_of(home), options) as answer_of:
         return answer_of(question, ())
 
 
@@ -126,14 +126,17 @@ def options_of(arguments: argparse.Namespace) -> AskOptions:
 
 def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
     """Return the settings, with the command line's model options in place of their own."""
-    settings = settings_of(home)
+    return _with_model(settings_of(home), arguments)
+
+
+def _with_model(settings: Settings, arguments: argparse.Namespace) -> Settings:
     engine = with_model_options(settings.engine, arguments)
     return settings.model_copy(update={"engine": engine})
 
 
 def gated_settings(home: Home, arguments: argparse.Namespace) -> Settings:
     """Return the settings, with the command line's options in place of their own."""
-    settings = with_expert_mode(asked_settings(home, arguments), arguments.mode)
+    settings = with_expert_mode(_with_model(reading_settings_of(home), arguments), arguments.mode)
     options = {"task": arguments.task, "budget": arguments.gate_budget}
     update = {name: value for name, value in options.items() if value is not None}
     if update or arguments.no_gate:
