@@ -45,9 +45,9 @@ class Almanac:
     """An open home. Calls read the current edition, so a newer one is used at once.
 
     Models and indexes are opened by the first question and stay open until `close`, or until the
-    body of a `with` statement ends; warnings about the questions are then written to standard
-    error. Methods raise `schemas.errors.AlmanacError`, whose message says what to do. Use an
-    object in one thread only.
+    body of a `with` statement ends, after which every method refuses; warnings about the questions
+    are then written to standard error. Methods raise `schemas.errors.AlmanacError`, whose message
+    says what to do. Use an object in one thread only.
     """
 
     def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
@@ -58,12 +58,14 @@ class Almanac:
         self.home = Home(Path(home))
         self.settings = settings or settings_of(self.home)
         self._open = ExitStack()
+        self._ended = False
         self._asker: Asker | None = None
         self._options: AskOptions | None = None
         self._warnings: list[str] = []
 
     def __enter__(self) -> "Almanac":
         """Return itself."""
+        self._ended = False
         return self
 
     def __exit__(
@@ -72,8 +74,9 @@ class Almanac:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close what was opened."""
+        """Close what was opened; nobody would close it after another call, so none is allowed."""
         self.close()
+        self._ended = True
 
     def close(self) -> None:
         """Release models, indexes and the edition, which the next question opens again.
@@ -150,24 +153,35 @@ class Almanac:
             return show_entity(edition, name, graph)
 
     def refresh(
-        self, sources: Sequence[str | Path], *, max_delete: float | None = None
+        self, sources: str | Path | Sequence[str | Path], *, max_delete: float | None = None
     ) -> "RunReport":
         """Read what is new in the sources, extract, and publish a new edition if it differs.
 
-        Returns the run's report. The refresh stops if more than the share `max_delete` of a
-        source's documents is gone; without it, the settings' share applies.
+        `sources` are files, folders, globs and URLs, or a single one of them. Returns the run's
+        report. The refresh stops if more than the share `max_delete` of a source's documents is
+        gone; without it, the settings' share applies.
         """
         from tasks.refresh import refresh
 
+        self._refuse_if_ended()
+        several = [sources] if isinstance(sources, str | Path) else sources
         return refresh(
-            self.home, [str(source) for source in sources], self.settings, max_delete=max_delete
+            self.home, [str(source) for source in several], self.settings, max_delete=max_delete
         )
 
     def _edition(self, as_of: "date | None" = None) -> "Edition":
         """Return the current edition, or that of a day; raise AlmanacError if there is none."""
         from flows.home import edition_of
 
+        self._refuse_if_ended()
         return edition_of(self.home, None, as_of)
+
+    def _refuse_if_ended(self) -> None:
+        """Raise UsageError after the end of a `with` statement."""
+        from schemas.errors import UsageError
+
+        if self._ended:
+            raise UsageError("The `with` statement of this almanac has ended; open the home again.")
 
     def _asker_of(self, edition: "Edition", options: "AskOptions") -> "Asker":
         """Return the asker on an edition, opened again only if edition or options have changed."""

@@ -10,6 +10,8 @@ from importlib import import_module
 from flows import terminal
 from flows.commands import COMMANDS
 
+INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0 done, 1 the work failed, 2 the call was wrong."""
@@ -28,12 +30,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        terminal.say("Stopped. Finished work is kept, and the next run continues from there.")
-        return 1
+        return _stopped(arguments)
     except Exception as error:
+        if isinstance(error, RuntimeError) and str(error) == INTERRUPTED:
+            return _stopped(arguments)
         if arguments.debug:
             raise
         return explain(error, arguments)
+
+
+def _stopped(arguments: argparse.Namespace) -> int:
+    """Say that the user stopped the command, and of a job what becomes of it; return 1."""
+    kept = " Finished work is kept, and the next run continues from there."
+    terminal.say("Stopped." + (kept if hasattr(arguments, "prefect") else ""))
+    return 1
 
 
 def explain(error: Exception, arguments: argparse.Namespace) -> int:

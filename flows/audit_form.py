@@ -20,6 +20,7 @@ COLUMNS = ("verdict", "kind", "fact", "title", "text", "source") + (
     "population",
     "edition",
 )
+AS_CSV, AS_JSON = (".csv",), (".jsonl", ".ndjson", ".json")
 NEEDED = ("verdict", "fact_id", "audit_id", "scope", "stratum", "population", "edition")
 MOST_FAULTS = 5  # shown at once
 
@@ -27,9 +28,12 @@ MOST_FAULTS = 5  # shown at once
 def write_form(path: Path, facts: Iterable[dict[str, Any]]) -> int:
     """Write facts with an empty verdict, as JSON Lines or CSV by its ending; return how many.
 
-    Texts that a spreadsheet would evaluate get a ' before them. Raises UsageError if the file
-    exists, since it may hold verdicts.
+    Texts that a spreadsheet would evaluate get a ' before them. Raises UsageError for another
+    ending, and if the file exists, since it may hold verdicts.
     """
+    if path.suffix.lower() not in (*AS_CSV, *AS_JSON):
+        endings = f"{', '.join(AS_CSV)} as CSV, {', '.join(AS_JSON)} as JSON Lines"
+        raise UsageError(f"{path} cannot be written; the ending says the format: {endings}.")
     rows = [
         {"verdict": "", "kind": fact["fact_kind"]} | {c: fact[c] for c in COLUMNS[2:]}
         for fact in facts
@@ -118,4 +122,4 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _is_json(path: Path) -> bool:
-    return path.suffix.lower() in (".jsonl", ".json", ".ndjson")
+    return path.suffix.lower() in AS_JSON

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from schemas.errors import AlmanacError, BusyError
+from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
 from warehouse.disk_errors import refusal_in_words
 from warehouse.home import Home
@@ -35,6 +36,7 @@ def examine(home: Home) -> Iterator[Finding]:
     settings, finding = _settings(home)
     yield finding
     checks: dict[str, Callable[[], Finding]] = {
+        "ontology": lambda: _ontology(home),
         "python": _python,
         "packages": _packages,
         "engine": lambda: _engine(settings),
@@ -65,6 +67,21 @@ def _settings(home: Home) -> tuple[Settings, Finding]:
         words = f"{path} is invalid, so the defaults are checked instead: {why}"
         return Settings(), Finding("settings", "fail", " ".join(words.split()))
     return settings, Finding("settings", "ok", where)
+
+
+def _ontology(home: Home) -> Finding:
+    """Read the ontology as a refresh does."""
+    from tasks.ontology.read import read_ontology
+    from tasks.publish.apply_ontology import check_gazetteer
+
+    path = home.path / ONTOLOGY_FILE
+    if not path.exists():
+        return Finding("ontology", "ok", f"none, as there is no {ONTOLOGY_FILE}")
+    try:
+        check_gazetteer(home.journal, read_ontology(path).gazetteer)
+    except AlmanacError as error:
+        return Finding("ontology", "fail", str(error))
+    return Finding("ontology", "ok", str(path))
 
 
 def _python() -> Finding:

@@ -32,13 +32,18 @@ def home_of(arguments: argparse.Namespace) -> Home:
     return Home(folder)
 
 
-def settings_of(home: Home) -> Settings:
-    """Return the home's settings and ontology; raise UsageError if either is invalid."""
+def reading_settings_of(home: Home) -> Settings:
+    """Return the settings for work that only reads, which an invalid ontology must not stop."""
     try:
-        settings = load_settings(home.path)
+        return load_settings(home.path)
     except ValueError as error:
         words = "; ".join(line.strip() for line in str(error).splitlines()[:3])
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error
+
+
+def settings_of(home: Home) -> Settings:
+    """Return the home's settings and ontology; raise UsageError if either is invalid."""
+    settings = reading_settings_of(home)
     if not (home.path / ONTOLOGY_FILE).exists():
         return settings
     from tasks.ontology.read import with_ontology

@@ -12,6 +12,8 @@ from warehouse.sql_session import SqlResult
 
 ROWS_SHOWN = 500
 CELL_CHARS = 200
+ANY_WIDTH = 1_000_000  # of a table that no terminal bounds
+PLAN = ("explain_key", "explain_value")  # the columns of a query's plan
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them
 
 
@@ -53,13 +55,21 @@ def no_formula(value: Any) -> str:
 
 
 def _write_table(result: SqlResult, out: TextIO) -> None:
-    """Print the first rows, with long cells cut, and the number of all rows."""
-    first = itertools.islice(result.rows(), ROWS_SHOWN)
-    terminal.table(result.columns, ([_as_cell(value) for value in row] for row in first), out)
+    """Print the first rows, with long cells cut, and the number of all rows; a plan as it is."""
+    if result.columns == PLAN:
+        for _, plan in result.rows():
+            terminal.show(plan)
+        return
+    first = list(itertools.islice(result.rows(), ROWS_SHOWN))
+    cells = [[_as_cell(value) for value in row] for row in first]
+    wide_enough = terminal.table(result.columns, cells, out, ANY_WIDTH)
+    long_cells = any(len(_as_text(value)) > CELL_CHARS for row in first for value in row)
     rows = f"{result.row_count} row{'' if result.row_count == 1 else 's'}"
     if result.row_count > ROWS_SHOWN:
         rows += f"; the first {ROWS_SHOWN} are shown, --format csv prints all"
     terminal.show(rows)
+    if long_cells or not wide_enough:
+        terminal.show("Some texts are cut; --format csv prints them whole.")
 
 
 def _as_cell(value: Any) -> Any:

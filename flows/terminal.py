@@ -63,8 +63,16 @@ def show_result(result: Any, show_words: Callable[[Any], None], *, as_json: bool
     (show_json if as_json else show_words)(result)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO | None = None) -> None:
-    """Print a table; numbers are right-aligned, None is blank."""
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    out: TextIO | None = None,
+    plain_width: int = PLAIN_WIDTH,
+) -> bool:
+    """Print a table; numbers are right-aligned, None is blank. Return whether its width sufficed.
+
+    Where the output is no terminal, it has `plain_width` columns.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -78,8 +86,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO | N
         grid.add_column(Text(one_line(column)), justify="right" if numeric else "left")
     for row in rows:
         grid.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
-    width = None if out.isatty() else PLAIN_WIDTH
-    Console(file=out, width=width, highlight=False).print(grid)
+    width = None if out.isatty() else plain_width
+    console = Console(file=out, width=width, highlight=False)
+    console.print(grid)
+    unbounded = console.options.update(max_width=sys.maxsize)
+    return console.measure(grid, options=unbounded).maximum <= console.width
 
 
 def _escaped(character: str) -> str:

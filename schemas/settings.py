@@ -1,9 +1,10 @@
 """Settings: immutable values, read from `settings.toml` in the home and the command line."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from schemas.ontology import Ontology
 
@@ -295,10 +296,39 @@ class Settings(_Settings):
 
 
 def load_settings(home: Path) -> Settings:
-    """Return a home's settings, the defaults without a file; raise ValueError if it is invalid."""
+    """Return a home's settings, the defaults without a file; raise ValueError if it is invalid.
+
+    The error says in one line what to correct.
+    """
     import tomllib
 
     path = home / "settings.toml"
     if not path.exists():
         return Settings()
-    return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    try:
+        return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise ValueError(_in_words(error)) from error
+
+
+def _in_words(error: ValidationError) -> str:
+    """Return what the first fault is; a setting in the wrong section is told its own."""
+    first = error.errors()[0]
+    *section, name = map(str, first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{'.'.join([*section, name])}: {first['msg'].removeprefix('Value error, ')}"
+    words = f"there is no setting {name}" + (f" under [{'.'.join(section)}]" if section else "")
+    homes = [f"under [{place}]" if place else "at the top" for place in _sections_with(name)]
+    return f"{words}; it belongs {' or '.join(homes)}" if homes else words
+
+
+def _sections_with(
+    name: str, section: type[_Settings] = Settings, place: str = ""
+) -> Iterator[str]:
+    """Yield the sections that have a setting of this name; the top is the empty section."""
+    if name in section.model_fields:
+        yield place
+    for key, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, _Settings):
+            yield from _sections_with(name, kind, f"{place}.{key}".lstrip("."))

@@ -13,9 +13,10 @@ from schemas.observations import Content, Extraction, Override, Read, Scan, Spli
 from schemas.settings import Settings
 from tasks.extract.batches import engine_for_sensitive, identity
 from tasks.extract.pending import PendingExtraction
-from tasks.ingest.ingest import Ingestion
+from tasks.ingest.ingest import Ingestion, refusal_notes
 from tasks.ingest.split import split
 from tasks.progress import Each, Report, RunStage, run_plainly, silent
+from tasks.publish.apply_ontology import check_gazetteer
 from tasks.publish.publish import build_edition, publish_edition, recipe
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
 from warehouse.derivation import Derivation
@@ -55,7 +56,10 @@ def read_sources(work: Refresh) -> None:
     """Bring the journal up to date with the sources.
 
     All sources are listed before any is read, so a vanished one stops the run before it writes.
+    So does an ontology that no edition could be built with.
     """
+    ontology = work.settings.engine.ontology
+    check_gazetteer(work.home.journal, ontology.gazetteer if ontology else ())
     max_delete = work.settings.publish.max_delete if work.max_delete is None else work.max_delete
     ingestions = [
         Ingestion(work.home, source, work.run.run_id, work.settings, sensitive=work.sensitive)
@@ -72,6 +76,7 @@ def read_sources(work: Refresh) -> None:
         counts.update(ingestion.counts)
         if not ingestion.listing.complete:
             work.run.notes.append(f"{ingestion.listing.error}; nothing was deleted there")
+    work.run.notes.extend(refusal_notes(ingestions, work.run.run_id))
     work.run.counts["inputs"] = dict(counts)
 
 

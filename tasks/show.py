@@ -14,6 +14,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 MOST_FACTS = 200  # per page; a hub of an imported graph has thousands
 LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever their confidence
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
+LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
 _ALIASES = "select alias from aliases where entity_id = ? order by weight desc, alias"
@@ -31,6 +32,15 @@ _NOTES = """
     where entity_id = ?
     order by confidence desc, notes.text
     limit ?
+"""
+_SIMILAR = """
+    select alias, max(jaro_winkler_similarity(lower(alias), lower($1))) as similarity
+    from aliases join entities using (entity_id)
+    where $2 in ('', entities.graph)
+    group by alias
+    having similarity >= $3
+    order by similarity desc, alias
+    limit 3
 """
 
 
@@ -133,9 +143,11 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
         if rows:
             raise UsageError(_ambiguous(wanted, rows))
     place = f" in the graph {graph!r}" if graph else ""
+    similar = [row["alias"] for row in _rows(con, _SIMILAR, [wanted, graph or "", LEAST_SIMILAR])]
+    listed = f" Similar names: {'; '.join(similar)}." if similar else ""
     raise UsageError(
-        f"No entity{place} has the name or the id {wanted!r}. `almanac search` finds texts that "
-        "mention it."
+        f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
+        "that mention it."
     )
 
 
@@ -151,7 +163,7 @@ def _ambiguous(wanted: str, rows: list[dict[str, Any]]) -> str:
 
 
 def _rows(
-    con: duckdb.DuckDBPyConnection, query: str, values: list[str | int]
+    con: duckdb.DuckDBPyConnection, query: str, values: list[str | int | float]
 ) -> list[dict[str, Any]]:
     """Return the rows of a query as dictionaries."""
     rows: list[dict[str, Any]] = con.sql(query, params=values).to_arrow_table().to_pylist()

@@ -181,6 +181,15 @@ def test_a_file_is_written_filled_in_and_read_back(
     assert "exists already" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["facts.xlsx", "facts"])
+def test_a_format_that_is_not_written_is_refused(
+    name: str, own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert audit(own_home, "--write", str(tmp_path / name)) == 2
+    assert ".csv as CSV" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
 @pytest.mark.parametrize("name", ["facts.csv", "facts.jsonl"])
 def test_hostile_texts_come_back_whole_and_are_no_formulas(
     name: str, own_home: Path, tmp_path: Path

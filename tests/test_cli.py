@@ -13,7 +13,8 @@ import pytest
 
 from flows import terminal
 from flows.__main__ import main
-from schemas.answers import MIN_SCORE
+from flows.commands.ask import show_answer
+from schemas.answers import MIN_SCORE, Answer, Evidence
 from warehouse.home import Home
 
 
@@ -130,7 +131,54 @@ def test_table_counts_rows_and_cuts_long_cells(
     assert almanac("sql", query, "--home", str(small_home)) == 0
     out = capsys.readouterr().out
     assert "700 rows; the first 500 are shown" in out
+    assert "Some texts are cut; --format csv" in out
     assert len(out) < 500 * 300
+
+
+def test_a_table_that_no_terminal_bounds_shows_every_id_and_header_whole(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = [f"column_of_number_{number}" for number in range(40)]
+    values = ", ".join(f"repeat('{number % 10}', 32) as {c}" for number, c in enumerate(columns))
+    assert almanac("sql", f"select {values}", "--home", str(small_home)) == 0
+    header, _, row, count = capsys.readouterr().out.splitlines()
+    assert header.split() == columns
+    assert [len(value) for value in row.split()] == [32] * 40
+    assert count == "1 row"
+
+
+def test_a_plan_keeps_its_lines(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "explain select head from triples order by head"
+    assert almanac("sql", query, "--home", str(small_home)) == 0
+    plan = capsys.readouterr().out.splitlines()
+    assert len(plan) > 5 and any("Order By" in line for line in plan)
+
+
+KEPT = "Finished work is kept, and the next run continues from there."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sql", "select 1"], "Stopped."),
+        (["ask", "-i"], "Stopped."),
+        (["refresh", "texts"], f"Stopped. {KEPT}"),
+    ],
+)
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_what_the_user_stops_is_no_fault(
+    arguments: list[str],
+    said: str,
+    end: BaseException,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        raise end
+
+    monkeypatch.setattr(f"flows.commands.{arguments[0]}.run", stop)
+    assert almanac(*arguments) == 1
+    assert capsys.readouterr().err == f"{said}\n"
 
 
 def test_escape_sequences_reach_no_terminal(
@@ -368,6 +416,37 @@ def test_typed_questions_are_answered_in_json_lines(
     assert almanac("ask", "-i", "--json", "--home", str(own_home)) == 0
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [answer["answer"] for answer in answers] == ["London", "London"]
+
+
+def test_questions_from_a_file_stand_before_their_answers(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("Where was Ada Lovelace born?\nWhere was Quibbleton born?\n", monkeypatch)
+    assert almanac("ask", "-i", "--home", str(own_home)) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert first.startswith("? Where was Ada Lovelace born?\nLondon")
+    assert second.startswith("? Where was Quibbleton born?\nThe almanac does not know.")
+
+
+def test_passages_without_an_answer_are_called_what_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    passage = Evidence(
+        text="Osel is a river.", uri="osel.md", kind="passage", score=0.1, document_id="d1"
+    )
+    values = {"question_id": "q", "question": "How long is Osel?", "edition": "e", "seconds": 0.1}
+    known = Answer(
+        **values, answer="a river", answers=["a river"], route="text", answerable=True,
+        evidence=[passage],
+    )  # fmt: skip
+    unknown = {"answer": None, "answers": [], "route": "none", "answerable": False}
+    show_answer(known.model_copy(update=unknown))
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "The almanac does not know.",
+        "The nearest passages:",
+    ]
+    show_answer(known)
+    assert "nearest" not in capsys.readouterr().out
 
 
 def test_ask_without_a_question_is_a_wrong_call(

@@ -9,6 +9,8 @@ import pytest
 
 from flows.__main__ import main
 from flows.commands import gates
+from schemas.documents import Document
+from schemas.knowledge import Entity, Triple
 from schemas.operations import Rejection
 from schemas.settings import load_settings
 from tasks.refresh import refresh
@@ -37,6 +39,41 @@ def test_a_merge_shows_both_entities_and_warns_of_different_kinds(
     assert err.startswith("Warning:") and "person" in err and "place" in err
     assert main(["override", "merge", "Ada Lovelace", "Charles Babbage", *home]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_an_unknown_kind_is_no_other_kind(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entities = Home(own_home).editions.current().table(Entity).to_pylist()
+    unknown = next(row["entity_id"] for row in entities if row["kind"] == "unknown")
+    assert main(["override", "merge", "Ada Lovelace", unknown, "--home", str(own_home)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_nothing_can_be_split_off_by_is_refused(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    split = ["--home", str(own_home), "override", "split", "Ada Lovelace"]
+    assert main([*split, "Quibbleton"]) == 2
+    assert "no name of this entity, whose names are: Ada Lovelace." in capsys.readouterr().err
+    documents = Home(own_home).editions.current().table(Document)["document_id"]
+    assert main([*split, documents[0].as_py()]) == main([*split, "ada lovelace"]) == 0
+
+
+def test_a_rejected_fact_is_listed_in_words_also_when_it_is_gone(
+    own_home: Path, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(own_home)]
+    triples = Home(own_home).editions.current().table(Triple).to_pylist()
+    wrong = next(row for row in triples if row["head"] == "Alien")
+    assert main(["override", "reject", wrong["triple_id"], *home]) == 0
+    for _ in range(2):
+        capsys.readouterr()
+        assert main(["override", "list", *home]) == 0
+        assert "Alien | directed by | Ridley Scott" in " ".join(capsys.readouterr().out.split())
+        refresh(Home(own_home), [str(corpus)], load_settings(own_home))
+    left = Home(own_home).editions.current().table(Triple)["triple_id"].to_pylist()
+    assert wrong["triple_id"] not in left
 
 
 def test_the_user_chooses_the_name_that_stays(

@@ -13,7 +13,7 @@ from flows import terminal
 from flows.__main__ import main
 from schemas import LIVE
 from schemas.errors import AlmanacError, UsageError
-from schemas.settings import EngineSettings, Settings, SqlSettings
+from schemas.settings import EngineSettings, Settings, SqlSettings, load_settings
 from tasks.ingest.formats.cleaning import clean_line
 from tasks.reader.passage_reader import PassageReader
 from tasks.refresh import refresh
@@ -231,6 +231,27 @@ def test_settings_that_make_no_sense_are_refused_in_plain_words(
     shown = capsys.readouterr()
     assert "settings.toml is invalid" in shown.err and "Traceback" not in shown.err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["settings.toml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("text_column = 'body'", "no setting text_column; it belongs under [read]"),
+        ("[sql]\ntext_column = 'body'", "text_column under [sql]; it belongs under [read]"),
+        ("use = true", "no setting use; it belongs under [gate] or under [experts]"),
+        ("[engine]\nlocal_batch = 2", "it belongs under [engine.model]"),
+        ("[engine]\nworkers = 3", "it belongs at the top"),
+        ("[engine]\nencodr = 'none'", "no setting encodr under [engine]"),
+        ("[sql]\nthreads = 0", "sql.threads: Input should be greater than or equal to 1"),
+    ],
+)
+def test_a_setting_in_the_wrong_section_is_told_its_own(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(ValueError, match=re.escape(words)) as refused:
+        load_settings(tmp_path)
+    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_an_engine_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import yaml
 
 import schemas
 from flows.__main__ import main
+from flows.doctor import examine
 from flows.home import settings_of
 from schemas.errors import UsageError
 from schemas.knowledge import Misfit
@@ -238,6 +239,30 @@ def test_a_gazetteer_keeps_facts_about_its_entities(own_home: Path, tmp_path: Pa
     named = {row["tail"] for row in rows if row["tail_id"]}
     assert named == {"Charles Babbage"}
     assert {row["reason"] for row in edition.table(Misfit).to_pylist()} == {"gazetteer"}
+
+
+def test_a_gazetteer_without_its_graph_stops_a_refresh_before_it_writes(own_home: Path) -> None:
+    position = Home(own_home).journal.position
+    with pytest.raises(UsageError, match="gazetteer people is no imported graph"):
+        refreshed(own_home, "gazetteer: people\n")
+    assert Home(own_home).journal.position == position
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("mode: nope\n", "is invalid at mode"), ("gazetteer: people\n", "is no imported graph")],
+)
+def test_what_is_wrong_is_found_by_check_and_doctor_and_stops_no_question(
+    own_home: Path, text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(own_home)]
+    (own_home / ONTOLOGY_FILE).write_text(text, encoding="utf-8")
+    assert main(["ontology", "check", *home]) == 2
+    assert words in capsys.readouterr().err
+    finding = next(one for one in examine(Home(own_home)) if one.check == "ontology")
+    assert finding.state == "fail" and words in finding.words
+    assert main(["ask", "Where was Ada Lovelace born?", *home]) == 0
+    assert capsys.readouterr().out.startswith("London")
 
 
 # --- the command -------------------------------------------------------------------------

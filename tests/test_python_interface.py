@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,29 @@ def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path: Path) -> None:
         assert kb.entity("Ada Lovelace").kind == "person"
         kept = kb.sql("select question_id, answer from answers")
         assert kept.to_pylist() == [{"question_id": answer.question_id, "answer": "London"}]
+
+
+@pytest.mark.parametrize("as_given", [str, Path, lambda folder: [folder]])
+def test_one_source_needs_no_list(
+    own_home: Path, tmp_path: Path, as_given: Callable[[Path], str | Path | list[Path]]
+) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", "utf-8")
+    report = almanac.open(own_home).refresh(as_given(tmp_path / "more"))
+    assert report.counts["inputs"] == {"files": 1, "ingested": 1, "unchanged_files": 0}
+
+
+def test_after_its_with_statement_an_almanac_refuses(own_home: Path) -> None:
+    with almanac.open(own_home) as kb:
+        kb.close()
+        assert kb.ask("Where was Ada Lovelace born?").answer == "London"
+    for call in (
+        lambda: kb.ask("Where was Ada Lovelace born?"),
+        lambda: kb.refresh([]),
+        lambda: kb.entity("Ada Lovelace"),
+    ):
+        with pytest.raises(UsageError, match="has ended; open the home again"):
+            call()
 
 
 def test_a_new_edition_is_noticed_between_questions(own_home: Path, tmp_path: Path) -> None:

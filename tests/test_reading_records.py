@@ -62,7 +62,7 @@ def test_table_in_a_legacy_encoding_and_without_text_column(tmp_path: Path) -> N
     one, two = read_all(tmp_path, ReadSettings(charset="latin-1"))
     assert isinstance(one, ReadText) and one.text == "Élève à l'école"
     assert isinstance(two, Refusal) and two.reason is Reason.NO_TEXT_COLUMN
-    assert "body" in two.text
+    assert "body" in two.text and "text_column under [read]" in two.text
 
 
 def test_same_names_of_records_are_told_apart(tmp_path: Path) -> None:

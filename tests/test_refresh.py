@@ -219,6 +219,33 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
     assert len(rows(home, schemas.Document)) == 3
 
 
+def test_a_pattern_that_never_matched_is_a_mistake_one_that_did_is_emptied(home, tmp_path):
+    pattern = str(tmp_path / "*.md")
+    with pytest.raises(AlmanacError, match=r"Nothing matches .*\*\.md, so nothing was read"):
+        refresh(home, [pattern], SETTINGS)
+    (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n")
+    refresh(home, [pattern], SETTINGS)
+    (tmp_path / "oslo.md").unlink()
+    assert refresh(home, [pattern], SETTINGS).counts["inputs"]["removed"] == 1
+    assert refresh(home, [pattern], SETTINGS).outcome == "unchanged"
+
+
+def test_an_empty_folder_is_no_mistake(home, tmp_path):
+    (tmp_path / "[new] texts").mkdir()
+    assert refresh(home, [str(tmp_path / "[new] texts")], SETTINGS).counts["inputs"]["files"] == 0
+
+
+def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):
+    for name in ("towns", "rivers"):
+        (tmp_path / f"{name}.csv").write_text("name,length\nOsel,7\n")
+    (tmp_path / "empty.txt").write_bytes(b"")
+    run = refresh(home, [str(tmp_path / "*.csv"), str(tmp_path / "empty.txt")], SETTINGS)
+    columns, empty, where = run.notes
+    assert columns.startswith("2 refused as no_text_column, such as rivers.csv: It has no column")
+    assert empty == "1 refused as empty, such as empty.txt: It holds no words"
+    assert f"from rejections where run_id = '{run.run_id}'" in where
+
+
 def test_every_input_ends_in_exactly_one_outcome_and_refusals_say_why(home, source):
     (source / "copy.md").write_text(TEXTS["warsaw.md"], encoding="utf-8")
     (source / "empty.txt").write_bytes(b"")

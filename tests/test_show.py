@@ -49,11 +49,28 @@ def test_an_unknown_name_is_told_in_plain_words(small_home: Path, name: str) -> 
         page_of(small_home, name)
 
 
+def test_similar_names_are_offered(small_home: Path) -> None:
+    edition = Home(small_home).editions.current()
+    with pytest.raises(UsageError, match="Similar names: Ada Lovelace"):
+        show_entity(edition, "ada lovelac")
+    with pytest.raises(UsageError, match=r"'Quibbleton'\. `almanac search`"):
+        show_entity(edition, "Quibbleton")
+    with pytest.raises(UsageError, match=r"'Ada Lovelac'\. `almanac search`"):
+        show_entity(edition, "Ada Lovelac", "moons")
+
+
 def test_show_prints_one_json_object(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "鲁迅", "--json", "--home", str(small_home)]) == 0
     page = json.loads(capsys.readouterr().out)
     assert page["name"] == "鲁迅"
     assert any("绍兴" in row["tail"] for row in page["facts"])
+
+
+def test_a_name_of_several_words_needs_no_quotes(
+    small_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "Ada", "Lovelace", "--json", "--home", str(small_home)]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Ada Lovelace"
 
 
 def test_show_says_how_many_facts_it_leaves_out(

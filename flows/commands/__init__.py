@@ -40,7 +40,8 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         "--max-delete",
         type=share,
         metavar="SHARE",
-        help="stop if more than this share of a source's documents is gone (0.2)",
+        help="stop if more than this share of a source's documents is gone (0.2); up to 10 may "
+        "always go (free_deletions under [publish] in settings.toml)",
     )
     p.add_argument("--sensitive", action="store_true", help="mark these documents as sensitive")
     p.add_argument("--speaker", metavar="NAME", help="who “we” and “the company” are in the texts")
@@ -90,7 +91,7 @@ def _sql(commands: Commands, shared: argparse.ArgumentParser, module: str) -> No
 
 def _show(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     p = command(commands, shared, "show", module, "Show everything known about one entity.")
-    p.add_argument("entity", metavar="ENTITY", help="its name, an alias, or its id")
+    p.add_argument("entity", nargs="+", metavar="ENTITY", help="its name, an alias, or its id")
     p.add_argument(
         "--graph", metavar="NAME", help="look in this graph only; `corpus` is your texts"
     )

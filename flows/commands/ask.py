@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flows import terminal
 from flows.commands.gate_words import gate_words
-from flows.home import edition_of, home_of, settings_of
+from flows.home import edition_of, home_of, reading_settings_of, settings_of
 from flows.jobs import keep
 from flows.model_options import with_model_options
 from schemas.answers import Answer, Evidence
@@ -18,7 +18,7 @@ from schemas.knowledge import CORPUS
 from schemas.operations import ExpertDecision
 from schemas.settings import Settings
 from tasks.ask.route import AskOptions
-from tasks.text.question import LONGEST_QUESTION
+from tasks.text.question import checked_question
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -38,16 +38,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.picture and arguments.interactive:
         raise UsageError("Give --picture without -i: it shows the paths of one answer.")
     home = home_of(arguments)
-    first = [] if arguments.question is None else [_checked(arguments.question)]
+    first = [] if arguments.question is None else [checked_question(arguments.question)]
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
     edition = edition_of(home, arguments.edition, arguments.as_of)
+    unseen = arguments.interactive and not sys.stdin.isatty()  # nobody typed them here
     with _asking(home, edition, settings, options) as answer_of:
-        for question in chain(first, typed):
+        for number, question in enumerate(chain(first, typed)):
             answer = answer_of(question, choices)
             if arguments.picture:
                 _draw(answer, Path(arguments.picture))
             if not arguments.json:
+                if unseen:
+                    terminal.show("\n" * (number > 0) + f"? {terminal.one_line(question)}")
                 show_answer(answer, explain=arguments.explain)
                 _show_other_values(home, answer)
             elif arguments.interactive:  # one object per line
@@ -78,14 +81,6 @@ def _draw(answer: Answer, picture: Path) -> None:
     picture.write_bytes(draw_paths(paths, answer.answer))
 
 
-def _checked(question: str) -> str:
-    """Return the question without surrounding space; UsageError if it is empty or too long."""
-    question = question.strip()
-    if not question or len(question) > LONGEST_QUESTION:
-        raise UsageError(f"A question has between 1 and {LONGEST_QUESTION} characters.")
-    return question
-
-
 def _typed_questions() -> Iterator[str]:
     """Yield the questions that are typed, one per line, until an empty line or the end of input."""
     prompt = "? " if sys.stdin.isatty() else ""
@@ -99,14 +94,14 @@ def _typed_questions() -> Iterator[str]:
         if not line.strip():
             return
         try:
-            yield _checked(line)
+            yield checked_question(line)
         except UsageError as error:
             terminal.say(str(error))
 
 
 def ask(home: Home, question: str, options: AskOptions | None = None) -> Answer:
     """Return the answer to a question, and record it among the live records."""
-    with _asking(home, edition_of(home, None), settings_of(home), options) as answer_of:
+    with _asking(home, edition_of(home, None), reading_settings_of(home), options) as answer_of:
         return answer_of(question, ())
 
 
@@ -144,14 +139,17 @@ def options_of(arguments: argparse.Namespace) -> AskOptions:
 
 def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
     """Return the settings, with the command line's model options in place of their own."""
-    settings = settings_of(home)
+    return _with_model(settings_of(home), arguments)
+
+
+def _with_model(settings: Settings, arguments: argparse.Namespace) -> Settings:
     engine = with_model_options(settings.engine, arguments)
     return settings.model_copy(update={"engine": engine})
 
 
 def gated_settings(home: Home, arguments: argparse.Namespace) -> Settings:
     """Return the settings, with the command line's options in place of their own."""
-    settings = with_expert_mode(asked_settings(home, arguments), arguments.mode)
+    settings = with_expert_mode(_with_model(reading_settings_of(home), arguments), arguments.mode)
     options = {"task": arguments.task, "budget": arguments.gate_budget}
     update = {name: value for name, value in options.items() if value is not None}
     if update or arguments.no_gate:
@@ -172,6 +170,8 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
     """Print the answer and its sources; `explain` adds other candidates, program and gate."""
     sure = f"  (sure to {answer.probability:.0%})" if answer.probability is not None else ""
     terminal.show(_words(answer) + sure)
+    if answer.evidence and not answer.answer:
+        terminal.show("The nearest passages:")
     shown = answer.evidence if explain else answer.evidence[:SHOWN_EVIDENCE]
     for evidence in shown:
         terminal.show(f"  “{terminal.quoted(evidence.text, QUOTED_CHARS)}”")

@@ -61,6 +61,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from schemas.ontology import ONTOLOGY_FILE
     from tasks.ontology.check import misfits
     from tasks.ontology.read import read_ontology
+    from tasks.publish.apply_ontology import check_gazetteer
 
     home = home_of(arguments)
     path = Path(arguments.file) if arguments.file else home.path / ONTOLOGY_FILE
@@ -70,6 +71,7 @@ def _check(arguments: argparse.Namespace) -> int:
         )
     ontology = read_ontology(path)
     edition = edition_of(home, arguments.edition)
+    check_gazetteer(home.journal, ontology.gazetteer)
     rows = misfits(edition, ontology)
     if arguments.json:
         terminal.show_json({"ontology": str(path), "edition": edition.id, "misfits": rows})

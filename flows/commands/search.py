@@ -3,7 +3,7 @@
 import argparse
 
 from flows import terminal
-from flows.home import edition_of, home_of, settings_of
+from flows.home import edition_of, home_of, reading_settings_of
 from schemas.errors import UsageError
 
 QUOTED_CHARS = 400
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not words or len(words) > MAX_CHARS:
         raise UsageError(f"Search for between 1 and {MAX_CHARS} characters.")
     home = home_of(arguments)
-    settings = settings_of(home).engine
+    settings = reading_settings_of(home).engine
     with edition_of(home, arguments.edition).pinned() as edition:
         hits = search(edition, words, settings, limit=arguments.limit)
     if arguments.json:

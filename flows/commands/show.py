@@ -16,7 +16,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     home = home_of(arguments)
     with edition_of(home, arguments.edition).pinned() as edition:
-        page: EntityPage = show_entity(edition, arguments.entity, arguments.graph)
+        page: EntityPage = show_entity(edition, " ".join(arguments.entity), arguments.graph)
     if arguments.json:
         terminal.show_json(asdict(page))
     else:

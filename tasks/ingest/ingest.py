@@ -1,7 +1,7 @@
 """Bring the journal up to date with the sources: read changed files, note removed inputs."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,8 @@ class Ingestion:
         sensitivity = "sensitive" if sensitive else "normal"
         self.observed = Observations(home, run_id, self.listing, sensitivity)
         self.counts: Counter[str] = Counter(files=len(self.listing.items))
+        self.refusals: Counter[Reason] = Counter()
+        self.examples: dict[Reason, Refusal] = {}
         self._owners = _owners(home)
 
     @property
@@ -70,11 +72,14 @@ class Ingestion:
     def check_listing(self, max_delete: float) -> None:
         """Stop before anything is written if the source, or too much of it, has vanished.
 
-        Raises AlmanacError when nothing could be listed; HeldError when more than the share
-        `max_delete` of its documents, and more than `publish.free_deletions`, would be deleted.
+        Raises AlmanacError when nothing could be listed, or nothing ever matched; HeldError when
+        more than the share `max_delete` of its documents, and more than `publish.free_deletions`,
+        would be deleted.
         """
         if not self.listing.complete and not len(self.listing.items):
             raise AlmanacError(f"{self.listing.error}. Nothing was read and nothing was deleted.")
+        if self.listing.unmatched and not self.known.inputs:
+            raise AlmanacError(f"Nothing matches {self.source}, so nothing was read.")
         ingested = sum(row["outcome"] == "ingested" for row in self.known.inputs.values())
         going = sum(len(self.known.ingested_from(container)) for container in self.gone)
         if going > self.settings.publish.free_deletions and going > max_delete * ingested:
@@ -117,6 +122,8 @@ class Ingestion:
         before = self.known.inputs.get(outcome.uri, {})
         if isinstance(outcome, Refusal):
             self.counts["refused"] += 1
+            self.refusals[outcome.reason] += 1
+            self.examples.setdefault(outcome.reason, outcome)
             self.observed.rejection(outcome)
             if outcome.reason not in TRANSIENT:
                 self.observed.refused(outcome, item)
@@ -161,6 +168,21 @@ class Ingestion:
             if uri not in seen:
                 self.counts["removed"] += 1
                 self.observed.removed(uri, container, reason)
+
+
+def refusal_notes(ingestions: Sequence[Ingestion], run_id: str) -> Iterator[str]:
+    """Yield how many inputs were refused for each reason, with an example, and where all are."""
+    refusals: Counter[Reason] = Counter()
+    examples: dict[Reason, Refusal] = {}
+    for ingestion in ingestions:
+        refusals.update(ingestion.refusals)
+        examples = ingestion.examples | examples
+    for reason, count in refusals.most_common():
+        example = examples[reason]
+        yield f"{count} refused as {reason}, such as {example.uri}: {example.text.rstrip('.')}"
+    if refusals:
+        query = f"select item_id, text from rejections where run_id = '{run_id}'"
+        yield f"all that were refused: `almanac sql \"{query} and stage = 'read'\"`"
 
 
 def _older(version: str, than: str) -> bool:

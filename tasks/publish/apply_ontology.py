@@ -76,18 +76,25 @@ def _misfits(derivation: Derivation, ontology: Ontology) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in columns})
 
 
-def _in_gazetteer(derivation: Derivation, journal: Journal, graphs: tuple[str, ...]) -> list[str]:
-    """Return the ids of entities with a name that is in the gazetteer's graphs."""
-    if not graphs:
-        return []
-    imports = {row["graph"]: row for row in current_imports(journal, derivation.position)}
-    names: set[str] = set()
+def check_gazetteer(journal: Journal, graphs: tuple[str, ...]) -> None:
+    """Raise UsageError if one of an ontology's graphs is not imported."""
+    imported = {row["graph"] for row in current_imports(journal)} if graphs else set()
     for graph in graphs:
-        if graph not in imports:
+        if graph not in imported:
             raise UsageError(
                 f"The ontology's gazetteer {graph} is no imported graph; import it with "
                 f"`almanac import-graph FILE --name {graph}`, or correct ontology.yaml."
             )
+
+
+def _in_gazetteer(derivation: Derivation, journal: Journal, graphs: tuple[str, ...]) -> list[str]:
+    """Return the ids of entities with a name that is in the gazetteer's graphs."""
+    if not graphs:
+        return []
+    check_gazetteer(journal, graphs)
+    imports = {row["graph"]: row for row in current_imports(journal, derivation.position)}
+    names: set[str] = set()
+    for graph in graphs:
         imported = read_import(journal, imports[graph], derivation.position)
         for column in (imported.names, imported.aliases):
             names.update(map(normalise_name, column.to_pylist()))

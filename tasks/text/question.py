@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
 
+from schemas.errors import UsageError
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer
 from tasks.text.freshness import wanted_now
 from tasks.text.languages import is_chinese, language_of, word_set
@@ -81,6 +82,14 @@ class Question:
     def current_words(self) -> str | None:
         """The words that make it time-sensitive; None if it is not."""
         return wanted_now(self.text, self.asked_on)
+
+
+def checked_question(question: str) -> str:
+    """Return the question without surrounding space; UsageError if it is empty or too long."""
+    question = question.strip()
+    if not question or len(question) > LONGEST_QUESTION:
+        raise UsageError(f"A question has between 1 and {LONGEST_QUESTION} characters.")
+    return question
 
 
 def analyse(text: str) -> Question:

@@ -75,6 +75,7 @@ class Listing:
     items: list[Item] = field(default_factory=list)
     complete: bool = True
     error: str | None = None
+    unmatched: bool = False  # the source is a pattern, and nothing matches it
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from tasks.ingest.formats.unpacking import decompress, read_whole
 
 Fields = dict[str, Any]
 Record = Fields | RefusalError | None
+_SETTING = "text_column under [read] in settings.toml"
 _TITLES = ("title", "headline")
 _NAMES = ("id", "uri", "url")
 _USED = (*_TITLES, *_NAMES, "op", "version", *sorted(KNOWN))
@@ -95,7 +96,7 @@ def require_column(names: list[str], column: str) -> None:
     """Raise `RefusalError` if the text column is missing."""
     if column.lower() not in (name.lower() for name in names):
         listed = ", ".join(safe_record(name)[:40] for name in names[:12])
-        sentence = f"It has no column `{column}` (text_column in settings.toml), but: {listed}."
+        sentence = f"It has no column `{column}` ({_SETTING}), but: {listed}."
         raise RefusalError(Reason.NO_TEXT_COLUMN, sentence)
 
 
@@ -152,7 +153,7 @@ def _text(name: str, fields: Fields, limits: Limits, *, feed: bool = False) -> P
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "\n\n".join(text)
     if not isinstance(text, str):
-        sentence = f"It has no text in `{limits.text_column}` (text_column in settings.toml)."
+        sentence = f"It has no text in `{limits.text_column}` ({_SETTING})."
         return ParsedText(name, feed=feed, reason=Reason.NO_TEXT_COLUMN, sentence=sentence)
     title = next((v for key in _TITLES if isinstance(v := _pick(fields, key), str)), "")
     if looks_like_html(text):

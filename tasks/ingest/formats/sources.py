@@ -4,6 +4,7 @@ import glob
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
@@ -107,7 +108,7 @@ def _scan_glob(pattern: Path) -> Listing:
     errors: list[str] = []
     uris = _glob_pattern(parts[fixed:])
     items = [item for item in local_files.walk(name, root, errors) if uris.match(item.uri)]
-    return _finish(name, items, errors)
+    return replace(_finish(name, items, errors), unmatched=not items)
 
 
 def _glob_pattern(parts: tuple[str, ...]) -> re.Pattern[str]:
@@ -150,7 +151,7 @@ def _scan_remote(source: str) -> Listing:
     except Exception as error:
         words = safe_uri(scrubbed(str(error), source))[:300]
         return Listing(name, [], False, f"{name}: {type(error).__name__}: {words}")
-    return _finish(name, items, errors)
+    return replace(_finish(name, items, errors), unmatched=not items and glob.has_magic(path))
 
 
 def _find(system: Any, path: str) -> dict[str, dict[str, Any]]:
