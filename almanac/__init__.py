@@ -107,11 +107,13 @@ class Almanac:
         With `choices` it is one of these. `route`, `graph`, `min_score` and `as_of` are the options
         of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
         read-only, a warning says that it was not. Raises UsageError if the route, the graph
-        or an edition of that day does not exist.
+        or an edition of that day does not exist, and if the question is empty or too long.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
+        from tasks.text.question import checked_question
 
+        question = checked_question(question)
         options = AskOptions(route, graph)
         if min_score is not None:
             options = replace(options, min_score=min_score)

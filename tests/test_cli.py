@@ -449,6 +449,13 @@ def test_passages_without_an_answer_are_called_what_they_are(
     assert "nearest" not in capsys.readouterr().out
 
 
+def test_a_question_needs_no_quotes(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["Where", "was", "Ada", "Lovelace", "born?"]
+    assert almanac("ask", *question, "--json", "--home", str(own_home)) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["question"], answer["answer"]) == (" ".join(question), "London")
+
+
 def test_ask_without_a_question_is_a_wrong_call(
     own_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

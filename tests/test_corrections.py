@@ -14,6 +14,7 @@ from schemas.knowledge import Entity, Triple
 from schemas.operations import Rejection
 from schemas.settings import load_settings
 from tasks.refresh import refresh
+from tasks.show import show_entity
 from warehouse.comparison import compare
 from warehouse.home import Home
 
@@ -39,6 +40,15 @@ def test_a_merge_shows_both_entities_and_warns_of_different_kinds(
     assert err.startswith("Warning:") and "person" in err and "place" in err
     assert main(["override", "merge", "Ada Lovelace", "Charles Babbage", *home]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_merge_counts_facts_as_the_page_shows_them(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    merge = ["override", "merge", "Ada Lovelace", "London", "--home", str(own_home)]
+    assert main(merge) == 0
+    page = show_entity(Home(own_home).editions.current(), "Ada Lovelace")
+    assert f"goes: {len(page.facts) + len(page.facts_as_tail)} facts" in capsys.readouterr().out
 
 
 def test_an_unknown_kind_is_no_other_kind(

@@ -64,6 +64,12 @@ def test_after_its_with_statement_an_almanac_refuses(own_home: Path) -> None:
             call()
 
 
+@pytest.mark.parametrize("question", ["", "  ", "a" * 2001])
+def test_a_question_has_characters_but_not_too_many(small_home: Path, question: str) -> None:
+    with almanac.open(small_home) as kb, pytest.raises(UsageError, match="between 1 and 2000"):
+        kb.ask(question)
+
+
 def test_a_new_edition_is_noticed_between_questions(own_home: Path, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     text = "# Oslo\n\nOslo is the capital of Norway.\n"

@@ -244,6 +244,12 @@ def test_refusals_are_explained(database: Path) -> None:
             run_sql(database, {}, query)
 
 
+@pytest.mark.parametrize("query", ["", " ;", "-- nothing but a comment"])
+def test_an_empty_query_is_told_that_it_is_one(query: str) -> None:
+    with duckdb.connect() as con, pytest.raises(sql_worker.RefusedError, match="no statement"):
+        sql_worker.check(con, query)
+
+
 def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, list[Path]]) -> None:
     query = "select run_id, started_at, outcome, error from runs order by run_id"
     result = run_sql(database, live, query)

@@ -105,8 +105,8 @@ def portray(edition: Edition, entity_id: str, facts: int = 3) -> dict[str, Any]:
     entities = edition.table(Entity)
     [entity] = entities.filter(pc.equal(entities["entity_id"], entity_id)).to_pylist()
     triples = edition.table(Triple)
-    about = pc.or_(pc.equal(triples["head_id"], entity_id), pc.equal(triples["tail_id"], entity_id))
-    known = triples.filter(pc.fill_null(about, False)).sort_by([("support", "descending")])
+    ends = (pc.equal(triples[end], entity_id) for end in ("head_id", "tail_id"))
+    known = triples.filter(pc.or_kleene(*ends)).sort_by([("support", "descending")])
     examples = known.slice(0, facts).select(["head", "relation", "tail"]).to_pylist()
     return {
         **{column: entity[column] for column in ("entity_id", "name", "kind", "description")},

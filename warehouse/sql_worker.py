@@ -163,6 +163,8 @@ def check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         if not PLAIN_NAMES.match(text, call.end()):
             raise RefusedError(f"{call.group(1)}() takes a plain text between quotes here")
     statements = connection.extract_statements(query)
+    if not statements:
+        raise RefusedError("there is no statement")
     if len(statements) != 1:
         raise RefusedError(f"one statement at a time, please; these are {len(statements)}")
     kind = statements[0].type.name

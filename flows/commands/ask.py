@@ -30,7 +30,7 @@ SHOWN_ANSWERS = 20
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer the question and, with -i, every question that is typed; record the answers."""
-    if arguments.question is None and not arguments.interactive:
+    if not arguments.question and not arguments.interactive:
         raise UsageError("Give a question, or -i to ask one after another.")
     choices = arguments.choices
     if choices and (arguments.interactive or len(choices) == 1):
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.picture and arguments.interactive:
         raise UsageError("Give --picture without -i: it shows the paths of one answer.")
     home = home_of(arguments)
-    first = [] if arguments.question is None else [checked_question(arguments.question)]
+    first = [checked_question(" ".join(arguments.question))] if arguments.question else []
     typed = _typed_questions() if arguments.interactive else ()
     settings, options = gated_settings(home, arguments), options_of(arguments)
     edition = edition_of(home, arguments.edition, arguments.as_of)

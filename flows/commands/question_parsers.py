@@ -34,7 +34,7 @@ def remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -
 def ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     """Add the command that answers one question."""
     p = command(commands, shared, "ask", module, "Answer a question, with sources.")
-    p.add_argument("question", nargs="?", metavar="QUESTION", help="the question")
+    p.add_argument("question", nargs="*", metavar="QUESTION", help="the question")
     p.add_argument(
         "-i",
         "--interactive",
