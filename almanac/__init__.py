@@ -103,7 +103,7 @@ class Almanac:
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
-        `answer` is the first of `answers`; a question such as `Which moons orbit Mars?` has several.
+        `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
         With `choices` it is one of these. `route`, `graph`, `min_score` and `as_of` are the options
         of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
         read-only, a warning says that it was not. Raises UsageError if the route, the graph
