@@ -28,10 +28,10 @@ from tasks.reader.training import prepare
 from tasks.reader.training.calibrate import Found, Row, best_of, figures, fitted, is_right
 from tasks.reader.training.characters import first_vectors
 from tasks.reader.training.examples import Question
-from tasks.reader.training.network import ReaderNetwork, reading_loss, teaching_loss
+from tasks.reader.training.network import ReaderNetwork, reading_loss
 from tasks.reader.training.relations import _questions, _sentences
 from tasks.reader.training.score import f1
-from tasks.reader.training.train import Examples, Trainer, _logits_of
+from tasks.reader.training.train import Examples, Trainer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
@@ -188,24 +188,6 @@ def test_the_loss_of_several_texts_is_that_of_one_softmax_over_all_their_spans()
     assert float(unanswered) == pytest.approx(float(alone[0]), abs=1e-5)
 
 
-def test_what_a_teacher_answers_is_learnt_by_its_probabilities() -> None:
-    drawn = torch.Generator().manual_seed(4)
-    logits, taught = torch.randn(2, 2, 1, 5, generator=drawn)
-    sentences = torch.tensor([[-1, 0, 0, 1, -1]])
-    spans = [(0, 0), (1, 1), (1, 2), (2, 2), (3, 3)]  # the first stands for no answer
-
-    def probabilities(values: torch.Tensor) -> list[float]:
-        weights = [math.exp(float(values[0, 0, i] + values[1, 0, j])) for i, j in spans]
-        return [weight / sum(weights) for weight in weights]
-
-    pairs = zip(probabilities(taught), probabilities(logits), strict=True)
-    expected = -sum(wanted * math.log(learnt) for wanted, learnt in pairs)
-    assert float(teaching_loss(logits, taught, sentences)[0]) == pytest.approx(expected, abs=1e-5)
-    shifted = taught + torch.tensor([3.0, -1.0])[:, None, None]
-    again = teaching_loss(logits, shifted, sentences)
-    assert float(again[0]) == pytest.approx(expected, abs=1e-5)
-
-
 def test_other_passages_are_those_of_the_corpus_that_share_words_with_the_question() -> None:
     ferry = replace(SOUND, corpus="island", question="When does the ferry to Skar leave?")
     beside = replace(SOUND, title="Mail", context="The ferry brings the mail to Skar.", answers=())
@@ -250,14 +232,7 @@ def test_training_writes_weights_that_the_reader_loads(tmp_path: Path) -> None:
     examples = Examples(prepare.examples([SOUND, OTHER]), torch.device("cpu"))
     trainer = Trainer(network, tmp_path / "log.jsonl", torch.device("cpu"))
     before = network.ends.weight.detach().clone()
-    teacher = TrainedReader()
-    trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1, teacher=teacher)
-    ids, *_ = examples.batch(np.arange(2))
-    taught = _logits_of(teacher, ids)
-    assert taught.shape == (2, *ids.shape) and not taught[:, ids == 0].any()
-    for row, logits in zip(ids, taught.permute(1, 2, 0), strict=True):
-        known = row[row > 0].tolist()
-        assert np.allclose(logits[: len(known)], teacher.logits(known))
+    trainer.learn_to_read(examples, 0.01, 1e-4, 2, {}, others=1)
     trainer.fill_in(np.arange(1000, 1600, dtype=np.uint16), 0.01, 1e-4, 2)
     assert not torch.equal(network.ends.weight.detach(), before)
     save_weights(network.tuned(), model / "model.safetensors")

@@ -1,6 +1,7 @@
 """Read answers from texts: MiniLM with tuned layers predicts where an answer starts and ends.
 
 The logits are the mean of those of all trained models in a folder (Lakshminarayanan et al. 2017).
+The first model decides which windows the others read, too.
 Packaged and tuned weights make a graph for ONNX Runtime, which mirrors
 `tasks/reader/training/network.py`.
 """
@@ -27,6 +28,7 @@ from tasks.models.span_reader.windows import Tokens, pair_ids, tokens_of, window
 SHIPPED_MODEL = Path(__file__).with_name("model")
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
 EACH = 3  # spans of a window that are kept
+HOPELESS = -3.0  # margin of the first model, below which the others do not read a window
 OUTSIDE = {"ends.weight", "ends.bias", OWN_WORDS}  # weights that numpy applies, not the graph
 
 
@@ -92,21 +94,16 @@ class TrainedReader:
         parts.sort(
             key=lambda part: part[1][0] - part[1][1]
         )  # so that no thread ends with a long one
+        inputs = [pair_ids(question_ids, tokens[number], window) for number, window in parts]
         with ThreadPoolExecutor(self._threads) as pool:
-            read = pool.map(
-                lambda part: self._read(question_ids, part[0], tokens[part[0]], part[1]), parts
-            )
+            read = pool.map(self._logits, inputs)
             best: dict[tuple[int, int, int], Span] = {}
-            for span in (span for spans in read for span in spans):
-                key = (span.text, span.start, span.end)
-                if key not in best or best[key].margin < span.margin:
-                    best[key] = span
+            for (number, window), logits in zip(parts, read, strict=True):
+                for span in _spans(number, tokens[number], window, logits):
+                    key = (span.text, span.start, span.end)
+                    if key not in best or best[key].margin < span.margin:
+                        best[key] = span
         return sorted(best.values(), key=lambda span: -span.margin)
-
-    def logits(self, ids: list[int]) -> np.ndarray:
-        """Return float32 (tokens, 2): the logits of an answer's start and end, the models' mean."""
-        mean: np.ndarray = np.mean([model.logits(ids) for model in self._models], axis=0)
-        return mean
 
     def worth(self, margin: float, covered: float, language: str, unit: Unit) -> float:
         """Return the margin of an answer plus a bonus for its sentence.
@@ -126,34 +123,42 @@ class TrainedReader:
         value = weights["worth"] * worth + weights["gap"] * min(gap, WIDEST_GAP)
         return _logistic(value + weights["intercept"])
 
-    def _read(
-        self, question_ids: list[int], number: int, tokens: Tokens, window: tuple[int, int]
-    ) -> list[Span]:
-        ids = pair_ids(question_ids, tokens, window)
-        logits = self.logits(ids)
-        first = len(ids) - 1 - (window[1] - window[0])  # token of the window's first
-        start, end = logits[first:-1, 0], logits[first:-1, 1]
-        pairs = start[:, None] + end[None, :] - logits[0].sum()
-        pairs[np.tril_indices(len(pairs), -1)] = -math.inf
-        sentence = np.searchsorted(tokens.starts, np.arange(*window), side="right")
-        pairs[sentence[:, None] != sentence[None, :]] = -math.inf
-        best = np.argsort(-pairs, axis=None)[:EACH]
-        offsets = tokens.offsets
-        together = {
-            number: float(np.logaddexp.reduce(pairs[sentence == number], axis=None))
-            for number in set(sentence[best // len(pairs)].tolist())
-        }
-        return [
-            Span(
-                number,
-                offsets[window[0] + int(row)][0],
-                offsets[window[0] + int(column)][1],
-                float(pairs[row, column]),
-                together[int(sentence[row])],
-            )
-            for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
-            if pairs[row, column] > -math.inf
-        ]
+    def _logits(self, ids: list[int]) -> np.ndarray:
+        """Return float32 (tokens, 2): the models' mean, or the first one's if it finds nothing."""
+        first, *others = self._models
+        logits = first.logits(ids)
+        margin = (logits[1:].max(axis=0) - logits[0]).sum()  # at most, as ends may be in disorder
+        if margin < HOPELESS:
+            return logits
+        mean: np.ndarray = np.mean([logits, *(model.logits(ids) for model in others)], axis=0)
+        return mean
+
+
+def _spans(number: int, tokens: Tokens, window: tuple[int, int], logits: np.ndarray) -> list[Span]:
+    """Return the likeliest spans of a window of the text with this number."""
+    first = len(logits) - 1 - (window[1] - window[0])  # token of the window's first
+    start, end = logits[first:-1, 0], logits[first:-1, 1]
+    pairs = start[:, None] + end[None, :] - logits[0].sum()
+    pairs[np.tril_indices(len(pairs), -1)] = -math.inf
+    sentence = np.searchsorted(tokens.starts, np.arange(*window), side="right")
+    pairs[sentence[:, None] != sentence[None, :]] = -math.inf
+    best = np.argsort(-pairs, axis=None)[:EACH]
+    offsets = tokens.offsets
+    together = {
+        place: float(np.logaddexp.reduce(pairs[sentence == place], axis=None))
+        for place in set(sentence[best // len(pairs)].tolist())
+    }
+    return [
+        Span(
+            number,
+            offsets[window[0] + int(row)][0],
+            offsets[window[0] + int(column)][1],
+            float(pairs[row, column]),
+            together[int(sentence[row])],
+        )
+        for row, column in zip(*np.unravel_index(best, pairs.shape), strict=True)
+        if pairs[row, column] > -math.inf
+    ]
 
 
 def _logistic(value: float) -> float:

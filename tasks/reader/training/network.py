@@ -109,8 +109,13 @@ def reading_loss(
     all spans of a sentence that holds an answer. `questions` (texts,) numbers the texts' questions
     from 0; without it each text has its own.
     """
-    pairs, none = _spans(logits, sentences)
-    rows = torch.arange(len(pairs), device=pairs.device)
+    start, end = logits
+    none = start[:, 0] + end[:, 0]
+    tokens = torch.arange(start.shape[1], device=start.device)
+    rows = torch.arange(len(start), device=start.device)
+    allowed = (tokens[:, None] <= tokens) & (sentences[:, :, None] == sentences[:, None, :])
+    allowed &= (sentences >= 0)[:, :, None]
+    pairs = (start[:, :, None] + end[:, None, :]).masked_fill(~allowed, CLOSED)
     by_start = pairs.logsumexp(2)
     first, last = spans.clamp(min=0).unbind(2)
     real = spans[:, :, 0] >= 0
@@ -118,7 +123,7 @@ def reading_loss(
     right = (sentences[:, None, :] == sentences.gather(1, first)[:, :, None]) & real[:, :, None]
     sentence = by_start.masked_fill(~right.any(1), CLOSED).logsumexp(1)
     questions = rows if questions is None else questions
-    same = torch.arange(int(questions[-1]) + 1, device=pairs.device)[:, None] == questions
+    same = torch.arange(int(questions[-1]) + 1, device=start.device)[:, None] == questions
 
     def in_all(values: Tensor) -> Tensor:
         return (values - none).expand(len(same), -1).masked_fill(~same, CLOSED).logsumexp(1)
@@ -127,28 +132,3 @@ def reading_loss(
     answered = (same & real.any(1)).any(1)
     gained = torch.where(answered, (in_all(answers) + in_all(sentence)) / 2, 0.0)
     return everything - gained
-
-
-def teaching_loss(logits: Tensor, taught: Tensor, sentences: Tensor) -> Tensor:
-    """Return the cross-entropy of each text's answers to those of a teacher (Hinton et al. 2015).
-
-    `taught` are the teacher's logits, shaped as the learner's; both distributions are softmaxes
-    over "no answer" and all spans within a sentence.
-    """
-
-    def all_answers(values: Tensor) -> Tensor:
-        pairs, none = _spans(values, sentences)
-        return torch.cat([none[:, None], pairs.flatten(1)], dim=1)
-
-    learnt = functional.log_softmax(all_answers(logits), dim=1)
-    return -(functional.softmax(all_answers(taught), dim=1) * learnt).sum(1)
-
-
-def _spans(logits: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the logits of spans within a sentence (texts, tokens, tokens), and of no answer."""
-    start, end = logits
-    tokens = torch.arange(start.shape[1], device=start.device)
-    allowed = (tokens[:, None] <= tokens) & (sentences[:, :, None] == sentences[:, None, :])
-    allowed &= (sentences >= 0)[:, :, None]
-    pairs = (start[:, :, None] + end[:, None, :]).masked_fill(~allowed, CLOSED)
-    return pairs, start[:, 0] + end[:, 0]

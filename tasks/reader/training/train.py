@@ -4,8 +4,7 @@ OUT is what `tasks.reader.training.prepare` wrote. At first the reader fills in 
 plain texts, which teaches it the new characters; then it learns to answer. Learning rates decay to
 nothing over the given minutes, so that a slower machine completes a shorter training: it was made
 for a GPU, where it reads some thousand windows a second. The tuned weights are in OUT/model. With
-`--masked-minutes 0` a second training starts from what the first one had filled in, or from
-`--start`. With `--teacher FOLDER` half of the loss is that of the models there.
+`--masked-minutes 0` a second training starts from what the first one had filled in.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import json
 import random
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +23,8 @@ from torch.nn import functional
 
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
-from tasks.models.span_reader.reader import TrainedReader
 from tasks.models.span_reader.windows import CLS, SEP
-from tasks.reader.training.network import (
-    MaskedWords,
-    ReaderNetwork,
-    reading_loss,
-    teaching_loss,
-)
+from tasks.reader.training.network import MaskedWords, ReaderNetwork, reading_loss
 
 FIRST_WEIGHTS = "first_weights.safetensors"
 OTHER_WINDOW = 0.5  # share of the answered questions that come with another window in an epoch
@@ -219,12 +211,8 @@ class Trainer:
         size: int,
         repeats: dict[str, int],
         others: int = 0,
-        teacher: TrainedReader | None = None,
     ) -> None:
-        """Train on questions, each with windows of its passage and with `others`.
-
-        With a teacher, half of the loss is that of its answers instead of the right ones.
-        """
+        """Train on questions, each with windows of its passage and with `others`."""
         optimizer = self._optimizer(list(self._network.parameters()), rate)
         batches = examples.batches(size, random.Random(7), repeats, others)
         schedule, losses = Schedule(optimizer, minutes), []
@@ -234,9 +222,6 @@ class Trainer:
             with torch.autocast(self._device.type, torch.bfloat16, enabled=self._on_gpu):
                 logits = self._network(ids, second)
             loss = reading_loss(logits, sentences, spans, questions).mean()
-            if teacher:
-                taught = _logits_of(teacher, ids)
-                loss = (loss + teaching_loss(logits, taught, sentences).mean()) / 2
             self._step(optimizer, loss)
             losses.append(loss.detach())
             if schedule.step % NOTED == 0:
@@ -276,16 +261,6 @@ class Trainer:
         optimizer.step()
 
 
-def _logits_of(teacher: TrainedReader, ids: Tensor) -> Tensor:
-    """Return a teacher's logits (2, texts, tokens) for padded ids (texts, tokens)."""
-    texts = [[number for number in row if number] for row in ids.tolist()]
-    taught = np.zeros((*ids.shape, 2), np.float32)
-    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        for row, logits in zip(taught, pool.map(teacher.logits, texts), strict=True):
-            row[: len(logits)] = logits
-    return torch.from_numpy(taught).permute(2, 0, 1).to(ids.device)
-
-
 def _mean(losses: list[Tensor]) -> float:
     return round(float(torch.stack(losses).mean()), 3)
 
@@ -301,7 +276,6 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256, help="questions or texts in a step")
     parser.add_argument("--others", type=int, default=0, help="other passages for a question")
     parser.add_argument("--start", type=Path, help="trained weights from which to go on")
-    parser.add_argument("--teacher", type=Path, help="folder of models to learn from")
     parser.add_argument(
         "--repeat", action="append", default=[], metavar="SET=N", help="times of a set per epoch"
     )
@@ -322,9 +296,8 @@ def main() -> None:
     examples = Examples(dict(np.load(options.out / "examples.npz")), device)
     repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
     trainer.note(items=len(examples.question))
-    teacher = TrainedReader(options.teacher) if options.teacher else None
     trainer.learn_to_read(
-        examples, options.minutes, options.rate, options.batch, repeats, options.others, teacher
+        examples, options.minutes, options.rate, options.batch, repeats, options.others
     )
     save_weights(network.tuned(), options.out / "model" / "model.safetensors")
 
