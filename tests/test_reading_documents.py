@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.ingest.blocks import BlockKind, blocks_of
 from tests.documents import make_book, make_pdf, read_one
 
 
@@ -303,3 +304,39 @@ def test_properties_that_a_file_lacks_are_not_made_up(tmp_path: Path) -> None:
     read = read_one(tmp_path)
     assert read.title == "Gauge"
     assert read.metadata == {}
+
+
+SITE_PAGE = """---
+title: "Orr Mill"
+---
+
+<figure>
+  <img src="mill.jpg" alt="the mill">
+</figure>
+<div class="wide">
+  <h2>Its wheel</h2>
+
+    <p class="first">The wheel of the mill was built in 1790 by Tam Brook.
+    It drove two stones.</p>
+
+    <p>The mill burnt down in <b>1903</b>.</p>
+</div>
+"""
+
+
+def test_the_body_of_a_static_sites_page_is_read_as_html(tmp_path: Path) -> None:
+    (tmp_path / "mill.md").write_text(SITE_PAGE)
+    page = read_one(tmp_path / "mill.md")
+    assert page.title == "Orr Mill"
+    assert page.text.startswith(SITE_PAGE[: SITE_PAGE.index("<figure")].rstrip())
+    assert "<p" not in page.text and "## Its wheel" in page.text
+    kinds = {
+        kind for kind, start, end, *_ in blocks_of(page.text) if "1903" in page.text[start:end]
+    }
+    assert kinds == {BlockKind.PROSE}
+
+
+def test_markdown_below_a_picture_in_html_stays_markdown(tmp_path: Path) -> None:
+    text = '<p align="center"><img src="mill.jpg"></p>\n\n# Orr Mill\n\nIt *works* in spring.'
+    (tmp_path / "mill.md").write_text(text)
+    assert read_one(tmp_path / "mill.md").text == text

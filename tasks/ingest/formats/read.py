@@ -11,6 +11,7 @@ from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
 from tasks.ingest.formats.formats import STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
+from tasks.ingest.formats.html_body import has_html_body
 from tasks.ingest.formats.inputs import (
     Item,
     Outcome,
@@ -27,7 +28,7 @@ from tasks.ingest.formats.parsed_text import Limits, ParsedText
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.sources import chunks_of, open_item
 from tasks.ingest.formats.unpacking import decompress, read_at_most
-from tasks.ingest.front_matter import read_front_matter
+from tasks.ingest.front_matter import front_matter_end, read_front_matter
 
 _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
@@ -124,7 +125,24 @@ def _parsed(
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
     text = drop_hidden_markup(clean(decode(data, limits.charset)))
-    yield ParsedText(text=html_tables_as_markdown(text))
+    body = front_matter_end(text)
+    if has_html_body(text, body):
+        yield from _with_page(text, body, limits, settings)
+    else:
+        yield ParsedText(text=html_tables_as_markdown(text))
+
+
+def _with_page(
+    text: str, body: int, limits: Limits, settings: ReadSettings
+) -> Iterator[ParsedText]:
+    """Yield a text whose body is HTML, with the words of that page below its front matter."""
+    with tempfile.TemporaryFile() as file:
+        file.write(text[body:].encode())
+        file.seek(0)
+        plain = dataclasses.replace(limits, compression="", charset="utf-8")
+        for page in parse_apart(file, Kind.WEB, plain, settings.max_seconds):
+            words = f"{text[:body]}\n\n{page.text}"
+            yield dataclasses.replace(page, title="", text=words, metadata={})
 
 
 def _outcome(item: Item, parsed: ParsedText, sha256: str, settings: ReadSettings) -> Outcome:
