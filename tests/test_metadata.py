@@ -102,6 +102,13 @@ def test_front_matter_is_metadata_and_no_prose(
     assert [read.text[block.start : block.end] for block in rest] == ["The tide is high."]
 
 
+def test_a_quoted_value_in_front_matter_may_go_on_in_further_lines() -> None:
+    text = '---\ntitle: Travel\nauthor: Ida Moe\nexcerpt: "Book early,\nor stay."\n---\n\nWords.\n'
+    assert text[front_matter_end(text) :].strip() == "Words."
+    spaced = "---\n\ntitle: Travel\nauthor: Ida Moe\n\n---\n\nWords.\n"
+    assert spaced[front_matter_end(spaced) :].strip() == "Words."
+
+
 def test_a_comment_in_front_matter_is_no_title() -> None:
     text = "---\n# Licence: free\ntype: guide\n---\n\n# Travel\n\nBook early.\n"
     assert title_of_text(text) == "Travel"

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tasks.models.encoders.load import load_encoder
@@ -12,6 +13,7 @@ from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
 from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
+from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
@@ -88,6 +90,15 @@ def test_front_matter_is_no_text(tmp_path: Path) -> None:
     assert hit.fields["span_start"] == len(above) + 1
     about = searcher.about("Brenholm")
     assert about and about.fields == hit.fields
+
+
+def test_front_matter_in_several_passages_is_no_text() -> None:
+    above = ["---\nauthor: Ida Moe", 'tags: ["sea"]', "---\nBrenholm is cold."]
+    starts = [0, 23, 40]
+    rows = {"text": [*above, "Glass melts."], "span_start": [*starts, 0]}
+    table = _without_front_matter(pa.table(rows))
+    assert table["text"].to_pylist() == ["", "", "Brenholm is cold.", "Glass melts."]
+    assert table["span_start"].to_pylist()[2:] == [44, 0]
 
 
 def test_an_edition_is_searched_with_the_encoder_that_made_its_vectors(tmp_path: Path) -> None:

@@ -56,9 +56,11 @@ def _are_fields(fence: str, fields: str) -> bool:
     """Return whether a text between two fences is metadata; `---` may also be a rule in prose."""
     if not fields.strip():
         return True
-    lines = fields.split("\n")
-    written_so = all(_YAML_LINE.match(f"{line}\n") for line in lines if line.strip())
-    stands_there = bool(lines[0].strip()) and written_so
+    first, *rest = fields.split("\n")
+    lines = [f"{line}\n" for line in (first, *rest) if line.strip()]
+    share = sum(bool(_YAML_LINE.match(line)) for line in lines) / len(lines)
+    # A quoted value may go on in lines of its own; below a blank line, # may begin a heading.
+    stands_there = share > 0.5 if first.strip() else share == 1 and "#" not in fields
     return bool(_FIELD.search(fields)) and (fence == "+++" or stands_there)
 
 

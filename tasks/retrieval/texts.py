@@ -1,6 +1,7 @@
 """The texts that search returns, stored beside the edition's tables for random access."""
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from schemas.row import Row
 from tasks.ingest.front_matter import front_matter_end
 
 BATCH = 4096  # rows in memory at a time
+OPENING = 16_000  # characters of a document in which front matter ends
 OF_CORPUS = pc.field("graph") == CORPUS  # imported graphs have arrays of their own
 
 
@@ -65,14 +67,28 @@ def write_passage_texts(edition: Path, path: Path) -> pa.Table:
 def _without_front_matter(table: pa.Table) -> pa.Table:
     """Return passages whose texts and spans begin after the front matter of their document."""
     texts, starts = table["text"].to_pylist(), table["span_start"].to_pylist()
+    kept, places, end = [], [], 0
     for row, (text, start) in enumerate(zip(texts, starts, strict=True)):
-        end = front_matter_end(text) if start == 0 else 0
-        if end:
-            texts[row] = text[end:].lstrip()
-            starts[row] = len(text) - len(texts[row])
-    table = table.set_column(table.column_names.index("text"), "text", pa.array(texts))
-    starts = pa.array(starts, pa.int64())
-    return table.set_column(table.column_names.index("span_start"), "span_start", starts)
+        if start == 0:
+            end = front_matter_end(_opening(texts, starts, row))
+        after = text[end - start :].lstrip() if start < end else text
+        kept.append(after)
+        places.append(start + len(text) - len(after))
+    table = table.set_column(table.column_names.index("text"), "text", pa.array(kept))
+    column = pa.array(places, pa.int64())
+    return table.set_column(table.column_names.index("span_start"), "span_start", column)
+
+
+def _opening(texts: list[str], starts: list[int], row: int) -> str:
+    """Return a document's first passage; with those after it if it may begin with front matter."""
+    opening = texts[row]
+    if not opening.startswith(("---", "+++")):
+        return opening
+    for text, start in islice(zip(texts, starts, strict=True), row + 1, None):
+        if start == 0 or len(opening) > OPENING:
+            break
+        opening = opening[:start].ljust(start, "\n") + text
+    return opening
 
 
 def write_note_texts(edition: Path, path: Path) -> pa.Table:
