@@ -181,7 +181,7 @@ def test_a_choice_that_begins_with_a_letter_is_kept() -> None:
         ("Sorry, I can't really say that.", True),
         ("I'm not sure", True),
         ("I Am Not a Ferry", False),
-        ("I Don't Want to Row", False),
+        ("I Don't Row", False),
     ],
 )
 def test_a_refusal_is_told_from_a_title(reply: str, refuses: bool) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
-from tasks.models.span_reader.reader import Span, TrainedReader, Unit, trained_reader
+from tasks.models.span_reader.reader import HOPELESS, Span, TrainedReader, Unit, trained_reader
 from tasks.models.span_reader.windows import WINDOW, tokens_of, windows, without_markup
 from tasks.reader.answers import (
     FoundAnswer,
@@ -124,6 +124,24 @@ def test_a_name_with_an_apostrophe_is_covered_and_its_ending_is_no_word() -> Non
     coverage = _Coverage(analyse("What was O'Neill's profession?"), PLAIN_SOURCE)
     assert coverage.share("O'Neill's profession was painting.") == pytest.approx(1.0)
     assert coverage.share("Its profession was painting.") == pytest.approx(0.5)
+
+
+def test_windows_in_which_the_first_model_finds_nothing_are_read_once() -> None:
+    class Model:
+        def __init__(self, no_answer: float) -> None:
+            self.read = 0
+            self._logits = np.array([[no_answer / 2] * 2, [0, 0], [0, 0]], np.float32)
+
+        def logits(self, ids: list[int]) -> np.ndarray:
+            self.read += 1
+            return self._logits
+
+    for no_answer, read in ((-HOPELESS - 0.1, 1), (-HOPELESS + 0.1, 0)):
+        both = TrainedReader()
+        first, second = Model(no_answer), Model(1.0)
+        both._models = [first, second]  # type: ignore[list-item]
+        both._logits([101, 7, 102])
+        assert (first.read, second.read) == (1, read)
 
 
 def test_no_name_alone_tells_why(reader: TrainedReader) -> None:

@@ -66,8 +66,8 @@ def _show_other_values(home: Home, answer: Answer) -> None:
 
     others = other_values(home.editions.open(answer.edition), answer)
     if others:
-        said = "; ".join(terminal.one_line(f"{value} ({uri})") for value, uri in others)
-        terminal.show(f"  Other texts say: {said}; see the table conflicts.")
+        values = "; ".join(terminal.one_line(f"{value} ({uri})") for value, uri in others)
+        terminal.show(f"  Other texts say: {values}; see the table conflicts.")
 
 
 def _draw(answer: Answer, picture: Path) -> None:

@@ -122,7 +122,7 @@ def phrased_answer(
 def without_letter(reply: str, choices: Sequence[str]) -> str:
     """Return the choice whose letter the reply is, else the reply without a leading letter.
 
-    A choice may itself begin with a letter: `J. K. Rowling`.
+    A choice may itself begin with a letter: `J. K. Moe`.
     """
     if reply in choices:
         return reply

@@ -1,7 +1,6 @@
 """The texts that search returns, stored beside the edition's tables for random access."""
 
 from collections.abc import Collection, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +83,11 @@ def _opening(texts: list[str], starts: list[int], row: int) -> str:
     opening = texts[row]
     if not opening.startswith(("---", "+++")):
         return opening
-    for text, start in islice(zip(texts, starts, strict=True), row + 1, None):
+    for following in range(row + 1, len(texts)):
+        start = starts[following]
         if start == 0 or len(opening) > OPENING:
             break
-        opening = opening[:start].ljust(start, "\n") + text
+        opening = opening[:start].ljust(start, "\n") + texts[following]
     return opening
 
 

@@ -74,14 +74,15 @@ _ASKS_YES = re.compile(
 _RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
 # What any number or date contains at least one of, however it is written.
 _NUMBER_WORD = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"
-    r"|hundreds?|thousands?|\w+llions?|half|once|twice|thrice|no|none|dozens?|single|quarter|third)"
-    r"\b|[零〇一二两三四五六七八九十百千万亿半無无]",
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"|hundreds?|thousands?|(?:m|b|tr)illions?|half|once|twice|thrice|no|none|dozens?|single"
+    r"|quarter|third)\b|[零〇一二两三四五六七八九十百千万亿半無无]",
     re.I,
 )
 _TIME_WORD = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|\w+day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun|birth|to|yester)day|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|night"
     r"|annual\w*|daily|weekly|monthly|yearly|now|today|christmas|easter"
     r"|(?:year|month|week|day|decade|centur|age|era|period|epoch|dynast|war|reign)(?:y|s|ies)?)\b"
     r"|[年月日天周代朝纪世期季时春夏秋冬节夜晨今古初末]|民国"
