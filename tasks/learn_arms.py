@@ -95,7 +95,7 @@ def learn_arms(
         "model": reader_name(settings),
         "questions": len(chosen),
         "right": sum(correct.values()),
-        "picture": str(picture.relative_to(home.path)),
+        "picture": home.relative(picture),
         "arms": {arm: {"pulls": pulls[arm], "right": correct[arm]} for arm in reader.arms},
     }
 

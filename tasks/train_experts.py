@@ -325,6 +325,6 @@ def _summary(home: Home, expert: TrainedExpert) -> dict[str, Any]:
         "perplexity": manifest.perplexity,
         "ended": expert.ended,
         "seconds": round(expert.seconds, 1),
-        "path": str(expert.folder.relative_to(home.path.absolute())),
-        "picture": str(expert.picture.relative_to(home.path.absolute())),
+        "path": home.relative(expert.folder),
+        "picture": home.relative(expert.picture),
     }

@@ -110,7 +110,7 @@ def train_paths(
     shown = row.model_dump(
         mode="json", exclude={"training_id", "action", "run_id", "plan", "trained_at"}
     )
-    return run, {**shown, "picture": str(picture.relative_to(home.path))}
+    return run, {**shown, "picture": home.relative(picture)}
 
 
 def training_questions(benchmark: Benchmark) -> list[BenchmarkQuestion]:
@@ -189,7 +189,7 @@ def _row(
         run_id=run.run_id,
         graph=graph,
         version=sha[:12],
-        path=str(folder.relative_to(home.path)),
+        path=home.relative(folder),
         sha256=sha,
         encoder=encoder,
         parameters=manifest.parameters,

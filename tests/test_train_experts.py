@@ -249,6 +249,17 @@ def test_an_expert_of_one_of_several_graphs_is_not_stale(home: Home) -> None:
     assert expert_rows(home)["mine"]["stale"] is True
 
 
+def test_a_home_may_be_named_by_a_relative_path(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.path.parent)
+    run, _ = train_experts(Home(Path("home")), ["corpus"], PLAIN, plan=tiny_plan(seed=5))
+    assert run.published
+    row = expert_rows(home)["corpus"]
+    assert row["path"] == f"experts/corpus/{row['sha256'][:12]}"
+    checked_manifest(home.path / row["path"], row["sha256"])
+
+
 def test_what_is_wrong_is_said_before_anything_is_trained(home: Home) -> None:
     for names, graph, about in (
         (["no/name"], None, About()),

@@ -43,6 +43,11 @@ class Home:
         """The folder for data of large build steps that does not fit into memory."""
         return self.path / ".spill"
 
+    def relative(self, path: Path) -> str:
+        """Return a path within the home as tables store it, from the home's folder on."""
+        # Worker processes return absolute paths even if the home's own is relative.
+        return str(path.absolute().relative_to(self.path.absolute()))
+
     def clean(self) -> None:
         """Remove the remains of dead runs; the caller must hold the lease.
 

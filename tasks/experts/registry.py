@@ -78,7 +78,7 @@ def fields_of(home: Home, name: str, folder: Path, manifest: Manifest) -> dict[s
         "method": manifest.method,
         "architecture": manifest.architecture,
         "licence": manifest.licence,
-        "path": str(folder.relative_to(home.path)),
+        "path": home.relative(folder),
         "sha256": sha_of(folder),
         "parameters": manifest.parameters,
         "tokens": manifest.tokens,
@@ -201,7 +201,7 @@ def remove_unused(home: Home) -> int:
     for folder in experts_folder(home).glob("*/*"):
         if folder.is_dir() and not folder.parent.name.startswith("."):
             trained = experts_folder(home) / ".training" / folder.parent.name  # not journalled
-            if str(folder.relative_to(home.path)) in used or trained.exists():
+            if home.relative(folder) in used or trained.exists():
                 continue
             shutil.rmtree(folder, ignore_errors=True)
             folder.with_suffix(".png").unlink(missing_ok=True)
