@@ -36,7 +36,8 @@ __all__ = ["Almanac", "open"]
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
     """Return the almanac in a folder, which need not exist before the first refresh.
 
-    Without `settings`, those in the home's settings.toml apply.
+    Without `settings`, those in the home's settings.toml apply. The home's ontology applies unless
+    `settings` has one.
     """
     return Almanac(home, settings)
 
@@ -56,7 +57,7 @@ class Almanac:
         from warehouse.home import Home
 
         self.home = Home(Path(home))
-        self.settings = settings or settings_of(self.home)
+        self.settings = settings_of(self.home, settings)
         self._open = ExitStack()
         self._ended = False
         self._asker: Asker | None = None

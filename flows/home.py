@@ -41,10 +41,13 @@ def reading_settings_of(home: Home) -> Settings:
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error
 
 
-def settings_of(home: Home) -> Settings:
-    """Return the home's settings and ontology; raise UsageError if either is invalid."""
-    settings = reading_settings_of(home)
-    if not (home.path / ONTOLOGY_FILE).exists():
+def settings_of(home: Home, given: Settings | None = None) -> Settings:
+    """Return the home's settings, or those given instead, with the home's ontology.
+
+    An ontology within the settings takes precedence. Raises UsageError if anything is invalid.
+    """
+    settings = given or reading_settings_of(home)
+    if settings.engine.ontology or not (home.path / ONTOLOGY_FILE).exists():
         return settings
     from tasks.ontology.read import with_ontology
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows import terminal
-from flows.home import edition_of, home_of, settings_of
+from flows.home import edition_of, home_of, reading_settings_of, settings_of
 from flows.summary import learned_as_markdown, run_as_markdown, table_as_markdown
 from schemas.answers import MIN_SCORE, Answer
 from schemas.errors import UsageError
@@ -53,7 +53,9 @@ class Job(BaseModel):
     batches_per_task: ClassVar[int] = 16  # a task costs 50 ms, or 150 ms on Dask
 
     home: Path = Field(Path("almanac-home"), description="The almanac's folder.")
-    settings: Settings | None = Field(None, description="Instead of the home's settings.toml.")
+    settings: Settings | None = Field(
+        None, description="Instead of the home's settings.toml; its ontology.yaml still applies."
+    )
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace, **values: Any) -> Self:
@@ -77,8 +79,8 @@ class Job(BaseModel):
 
     @property
     def chosen_settings(self) -> Settings:
-        """The settings that apply."""
-        return self.settings or settings_of(self.place)
+        """The settings that apply, with the home's ontology."""
+        return settings_of(self.place, self.settings)
 
     @property
     def retried(self) -> frozenset[str]:
@@ -278,6 +280,11 @@ class AnswerQuestions(Job):
     )
     edition: str | None = Field(None, description="An older edition instead of the current one.")
     as_of: date | None = Field(None, description="The last edition from this day (UTC) or before.")
+
+    @property
+    def chosen_settings(self) -> Settings:
+        """The settings that apply; an ontology has no part in answers, so a bad one is no error."""
+        return self.settings or reading_settings_of(self.place)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Answer, keep a record of each answer, and return how many there are."""

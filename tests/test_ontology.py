@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 import yaml
 
+import almanac
 import schemas
 from flows.__main__ import main
 from flows.doctor import examine
 from flows.home import settings_of
+from flows.jobs import AnswerQuestions, RefreshKnowledge
 from schemas.errors import UsageError
 from schemas.knowledge import Misfit
 from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
-from schemas.settings import EngineSettings, ModelSettings
+from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
 from tasks.ontology.kinds import KindNouns, class_noun
@@ -200,6 +202,20 @@ def test_a_strict_ontology_leaves_out_what_does_not_fit_and_says_so(own_home: Pa
     assert before <= relations(refreshed(own_home, "mode: open\n"))
 
 
+def test_it_applies_with_settings_of_the_run_too_unless_they_have_one(own_home: Path) -> None:
+    (own_home / ONTOLOGY_FILE).write_text(FILMS, encoding="utf-8")
+    given = Settings(workers=3)
+    own = Settings(workers=3, engine=EngineSettings(ontology=Ontology()))
+    for settings, workers, wanted in (
+        (None, settings_of(Home(own_home)).workers, ontology()),
+        (given, 3, ontology()),
+        (own, 3, Ontology()),
+    ):
+        chosen = RefreshKnowledge(home=own_home, sources=[], settings=settings).chosen_settings
+        assert (chosen.workers, chosen.engine.ontology) == (workers, wanted)
+        assert almanac.open(own_home, settings).settings == chosen
+
+
 def test_a_stated_kind_leaves_out_facts_and_a_guessed_one_does_not(own_home: Path) -> None:
     edition = refreshed(
         own_home,
@@ -263,6 +279,9 @@ def test_what_is_wrong_is_found_by_check_and_doctor_and_stops_no_question(
     assert finding.state == "fail" and words in finding.words
     assert main(["ask", "Where was Ada Lovelace born?", *home]) == 0
     assert capsys.readouterr().out.startswith("London")
+    for settings in (None, Settings()):
+        job = AnswerQuestions(home=own_home, questions="asked", out="answers", settings=settings)
+        assert job.chosen_settings.engine.ontology is None
 
 
 # --- the command -------------------------------------------------------------------------
