@@ -2,17 +2,38 @@
 
 import argparse
 
+from schemas.errors import UsageError
 from schemas.settings import EngineSettings
+
+FIELDS = {  # settings of the model, by option
+    "model": "name",
+    "base_url": "base_url",
+    "concurrency": "concurrency",
+    "budget": "budget",
+    "batch": "batch",
+}
 
 
 def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) -> EngineSettings:
-    """Return the engine's settings, with options of the command line in place of their values."""
-    options = {
-        "name": arguments.model,
-        "base_url": arguments.base_url,
-        "concurrency": arguments.concurrency,
-        "budget": arguments.budget,
-    }
-    model = engine.model.model_copy(update={k: v for k, v in options.items() if v is not None})
-    chosen = {"engine": arguments.engine} if arguments.engine else {}
-    return engine.model_copy(update={**chosen, "model": model})
+    """Return the engine's settings, with options of the command line in place of their values.
+
+    Raises UsageError if they are about a model and none is used.
+    """
+    values = {option: getattr(arguments, option, None) for option in FIELDS}
+    given = {option: value for option, value in values.items() if value is not None}
+    chosen = arguments.engine or engine.engine
+    if given and chosen == "rules" and not _names_another_model(arguments):
+        options = " and ".join("--" + option.replace("_", "-") for option in given)
+        raise UsageError(
+            f"{options} would have no effect, because the embedded rules are used. Add --engine "
+            "openai (an endpoint) or --engine transformers (a model on this machine)."
+        )
+    model = engine.model.model_copy(update={FIELDS[o]: value for o, value in given.items()})
+    return engine.model_copy(update={"engine": chosen, "model": model})
+
+
+def _names_another_model(arguments: argparse.Namespace) -> bool:
+    """Return whether a model under measurement or an encoder is called, whatever the engine."""
+    encoder = getattr(arguments, "encoder", None) or ""
+    measured = getattr(arguments, "models", None) or getattr(arguments, "proxy", None)
+    return bool(measured) or encoder.startswith("endpoint:")

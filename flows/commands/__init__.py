@@ -30,7 +30,9 @@ def _refresh(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     )
     p.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder, glob or URL")
     model_options(p)
-    p.add_argument("--batch", action="store_true", help="use the endpoint's Batch API")
+    p.add_argument(
+        "--batch", action="store_true", default=None, help="use the endpoint's Batch API"
+    )
     where = p.add_mutually_exclusive_group()
     where.add_argument("--workers", type=positive, metavar="N", help="extract in N processes")
     where.add_argument(

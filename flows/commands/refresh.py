@@ -37,9 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
 def with_options(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """Return the settings, with options of the command line in place of their own values."""
     engine = with_model_options(settings.engine, arguments)
-    if arguments.batch:
-        model = engine.model.model_copy(update={"batch": True})
-        engine = engine.model_copy(update={"model": model})
     persons = {"speaker": arguments.speaker, "audience": arguments.audience}
     engine = engine.model_copy(update={k: v for k, v in persons.items() if v is not None})
     changes: dict[str, Any] = {"engine": engine}
