@@ -1,5 +1,6 @@
 """The main job end to end: what a refresh reads, keeps, publishes, and leaves alone."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -382,12 +383,41 @@ def test_a_hold_keeps_the_next_refresh_from_publishing(again):
     assert home.editions.current().sequence > first.sequence
 
 
+def test_while_publishing_is_held_a_candidate_is_built_once(again):
+    home, source = again
+    first = home.editions.current()
+    (source / "warsaw.md").write_text("# Warsaw\n\nWarsaw is a city.\n")
+    refresh(home, [str(source)], SETTINGS)
+    home.editions.roll_back(first, hold="checking")
+
+    def candidates():
+        with pytest.raises(HeldError):
+            refresh(home, [str(source)], SETTINGS)
+        return [e for e in home.editions.all() if home.editions.state(e) == "candidate"]
+
+    [candidate] = candidates()
+    assert candidates() == [candidate]
+    os.utime(source / "warsaw.md")  # read again, and the same
+    assert candidates() == [candidate]
+    (source / "polonium.md").write_text("# Polonium\n\nPolonium is a metal.\n")
+    assert len(candidates()) == 2  # as the texts differ
+    newest = candidates()[-1]
+    newest.parquet(schemas.Triple).write_bytes(b"broken")
+    assert len(candidates()) == 3
+    home.editions.release()
+    report = refresh(home, [str(source)], SETTINGS)
+    assert report.published and len(home.editions.all()) == 5
+    assert report.edition == home.editions.current().id == home.editions.all()[-1].id
+
+
 def test_golden_questions_guard_publishing(home, source):
     home.path.mkdir(parents=True)
     (home.path / "golden-questions.jsonl").write_text(
         '{"question": "What is the capital of Mars?", "answers": ["Utopia"]}\n'
     )
     with pytest.raises(HeldError, match="golden question"):
+        refresh(home, [str(source)], SETTINGS)
+    with pytest.raises(HeldError, match="000001"):
         refresh(home, [str(source)], SETTINGS)
     assert home.editions.current() is None
 

@@ -197,6 +197,14 @@ class Editions:
                     return edition
         return None
 
+    def candidate_from(self, parent: Edition | None) -> Edition | None:
+        """Return the newest edition if it is an undamaged candidate made from this parent."""
+        for edition in self.all()[-1:]:
+            made_from = edition.manifest["parent"] == (parent.id if parent else None)
+            if made_from and self.state(edition) == "candidate" and not edition.damaged():
+                return edition
+        return None
+
     @contextmanager
     def reading(self) -> Iterator[Edition]:
         """Pin the current edition while the body runs, whatever is published meanwhile.

@@ -99,7 +99,8 @@ def build(
     """Build and seal an edition from the whole journal.
 
     `index` builds the search index in the edition's folder. Returns None, and leaves nothing
-    behind, if the tables would equal those of the current edition.
+    behind, if the tables would equal those of the current edition. If they would equal those of the
+    newest candidate, returns that.
     """
     position = home.journal.position
     fingerprint = _fingerprint(home, recipe, position)
@@ -108,6 +109,9 @@ def build(
     whole = parent is not None and parent.id == home.editions.pointer()["edition"]
     if parent and whole and parent.manifest["fingerprint"] == fingerprint:
         return None
+    candidate = home.editions.candidate_from(parent)
+    if candidate and candidate.manifest["fingerprint"] == fingerprint:
+        return candidate
     from tasks.graphs.build import GraphFolders  # a refresh with nothing to do loads none of it
 
     building = home.editions.begin(fingerprint, parent)
@@ -118,10 +122,11 @@ def build(
         derivation.write(building.folder, graphs.rows(home.journal, position))
         derivation.close()
         tables = describe_tables(building.folder)
-        if parent and whole and same_content(tables, parent.manifest["tables"]):
-            graphs.stop()
-            home.editions.discard(building)
-            return None
+        for known in filter(None, (parent if whole else None, candidate)):
+            if same_content(tables, known.manifest["tables"]):
+                graphs.stop()
+                home.editions.discard(building)
+                return candidate if known is candidate else None
         report("build", 3, 4)
         with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
             database = executor.submit(build_database, building.folder)
