@@ -13,11 +13,13 @@ import pytest
 
 from flows import orchestration
 from flows.__main__ import main
+from flows.deployed import BatchesAsTasks
 from flows.jobs import Job, RefreshKnowledge
 from flows.orchestration import names_server, run_job
-from schemas.errors import HeldError
+from schemas.errors import AlmanacError, HeldError
 from schemas.settings import Settings
 from tasks import refresh as work
+from tasks.extract.batches import dask_pool
 from tasks.ingest import ingest
 from tasks.ingest.formats import likeness
 from warehouse.derivation import Derivation
@@ -214,6 +216,29 @@ def test_the_error_is_that_of_the_work_too() -> None:
         attempt(held, lambda work: work())
     with pytest.raises(HeldError, match="publishing is held"):
         attempt(held, wrapped)
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "words"),
+    [
+        ("nonsense", 2, "'nonsense' cannot be the address of a Dask scheduler"),
+        ("http://127.0.0.1:1", 2, "cannot be the address"),
+        ("tcp://127.0.0.1:1", 1, "No Dask scheduler answers at tcp://127.0.0.1:1"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(
+    address: str, code: int, words: str
+) -> None:
+    import dask
+    import distributed  # noqa: F401 (its defaults come first)
+
+    settings = Settings(runner="dask", dask_address=address)
+    with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}):
+        with pytest.raises(AlmanacError, match=words) as raised, dask_pool(settings):
+            pass
+        assert raised.value.exit_code == code
+        with pytest.raises(AlmanacError, match=words):  # as a flow
+            next(BatchesAsTasks(settings)(divmod, [(7, 2)]))
 
 
 def test_options_that_make_no_sense_are_explained(

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from schemas.errors import AlmanacError, UsageError
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -167,10 +168,14 @@ def dask_pool(settings: Settings) -> Iterator[Executor]:
 
 
 def dask_options(settings: Settings) -> dict[str, Any]:
-    """Return the options of a local Dask cluster; none if the settings name a cluster."""
+    """Return the options of a local Dask cluster; none if the settings name a cluster.
+
+    Raises AlmanacError if no scheduler answers at the address in the settings.
+    """
     # Dask logs many meaningless messages when it opens and closes.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if settings.dask_address:
+        _check_scheduler(settings.dask_address)
         return {}
     return {
         "n_workers": settings.workers,
@@ -178,6 +183,25 @@ def dask_options(settings: Settings) -> dict[str, Any]:
         "dashboard_address": None,
         "silence_logs": logging.CRITICAL,
     }
+
+
+def _check_scheduler(address: str) -> None:
+    from distributed import Client
+    from distributed.comm import get_address_host_port
+
+    try:
+        get_address_host_port(address)
+        Client(address).close()
+    except OSError as error:
+        raise AlmanacError(
+            f"No Dask scheduler answers at {address}. Start it (`dask scheduler`), or name the "
+            "address that it shows."
+        ) from error
+    except (ValueError, TypeError) as error:  # TypeError for TLS without certificates
+        raise UsageError(
+            f"{address!r} cannot be the address of a Dask scheduler, such as "
+            f"tcp://127.0.0.1:8786: {error}."
+        ) from error
 
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:
