@@ -239,6 +239,15 @@ def test_questions_about_something_else_are_refused(
         train_paths(trained[0], other, SETTINGS, graph="moons", encoder="static", plan=PLAN)
 
 
+def test_a_single_question_is_held_out_and_leaves_nothing_to_learn_from(
+    trained: tuple[Home, dict[str, Any]],
+) -> None:
+    with pytest.raises(UsageError, match="none is left to learn from"):
+        train_paths(
+            trained[0], DISCOVERERS[:1], SETTINGS, graph="moons", encoder="static", plan=PLAN
+        )
+
+
 def test_the_command_draws_the_paths(
     trained: tuple[Home, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
