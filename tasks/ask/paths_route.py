@@ -83,7 +83,8 @@ class PathsRoute(AnswerRoute):
         if bandit is None:
             return reader.usual_arm
         score = state.gating.score if state.gating else None
-        features = AskedQuestion(grounded.text, grounded.context, score)
+        items = len(reader.around(grounded).edges)
+        features = AskedQuestion(grounded.text, grounded.context, score, items)
         request = Request(state.question_id, state.question_id, features)
         arm = reader.usual_arm
         with warned_of_refusals(
