@@ -26,7 +26,7 @@ from tasks.calibrate_gate import calibrate_gate
 from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
-from tasks.import_graph import import_graph
+from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
 from tasks.paths.bandit.context import FEATURES
 from tasks.paths.path_graph import open_path_graph
@@ -104,6 +104,15 @@ def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., A
     assert best.path.nodes == ["Io", "Galileo Galilei", "Pisa"]
     assert best.path.reward == pytest.approx(1 + 0.5 * best.path.relatedness + 0.3 * 0.5, abs=1e-3)
     assert best.text == "Io was discovered by Galileo Galilei. Galileo Galilei was born in Pisa."
+
+
+def test_edges_of_other_strategies_are_scored_too(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PathsRoute, "_arm", lambda *_: "subgraph+triples")
+    evidence = ask(ASKED, *CHOICES).evidence
+    assert {place.kind for place in evidence} == {"triple"}
+    assert all(0 < place.score <= 1 for place in evidence)
 
 
 def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
@@ -267,6 +276,26 @@ def test_a_single_question_is_held_out_and_leaves_nothing_to_learn_from(
         train_paths(
             trained[0], DISCOVERERS[:1], SETTINGS, graph="moons", encoder="static", plan=PLAN
         )
+
+
+def test_a_policy_goes_with_its_graph(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home"))
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="others")
+    for graph, policies in (("others", 1), ("moons", 0)):
+        remove_graph(home, graph, SETTINGS)
+        edition = home.editions.current()
+        assert edition is not None and edition.rows(PathPolicy) == policies
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    edition = home.editions.current()
+    assert edition is not None and edition.rows(PathPolicy) == 0
+
+
+def test_a_picture_of_paths_is_an_svg(
+    trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["ask", *ASKED.split(), "--home", str(trained[0].path), "--picture", "paths.txt"]
+    assert main(call) == 2
+    assert "must end in .svg" in capsys.readouterr().err
 
 
 def test_the_command_draws_the_paths(

@@ -102,6 +102,12 @@ class PathReader:
         whole = Extracted((path,), edges.reshape(-1, 3))
         return self._templates.phrase("sentences", whole, Limit()).text
 
+    def likeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosines of texts with a question."""
+        vectors = self._encode([question, *texts])
+        likeness: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        return likeness
+
     def nearest(
         self,
         arm: str | None,
