@@ -95,7 +95,7 @@ class EvaluateGates(Evaluation):
     encoder: str = Field("minilm", description="The encoder of the questions.")
     layer: int = Field(-1, description="The layer of hidden states; the last by default.")
     pooling: str = Field("mean", description="How hidden states are pooled.")
-    variant: str = Field("full", description="The variant of Thrust.")
+    variant: str | None = Field(None, description="The variant of Thrust; by default the full one.")
     clusters: int | None = Field(None, ge=1, description="Clusters per class, for Thrust.")
     seeds: int = Field(200, ge=1, description="Questions to calibrate with, per data set.")
     draws: int = Field(10, ge=1, description="How often the seeds are drawn.")
@@ -115,11 +115,12 @@ class EvaluateGates(Evaluation):
 
         if self.picture:
             check_picture(Path(self.picture))
+        options = {"variant": self.variant, "clusters": self.clusters}
         measurement = GateMeasurement(
             gates=self.gates,
             draws=Draws(self.seeds, self.draws),
             limit=self.limit,
-            options={"variant": self.variant, "clusters": self.clusters},
+            options={name: value for name, value in options.items() if value is not None},
             choices=self.choices,
             popularity_of=self.popularity_of,
             study="ablations" if self.ablations else "gates",

@@ -28,6 +28,7 @@ from tasks.publish.publish import PUBLISHING
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
+from tasks.text.question import analyse, with_choices
 from warehouse.home import Home
 
 SEEDS = 200  # the paper's
@@ -64,14 +65,21 @@ def calibrate_gate(
     """Calibrate the gate of a task and publish an edition with it; return the run and a summary.
 
     If the file holds several tasks or data sets, only the questions of the one with the task's name
-    are used. An earlier calibration of the task is replaced. Raises UsageError, before anything has
-    changed, if the arguments or the file are wrong.
+    are used; without such a one, all are, and the run notes that they are of several tasks. An
+    earlier calibration of the task is replaced. Raises UsageError, before anything has changed, if
+    the arguments or the file are wrong.
     """
     benchmark = read_benchmark(questions, format).questions
-    seeds = [q for q in benchmark if task in (q.task, q.dataset)] or benchmark
+    named = [q for q in benchmark if task in (q.task, q.dataset)]
     run, summaries = calibrate_gates(
-        home, {task: seeds}, settings, choice, seeding, wait_seconds, report, run_stage
+        home, {task: named or benchmark}, settings, choice, seeding, wait_seconds, report, run_stage
     )
+    tasks = sorted({question.task for question in benchmark if question.task})
+    if len(tasks) > 1 and not named:
+        run.notes.append(
+            f"No question is of the task {task!r}, so the gate was calibrated with questions of "
+            f"all tasks: {', '.join(tasks)}."
+        )
     return run, summaries[0]
 
 
@@ -92,7 +100,12 @@ def calibrate_gates(
     choice, seeding = choice or GateChoice(), seeding or Seeding()
     for task in questions:
         check_task(task)
-    make_gate(choice.gate, **choice.options)
+    gate = make_gate(choice.gate, **choice.options)
+    if seeding.model is not None and not gate.needs & OF_A_MODEL:
+        raise UsageError(
+            f"The gate {choice.gate} reads no model's outcomes, so there are none of "
+            f"{seeding.model!r} to choose."
+        )
 
     calibrations: list[Calibration] = []
 
@@ -184,8 +197,9 @@ class _Calibrating:
         model = _model_of(drawn, self._model) if self._needs & OF_A_MODEL else None
         seeds = seed_questions(drawn, self._store.encode(texts), model)
         if "uncertainty" in self._needs:
+            asked = [with_choices(analyse(q.question), q.choices).text for q in drawn]
             uncertainty = answer_uncertainty(
-                texts, self._engine, self._home, self._run.run_id, report=self._report
+                asked, self._engine, self._home, self._run.run_id, report=self._report
             )
             seeds = replace(seeds, uncertainty=uncertainty)
         return calibrate(task, self._choice, self._store.id, seeds)

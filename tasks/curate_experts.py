@@ -11,6 +11,7 @@ from schemas.settings import Settings
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.registry import (
     Action,
+    check_description,
     check_name,
     check_parent,
     current_experts,
@@ -45,6 +46,7 @@ def add_expert(
     replaced, and its quarantine stays.
     """
     check_name(name)
+    check_description(description)
 
     def make(experts: Mapping[str, dict[str, Any]], run: RunReport) -> ExpertEvent:
         check_parent(experts, name, parent)
@@ -78,8 +80,9 @@ def change_expert(
 ) -> RunReport:
     """Describe, quarantine, restore or remove an expert; `changes` are columns of `experts`.
 
-    Raises UsageError if there is no such expert, or nothing to change.
+    Raises UsageError if there is no such expert, nothing to change, or an empty description.
     """
+    check_description(changes.get("description"))
     statuses = {"quarantine": "quarantined", "restore": "active"}
     if action in statuses:
         changes = {"reason": None, **changes, "status": statuses[action]}

@@ -60,8 +60,10 @@ def learn_arms(
         tools = ExpertTools(Resources(home, pinned, settings, options, {}))
         paths = open_path_graph(home, pinned, graph)
         reader = PathReader(paths, tools.encode)
-        vectors = paths.vectors.encode([question.question for question in chosen])
-        encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors)
+        texts = [question.question for question in chosen]
+        hints = [QuestionHints(choices=question.choices) for question in chosen]
+        vectors, scores = paths.vectors.encode(texts), asker.gate_scores(texts, hints)
+        encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors, scores)
         plan = BanditPlan(
             reader.arms, reader.usual_arm, SAMPLING, per_token=per_token, per_second=per_second
         )

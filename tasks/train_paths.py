@@ -63,7 +63,8 @@ def train_paths(
     Right answers are the targets that it learns to reach from the entities that questions name; a
     tenth of the questions is held out to measure it. `limit` takes that many questions of a seeded
     shuffle. A training that was killed resumes when the same call is made again. Raises UsageError
-    if there is no such graph, or if no question names a node of it and has an answer there.
+    if there is no such graph, or if no question that is not held out names a node of it and has an
+    answer there.
     """
     plan, edition = plan or PolicyPlan(), home.editions.current()
     if edition is None:
@@ -74,6 +75,11 @@ def train_paths(
         paths = open_path_graph(home, pinned, graph, encoder)
         held_out = _pairs(paths, chosen[::HELD_OUT])
         training = _pairs(paths, [q for n, q in enumerate(chosen) if n % HELD_OUT])
+        if len(held_out.sources) and not len(training.sources):
+            raise UsageError(
+                "Every tenth question, the first among them, is held out to measure the policy; of "
+                f"these {len(chosen)}, none is left to learn from. Give more questions."
+            )
         if not len(training.sources):
             raise UsageError(
                 f"None of the {len(chosen)} questions names a node of the graph {graph!r} and has "

@@ -262,6 +262,7 @@ def test_the_commands_learn_answer_and_keep_records(
     assert main([*at, "ask", f"whom do we see in {film(7)}", "--explain"]) == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[0].count(";") == 1 and "| def search():" in shown
+    assert "also possible" not in shown  # both answers are right
     assert main([*at, "ask", "who?", "--graph", "nothing"]) == 2
     choices = ["--choices", "Nora Field 6", "--choices", "Nora Field 7"]
     assert main([*at, "ask", f"who helmed {film(7)}", *choices, "--json"]) == 0

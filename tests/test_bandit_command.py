@@ -12,6 +12,7 @@ from schemas.bandits import BanditDecision, BanditReward
 from tasks.ask.path_reader import NO_MODEL
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
+from tasks.paths.bandit.overview import overview
 from tasks.paths.bandit.registry import Bandit, Request, Reward, make_bandit
 from tasks.paths.bandit.state import BanditPlan
 from warehouse.home import Home
@@ -20,16 +21,26 @@ ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
 RIGHT = {"walks+triples": 0.9, "walks+sentences": 0.2, "subgraph+triples": 0.5}
 
 
-def learned(home: Home, count: int, arms: tuple[str, ...] = ARMS, **options: Any) -> Bandit:
+def learned(
+    home: Home,
+    count: int,
+    arms: tuple[str, ...] = ARMS,
+    seed: int = 0,
+    seconds: float | None = None,
+    **options: Any,
+) -> Bandit:
     """Return a bandit that saw `count` questions, which its arms answer rightly by chance."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     vectors = random.normal(size=(max(count, 8), 6)).astype(np.float32)
     plan = BanditPlan(arms, arms[1], BanditOptions(epsilon=0.3), **{"trusted_after": 0, **options})
     bandit = make_bandit(home.live, "moons", NO_MODEL, plan, ContextEncoding.fit("e", vectors))
     decisions = bandit.decide(
         [Request(f"{n}", f"{n}", AskedQuestion("Who?", vectors[n])) for n in range(count)]
     )
-    rewards = [Reward(d.decision_id, float(random.random() < RIGHT[d.arm])) for d in decisions]
+    rewards = [
+        Reward(d.decision_id, float(random.random() < RIGHT[d.arm]), seconds=seconds)
+        for d in decisions
+    ]
     bandit.reward(rewards, "labels")
     return bandit
 
@@ -49,9 +60,9 @@ def test_each_arm_has_its_rewards_and_what_it_would_have_earned(
     home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = learned(home, 400).logged()
-    overview = shown(home, capsys)
-    assert overview["model"] == NO_MODEL and overview["rewards"] == 400 and overview["trusted"]
-    arms = {arm["arm"]: arm for arm in overview["arms"]}
+    found = shown(home, capsys)
+    assert found["model"] == NO_MODEL and found["rewards"] == 400 and found["trusted"]
+    arms = {arm["arm"]: arm for arm in found["arms"]}
     assert [arm["usual"] for arm in arms.values()] == [False, True, False]
     for place, (name, arm) in enumerate(arms.items()):
         assert arm["pulls"] == (log.arms == place).sum()
@@ -76,13 +87,27 @@ def test_arms_without_rewards_have_no_estimate(
     assert "few yet" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_estimates_from_few_rewards_are_possible_ones(home: Home, seed: int) -> None:
+    bandit = learned(home, 6, seed=seed)
+    estimates = [arm.estimate for arm in overview(bandit) if arm.estimate]
+    assert estimates
+    for found in estimates:
+        assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_costs_can_make_rewards_and_so_estimates_negative(home: Home) -> None:
+    bandit = learned(home, 300, per_second=2.0, seconds=1.0)
+    assert all(arm.estimate and -2 <= arm.estimate.low < 0 for arm in overview(bandit))
+
+
 def test_a_reset_begins_anew_and_keeps_the_records(
     home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     learned(home, 20)
     assert shown(home, capsys, "--reset")["rewards"] == 20
-    overview = shown(home, capsys)
-    assert overview["rewards"] == 0 and len(overview["arms"]) == 3
+    begun = shown(home, capsys)
+    assert begun["rewards"] == 0 and len(begun["arms"]) == 3
     assert len(home.live.table(BanditDecision)) == len(home.live.table(BanditReward)) == 20
     main(["bandit", "--graph", "moons", "--reset", "--home", str(home.path)])
     assert "0 rewards no longer count" in capsys.readouterr().out

@@ -211,6 +211,7 @@ def test_seeds_are_different_questions_of_the_training_part_drawn_by_a_seed(
             {"seeding": Seeding(model="large"), "choice": GateChoice("learned")},
             "no outcomes of 'large', only of small",
         ),
+        ({"seeding": Seeding(model="small")}, "thrust reads no model's outcomes"),
         ({"format": "unheard"}, "no format 'unheard'"),
     ],
 )
@@ -239,7 +240,9 @@ def test_of_a_file_of_several_tasks_the_one_that_is_named_counts(
     others = [json.dumps({"question": f"Who is {n}?", "task": "people"}) for n in range(30)]
     questions.write_text(f"{questions.read_text(encoding='utf-8')}{chr(10).join(others)}\n")
     for task, seeds in (("years", 60), ("people", 30), ("both", 90)):
-        assert calibrate_gate(home, questions, PLAIN, task=task)[1]["seeds"] == seeds
+        run, gate = calibrate_gate(home, questions, PLAIN, task=task)
+        assert gate["seeds"] == seeds
+        assert ("all tasks: people, years" in " ".join(run.notes)) == (task == "both")
 
 
 def test_outcomes_of_several_models_want_one_named(

@@ -11,9 +11,12 @@ from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
+from tasks.ask.asker import Asker
+from tasks.ask.route import AskOptions
 from tasks.evaluate import evaluate as evaluation
 from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.evaluate import Measurement, evaluate
+from tasks.evaluate.program_answerer import ProgramAnswerer
 from tasks.evaluate.systems import TextAnswerer
 from tasks.import_graph import list_graphs
 from tasks.progress import Report, silent
@@ -180,6 +183,20 @@ def test_evaluate_at_the_command_line(
     assert main([*call, "--route", "nowhere"]) == 2
     assert main([*call, "--graph", "nowhere"]) == 2
     assert main([*call, "--out", str(tmp_path / "no" / "a.jsonl")]) == 2
+
+
+@pytest.mark.parametrize("choices", [("Paris", "London", "Vienna"), ("Paris", "Warsaw", "Vienna")])
+def test_programs_choose_on_the_corpus_as_ask_does(
+    own_home: Path, choices: tuple[str, ...]
+) -> None:
+    edition = Home(own_home).editions.current()
+    assert edition is not None
+    text = "Where was Ada Lovelace born?"
+    asked = BenchmarkQuestion("q", text, ("London",), graph="corpus", choices=choices)
+    with Asker(Home(own_home), edition, SETTINGS, AskOptions("programs", "corpus")) as asker:
+        expected = asker.answer(text, choices)
+    [prediction] = ProgramAnswerer(edition).answer_all([asked])
+    assert prediction.answers == expected.answers == (["London"] if "London" in choices else [])
 
 
 def test_answer_writes_an_object_a_line(

@@ -161,6 +161,16 @@ def test_gates_at_the_command_line(
         (["--gate", "thrust", "--variant", "odd"], "no variant 'odd'"),
         (["--gate", "bm25", "--picture", "curves.gif"], ".svg or .png"),
         (["--gate", "bm25", "--pooling", "odd"], "no pooling"),
+        (["--gate", "bm25", "--variant", "cosine"], "Only the gate thrust"),
+        (["--gate", "thrust", "--arms"], "Choose one of --gate and --arms"),
+        (["--gate", "thrust", "--route", "text"], "--gate does not read --route"),
+        (["--gate", "thrust", "--no-learn"], "--gate does not read --no-learn"),
+        (["--gate", "thrust", "--models", "m"], "--models needs --study or --knowledge"),
+        (["--ablations"], "--ablations needs --gate"),
+        (["--draws", "3"], "--draws needs --gate"),
+        (["--picture", "curves.svg"], "--picture needs --gate or --knowledge"),
+        (["--training", "9"], "--training needs --arms"),
+        (["--route", "text", "--expert", "moons"], "asks no experts"),
     ],
 )
 def test_calls_that_cannot_be_meant_are_refused(

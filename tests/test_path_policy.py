@@ -6,6 +6,8 @@ from pathlib import Path as File
 
 import numpy as np
 import pytest
+import torch
+from pydantic import ValidationError
 
 from schemas.errors import AlmanacError, DamageError, UsageError
 from tasks.graphs.graph import Graph
@@ -228,6 +230,34 @@ def test_a_training_without_batches_comes_back_as_it_was(tmp_path: File) -> None
 def test_the_same_seed_gives_the_same_policy() -> None:
     again = train_policy(tangle(), pairs_of(tangle(), 2_000, seed=1), PLAN)
     assert weights_of(again) == weights_of(trained())
+
+
+def test_the_number_of_threads_changes_no_weight() -> None:
+    plan = PolicyPlan(hidden=(256, 512), cloning_epochs=1, epochs=1)
+    pairs, before = pairs_of(tangle(), 500, seed=1), torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 4):
+            torch.set_num_threads(threads)
+            found.append(weights_of(train_policy(tangle(), pairs, plan)))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, float("inf"), float("nan")])
+def test_weights_of_rewards_have_bounds(value: float) -> None:
+    with pytest.raises(ValidationError):
+        PolicyPlan(reach=value)
+    assert PolicyPlan(reach=1e6).reach == 1e6
+
+
+def test_a_training_that_diverges_says_so_and_leaves_nothing(tmp_path: File) -> None:
+    plan = PLAN.model_copy(update={"learning_rate": 1e30})
+    with pytest.raises(AlmanacError, match="diverged"):
+        train_policy(tangle(), pairs_of(tangle(), 50, seed=1), plan, tmp_path / "state")
+    assert not (tmp_path / "state").exists()
 
 
 def test_probabilities_are_of_the_real_actions_only() -> None:

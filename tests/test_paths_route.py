@@ -1,6 +1,7 @@
 """A policy is trained on a graph's questions, published, and asked by the route `paths`."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from flows.__main__ import main
 from schemas.answers import GraphPath
-from schemas.bandits import BanditArm
+from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from schemas.operations import AnswerRecord, Evaluation
@@ -21,10 +22,13 @@ from tasks.ask.asker import Asker
 from tasks.ask.path_reader import nearest_choice
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
+from tasks.calibrate_gate import calibrate_gate
 from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.evaluate.systems import system_for
-from tasks.import_graph import import_graph
+from tasks.gates.calibrate import GateChoice
+from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
+from tasks.paths.bandit.context import FEATURES
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.store import UnsafePolicyError
@@ -102,6 +106,15 @@ def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., A
     assert best.text == "Io was discovered by Galileo Galilei. Galileo Galilei was born in Pisa."
 
 
+def test_edges_of_other_strategies_are_scored_too(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PathsRoute, "_arm", lambda *_: "subgraph+triples")
+    evidence = ask(ASKED, *CHOICES).evidence
+    assert {place.kind for place in evidence} == {"triple"}
+    assert all(0 < place.score <= 1 for place in evidence)
+
+
 def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
     ends = {place.path.nodes[-1] for place in ask("Who discovered Titan?", "Pisa", "1655").evidence}
     assert "1655" in ends
@@ -175,6 +188,23 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path
+) -> None:
+    without_bandits = shutil.ignore_patterns("live")
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
+    calibrate_gate(home, MOONS, SETTINGS, task="moons", choice=GateChoice("bm25"))
+    gated = SETTINGS.model_copy(update={"gate": SETTINGS.gate.model_copy(update={"task": "moons"})})
+    asked = DISCOVERERS[3:]
+    learn_arms(home, asked, gated, graph="moons", count=len(asked))
+    rows = home.live.table(BanditDecision).to_pylist()[-len(asked) :]
+    contexts = np.array([row["context"][-FEATURES:] for row in rows])
+    constant, _, _, _, scored, apart, counted, items, none = (contexts / contexts[:, :1]).T
+    assert (scored == 1).all() and (counted == 1).all() and (constant == 1).all()
+    assert apart.min() < -0.5 and apart.max() > 0.5
+    assert (items > 0).all() and not none.any()
+
+
 def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
     trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,6 +267,35 @@ def test_questions_about_something_else_are_refused(
     other = [BenchmarkQuestion("1", "Zxq?", ("Wvk",))]
     with pytest.raises(UsageError, match="names a node"):
         train_paths(trained[0], other, SETTINGS, graph="moons", encoder="static", plan=PLAN)
+
+
+def test_a_single_question_is_held_out_and_leaves_nothing_to_learn_from(
+    trained: tuple[Home, dict[str, Any]],
+) -> None:
+    with pytest.raises(UsageError, match="none is left to learn from"):
+        train_paths(
+            trained[0], DISCOVERERS[:1], SETTINGS, graph="moons", encoder="static", plan=PLAN
+        )
+
+
+def test_a_policy_goes_with_its_graph(trained: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home"))
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="others")
+    for graph, policies in (("others", 1), ("moons", 0)):
+        remove_graph(home, graph, SETTINGS)
+        edition = home.editions.current()
+        assert edition is not None and edition.rows(PathPolicy) == policies
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    edition = home.editions.current()
+    assert edition is not None and edition.rows(PathPolicy) == 0
+
+
+def test_a_picture_of_paths_is_an_svg(
+    trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["ask", *ASKED.split(), "--home", str(trained[0].path), "--picture", "paths.txt"]
+    assert main(call) == 2
+    assert "must end in .svg" in capsys.readouterr().err
 
 
 def test_the_command_draws_the_paths(

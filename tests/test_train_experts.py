@@ -93,6 +93,7 @@ def test_experts_are_listed_described_quarantined_and_restored(
     assert command(home, "experts") == 0
     assert "Old machines" in capsys.readouterr().out
     assert command(home, "experts", "describe", "corpus") == 2
+    assert command(home, "experts", "describe", "corpus", "--description", " ") == 2
     assert command(home, "experts", "restore", "nobody") == 2
 
 
@@ -146,7 +147,8 @@ def test_an_unsafe_folder_is_not_added(
     REFUSED[trick][0](bad)
     before = home.journal.position
     assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
-    assert "refused" in capsys.readouterr().err
+    refusal = capsys.readouterr().err
+    assert f"{bad} is refused" in refusal and ".adding" not in refusal
     assert home.journal.position == before and "bad" not in current_experts(home)
     assert {path.name for path in (home.path / "experts").iterdir()} == {".training", "corpus"}
 
@@ -159,6 +161,12 @@ def test_weights_that_only_pickles_hold_are_not_added(
     (bad / "model.safetensors").rename(bad / "pytorch_model.bin")
     assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
     assert "can run code" in capsys.readouterr().err
+    bare = Path(shutil.copytree(tiny_expert, tmp_path / "bare"))
+    (bare / "manifest.json").unlink()
+    (bare / "config.json").write_text('{"model_type": "oracle"}')
+    assert command(home, "experts", "add", str(bare), "--name", "bad") == 1
+    refusal = capsys.readouterr().err
+    assert f"{bare} is refused" in refusal and ".adding" not in refusal
     assert command(home, "experts", "add", str(tmp_path / "no"), "--name", "bad") in (1, 2)
     assert command(home, "experts", "add", str(tiny_expert), "--name", "../bad") == 2
 

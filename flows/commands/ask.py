@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Give --choices at least twice, and one question instead of -i.")
     if arguments.picture and arguments.interactive:
         raise UsageError("Give --picture without -i: it shows the paths of one answer.")
+    if arguments.picture and Path(arguments.picture).suffix.lower() != ".svg":
+        raise UsageError(f"{arguments.picture} must end in .svg.")
     home = home_of(arguments)
     first = [checked_question(" ".join(arguments.question))] if arguments.question else []
     typed = _typed_questions() if arguments.interactive else ()
@@ -179,7 +181,9 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
     if len(shown) < len(answer.evidence):
         terminal.show(f"  … and {len(answer.evidence) - len(shown)} more places (--explain).")
     if explain:
-        if len(answer.answers) > 1:
+        if _is_set(answer) and answer.answers[SHOWN_ANSWERS:]:
+            terminal.show(f"  the other answers: {'; '.join(answer.answers[SHOWN_ANSWERS:])}")
+        elif not _is_set(answer) and answer.answers[1:]:
             terminal.show(f"  also possible: {'; '.join(answer.answers[1:])}")
         for evidence in answer.evidence:
             terminal.show(f"  {_kind(evidence)}, score {evidence.score:.2f}")
@@ -196,17 +200,22 @@ def show_answer(answer: Answer, *, explain: bool = False) -> None:
 
 
 def _words(answer: Answer) -> str:
-    """Return the answer's text; from a graph, all answers, as they are a set, not alternatives."""
+    """Return the answer's text; several if the answers are a set."""
     if not answer.answer:
         unknown = "".join(
             f" No entity is known by “{terminal.one_line(n)}”." for n in answer.unknown
         )
         return f"The almanac does not know.{unknown}"
-    if all(e.graph == CORPUS or e.kind == "expert" for e in answer.evidence):
+    if not _is_set(answer):
         return answer.answer
     more = len(answer.answers) - SHOWN_ANSWERS
     shown = "; ".join(answer.answers[:SHOWN_ANSWERS])
     return f"{shown}; and {more} more" if more > 0 else shown
+
+
+def _is_set(answer: Answer) -> bool:
+    """Return whether all answers are right, as from a graph, and no alternatives."""
+    return any(e.graph != CORPUS and e.kind != "expert" for e in answer.evidence)
 
 
 def expert_words(decision: ExpertDecision) -> str:

@@ -6,15 +6,33 @@ from typing import Any
 from flows import terminal
 from flows.commands import evaluate_arms, evaluate_experts, evaluate_gates, evaluate_knowledge
 from flows.commands.ask import asked_settings, with_expert_mode
-from flows.evaluations import EvaluateAnswers
+from flows.evaluations import (
+    EvaluateAnswers,
+    EvaluateArms,
+    EvaluateExperts,
+    EvaluateGates,
+    EvaluateKnowledge,
+    Evaluation,
+)
 from flows.home import home_of
 from flows.orchestration import run_job
+from schemas.errors import UsageError
+
+ANSWERS = ""
+JOBS: dict[str, type[Evaluation]] = {  # by the option that chooses what is measured
+    ANSWERS: EvaluateAnswers,
+    "gate": EvaluateGates,
+    "arms": EvaluateArms,
+    "study": EvaluateExperts,
+    "knowledge": EvaluateKnowledge,
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure answers, gates or the effect of knowledge, and show the figures."""
+    _refuse_unread_options(arguments, _measured(arguments))
     settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
-    if arguments.gate:
+    if arguments.gate is not None:
         return evaluate_gates.run(arguments, settings)
     if arguments.arms:
         return evaluate_arms.run(arguments, settings)
@@ -24,12 +42,39 @@ def run(arguments: argparse.Namespace) -> int:
         return evaluate_knowledge.run(arguments, settings)
     job = EvaluateAnswers.from_arguments(
         arguments,
-        learn=not arguments.no_learn,
         baselines=_baselines(arguments.baselines),
         settings=settings,
     )
     terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0
+
+
+def _measured(arguments: argparse.Namespace) -> str:
+    """Return the option that chooses what is measured; UsageError if there are several."""
+    given = [name for name in JOBS if getattr(arguments, name, None) not in (None, False)]
+    if len(given) > 1:
+        raise UsageError(f"Choose one of {' and '.join(map(_option, given))}.")
+    return given[0] if given else ANSWERS
+
+
+def _refuse_unread_options(arguments: argparse.Namespace, measured: str) -> None:
+    """Raise UsageError for an option that is set but not read by what is measured."""
+    for name in dict.fromkeys(name for job in JOBS.values() for name in job.model_fields):
+        defaults = {
+            option: job.model_fields[name].default
+            for option, job in JOBS.items()
+            if name in job.model_fields
+        }
+        value = getattr(arguments, name, None)
+        if measured in defaults or value is None or value in defaults.values():
+            continue
+        if ANSWERS in defaults:
+            raise UsageError(f"{_option(measured)} does not read {_option(name)}.")
+        raise UsageError(f"{_option(name)} needs {' or '.join(map(_option, defaults))}.")
+
+
+def _option(name: str) -> str:
+    return "--no-learn" if name == "learn" else f"--{name.replace('_', '-')}"
 
 
 def _baselines(names: str | None) -> list[str] | None:

@@ -207,7 +207,10 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
         "--limit", type=positive, metavar="N", help="use the first N of a seeded shuffle"
     )
     p.add_argument(
-        "--no-learn", action="store_true", help="learn nothing and measure on all questions"
+        "--no-learn",
+        dest="learn",
+        action="store_false",
+        help="learn nothing and measure on all questions",
     )
     p.add_argument("--zero-shot", action="store_true", help="measure before learning, too")
     p.add_argument(

@@ -140,6 +140,20 @@ class Asker:
             for question, state, tried in zip(questions, states, results, strict=True)
         ]
 
+    def gate_scores(
+        self, questions: Sequence[str], hints: Sequence[QuestionHints]
+    ) -> list[float | None]:
+        """Return the scores that the gate gives to questions, without a decision; None for none."""
+        if self._gatekeeper is None:
+            return [None] * len(questions)
+        states = self._gatekeeper.ask(
+            [analyse(question) for question in questions],
+            [QuestionState(hint) for hint in hints],
+            decides=False,
+            mapped=map,
+        )
+        return [state.gating.score if state.gating else None for state in states]
+
     def own_answers(self, questions: Sequence[str]) -> list[tuple[str, float | None]]:
         """Return the model's answers without knowledge, as the route `experts` asks for them.
 

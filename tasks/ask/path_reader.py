@@ -87,6 +87,10 @@ class PathReader:
         """Return the parts of the graph that an arm extracts for questions."""
         return self.paths.extractions[arm.partition("+")[0]].extract(questions)
 
+    def around(self, question: GroundedQuestion) -> Extracted:
+        """Return the subgraph of a question (P_sub), which costs little whichever arm is taken."""
+        return self.extract("subgraph", [question])[0]
+
     def phrase(self, arm: str, extracted: Extracted) -> Phrased:
         """Return the wording of an extracted part by the arm's template."""
         template: Template = next(name for name in TEMPLATES if name == arm.partition("+")[2])
@@ -97,6 +101,12 @@ class PathReader:
         edges = np.array([(e.head, e.relation, e.tail) for e in path.edges], np.int32)
         whole = Extracted((path,), edges.reshape(-1, 3))
         return self._templates.phrase("sentences", whole, Limit()).text
+
+    def likeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosines of texts with a question."""
+        vectors = self._encode([question, *texts])
+        likeness: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        return likeness
 
     def nearest(
         self,

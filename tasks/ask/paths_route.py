@@ -61,7 +61,7 @@ class PathsRoute(AnswerRoute):
         return RouteResult(
             "paths",
             answers,
-            _evidence(name, reader, reading),
+            _evidence(name, reader, reading, question.text),
             (Attempt(f"{name}, {arm}"),),
         )
 
@@ -83,7 +83,8 @@ class PathsRoute(AnswerRoute):
         if bandit is None:
             return reader.usual_arm
         score = state.gating.score if state.gating else None
-        features = AskedQuestion(grounded.text, grounded.context, score)
+        items = len(reader.around(grounded).edges)
+        features = AskedQuestion(grounded.text, grounded.context, score, items)
         request = Request(state.question_id, state.question_id, features)
         arm = reader.usual_arm
         with warned_of_refusals(
@@ -146,23 +147,28 @@ def _named(grounded: GroundedQuestion) -> tuple[int, int]:
     return sum(len(nodes) > 0 for nodes in grounded.targets), len(grounded.sources)
 
 
-def _evidence(name: str, reader: PathReader, reading: Reading) -> list[Evidence]:
+def _evidence(name: str, reader: PathReader, reading: Reading, question: str) -> list[Evidence]:
     """Return the paths, best first; edges of a strategy that does not walk are paths of one edge.
 
-    At most `MOST_EVIDENCE` are returned.
+    At most `MOST_EVIDENCE` are returned. Paths are scored by their relatedness or, without rewards,
+    by the likeness of their words to the question.
     """
     extracted = reading.extracted
     paths = extracted.paths or tuple(
         Path(head, (Step(relation, False, tail),))
         for head, relation, tail in extracted.edges[:MOST_EVIDENCE].tolist()
     )
-    graph = reader.paths.graph
+    paths = paths[:MOST_EVIDENCE]
+    graph, texts = reader.paths.graph, [reader.sentence(path) for path in paths]
+    scores = [path.rewards.relatedness for path in paths if path.rewards]
+    if len(scores) < len(paths):
+        scores = reader.likeness(question, texts)
     return [
         Evidence(
-            text=reader.sentence(path),
+            text=text,
             kind="path" if path.rewards else "triple",
             graph=name,
-            score=min(1.0, max(0.0, path.rewards.relatedness)) if path.rewards else 0.0,
+            score=min(1.0, max(0.0, score)),
             path=GraphPath(
                 nodes=[graph.label(node) for node in path.nodes],
                 relations=[graph.relations[step.relation] for step in path.steps],
@@ -172,5 +178,5 @@ def _evidence(name: str, reader: PathReader, reading: Reading) -> list[Evidence]
                 reward=path.rewards.total if path.rewards else None,
             ),
         )
-        for path in paths[:MOST_EVIDENCE]
+        for path, text, score in zip(paths, texts, scores, strict=True)
     ]

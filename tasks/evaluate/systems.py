@@ -131,11 +131,14 @@ def system_for(
     """Return the function that opens the system of a route on an edition.
 
     With `learned` the system uses the results of `almanac learn` in the home; `expert` is the one
-    that the route `experts` asks. Raises UsageError for an unknown route.
+    that the route `experts` asks. Raises UsageError for an unknown route, and for an expert beside
+    another route.
     """
     route = "experts" if expert is not None and route == "auto" else route
     if route not in ROUTES:
         raise UsageError(f"There is no route {route!r}. The routes: {', '.join(ROUTES)}.")
+    if expert is not None and route != "experts":
+        raise UsageError(f"The route {route} asks no experts; use --route experts.")
     if route == "text":
         return lambda edition: TextAnswerer(edition, settings.engine)
     if route == "experts":

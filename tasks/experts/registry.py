@@ -121,6 +121,12 @@ def check_parent(experts: Mapping[str, Mapping[str, Any]], name: str, parent: st
         above = experts[above]["parent"]
 
 
+def check_description(description: str | None) -> None:
+    """Raise UsageError for an empty text, because experts are chosen by their descriptions."""
+    if description is not None and not description.strip():
+        raise UsageError("An expert needs a description that says what it knows about.")
+
+
 # -- folders that others made ------------------------------------------------------------------
 
 
@@ -153,6 +159,8 @@ def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Pa
             folder.parent.mkdir(parents=True, exist_ok=True)
             durable.replace(aside, folder)
         return folder, left_out
+    except UnsafeExpertError as error:
+        raise UnsafeExpertError(str(error).replace(str(aside), str(source))) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

@@ -3,5 +3,8 @@ create table path_policy_facts as
 select * from (
     select * from j_policy_trainings
     qualify row_number() over (partition by graph order by commit desc) = 1
-)
-where action = 'train';
+) as trained
+where action = 'train' and not exists (
+    select 1 from j_graph_imports as i
+    where i.graph = trained.graph and i.action = 'remove' and i.commit > trained.commit
+);

@@ -31,12 +31,17 @@ class Candidate:
 
 
 def check_gates(names: Sequence[str], options: dict[str, Any]) -> list[str]:
-    """Return the named gates, or every gate for `all`; UsageError for an unknown gate or option."""
+    """Return the named gates, or every gate for `all`.
+
+    Raises UsageError for an unknown gate or option, and for options that none of the gates has.
+    """
     chosen = list(GATES) if "all" in names else list(dict.fromkeys(names))
     if not chosen:
         raise UsageError(f"Name a gate to measure: {', '.join(GATES)} or all.")
     for name in chosen:
         make_gate(name, **_options(name, options))
+    if options and "thrust" not in chosen:
+        raise UsageError(f"Only the gate thrust has the options {', '.join(options)}.")
     return chosen
 
 

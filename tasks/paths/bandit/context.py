@@ -25,7 +25,7 @@ class AskedQuestion:
     """A question as a bandit sees it.
 
     `vector` is its encoding (h,); `score` is its gate score, None without a gate; `items` is the
-    number of edges or paths extracted for it, None if not known yet.
+    number of edges in its subgraph (P_sub), None if it is not known.
     """
 
     text: str

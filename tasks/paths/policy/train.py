@@ -7,6 +7,7 @@ G_t is the return from step t on, b_t its moving average over earlier batches, H
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.errors import AlmanacError, DamageError
 from tasks.graphs.graph import Nodes
+from tasks.models.one_thread import one_thread
 from tasks.paths.path import Path
 from tasks.paths.policy.demonstrations import as_walks, shortest_paths
 from tasks.paths.policy.episodes import (
@@ -41,8 +43,8 @@ CHECKPOINT = "state.safetensors"
 CHECKPOINT_SECONDS = 30.0
 LONGEST_GRADIENT = 1.0
 
-
 Width = Annotated[int, Field(ge=1, le=16_384)]
+Weight = Annotated[float, Field(ge=-1e6, le=1e6)]  # the squares of gradients stay finite
 
 
 class PolicyPlan(BaseModel):
@@ -59,16 +61,16 @@ class PolicyPlan(BaseModel):
     lookahead: int = Field(
         2, ge=0, le=2, description="It sees which nodes are so many edges from the target or fewer."
     )
-    reach: float = Field(1.0, description="The weight of reaching the target, λ1.")
-    relatedness: float = Field(0.5, description="The weight of relatedness to the question, λ2.")
-    conciseness: float = Field(0.3, description="The weight of conciseness, λ3.")
+    reach: Weight = Field(1.0, description="The weight of reaching the target, λ1.")
+    relatedness: Weight = Field(0.5, description="The weight of relatedness to the question, λ2.")
+    conciseness: Weight = Field(0.3, description="The weight of conciseness, λ3.")
     ridge: float | None = Field(
         None, gt=0, description="The penalty μ of W's ridge regression; without it W is identity."
     )
     cloning_epochs: int = Field(10, ge=0, description="How often each shortest path is imitated.")
     epochs: int = Field(10, ge=0, description="How often each pair is walked for rewards.")
     batch: int = Field(256, ge=1, description="Walks per step of the optimizer.")
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: float = Field(1e-3, gt=0, le=1)
     weight_decay: float = Field(0.01, ge=0)
     dropout: float = Field(0.2, ge=0, lt=1)
     entropy: float = Field(0.01, ge=0, description="The weight of the entropy bonus, β.")
@@ -140,12 +142,13 @@ def train_policy(
 ) -> TrainedPolicy:
     """Train a policy; with a folder `state`, the same call resumes after a kill.
 
-    A resumed training gives the same weights, on the same machine with as many threads. Raises
-    AlmanacError if no target can be reached, DamageError for a checkpoint that cannot be read.
+    The same call gives the same weights on the same machine, resumed or not. Raises AlmanacError if
+    no target can be reached, or if the training diverges, for which `state` is removed; DamageError
+    for a checkpoint that cannot be read.
     """
     import torch
 
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), one_thread():
         training = _Training(world, episodes, plan, state, report, checkpoint_seconds)
         training.run()
     return TrainedPolicy(training.network, plan, training.projection, training.progress.curve)
@@ -267,6 +270,13 @@ class _Training:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(list(self.network.weights.values()), LONGEST_GRADIENT)
         self.optimizer.step()
+        if not all(bool(weight.isfinite().all()) for weight in self.network.weights.values()):
+            if self.state:  # a resumed training would end here, too
+                shutil.rmtree(self.state, ignore_errors=True)
+            raise AlmanacError(
+                f"The training diverged in batch {number + 1}: weights are no longer finite. Train "
+                "with smaller weights of the rewards, or a lower learning rate."
+            )
         about: dict[str, float | str] = {"stage": stage, "batch": number, **figures}
         self.progress.curve.append({**about, "loss": float(loss.detach())})
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.models.one_thread import one_thread
 from tasks.programs.planner.explained import Absences, Explained
 from tasks.programs.planner.path_model import (
     LONGEST,
@@ -23,7 +24,6 @@ from tasks.programs.planner.path_model import (
     Candidate,
     Encoding,
     PathModel,
-    one_thread,
 )
 from tasks.programs.planner.paths import (
     LARGEST,

@@ -8,8 +8,7 @@ goes to what the relation's name shares with the question, and to whether the qu
 that do not occur in the examples.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
@@ -186,19 +185,6 @@ def _topic_features(graph: Graph, topic: Topic) -> list[float]:
         float(any(character.isupper() for character in topic.name)),
         float(np.log1p(degree)) / 10,
     ]
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch work in one thread: the steps are so small that further threads would only wait."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class PathModel:

@@ -7,8 +7,9 @@ from itertools import chain
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
+from tasks.models.one_thread import one_thread
 from tasks.programs.planner.features import named_share
-from tasks.programs.planner.path_model import LONGEST, Candidate, Encoding, PathModel, one_thread
+from tasks.programs.planner.path_model import LONGEST, Candidate, Encoding, PathModel
 from tasks.programs.planner.paths import LARGEST, Path, known_paths, longer_paths, short_paths
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.text.question import Question
