@@ -1,6 +1,7 @@
 """Measures the route `programs`: plans, runs in the sandbox, and answers from values."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemas.knowledge import CORPUS
 from tasks.evaluate.answerer import Prediction
@@ -65,16 +66,12 @@ class ProgramAnswerer:
         if graph is None:
             return Prediction()
         if name == CORPUS and self._knowledge:
-            return _read(self._knowledge, question)
+            return self._among_choices(question, graph, _read(self._knowledge, question))
         search = ProgramSearch(self._writers[name], [graph], matcher=self._matcher)
         result = answer_by_program(analyse(question.question), search)
         calls = [call for _, call in result.searched.calls]
-        answers = result.answers
-        if question.choices:
-            choice = meant_choice(question.question, question.choices, answers, [graph])
-            answers = [choice] if choice else []
-        return Prediction(
-            answers=answers,
+        prediction = Prediction(
+            answers=result.answers,
             stages={
                 "program": result.searched.program is not None and result.searched.error is None,
                 "linking": bool(calls) and bool(calls[0].entities),
@@ -82,6 +79,16 @@ class ProgramAnswerer:
             },
             messages="\n".join(result.searched.knowledge)[:2_000],
         )
+        return self._among_choices(question, graph, prediction)
+
+    def _among_choices(
+        self, question: BenchmarkQuestion, graph: EditionGraph, prediction: Prediction
+    ) -> Prediction:
+        """Return a prediction with the choice that its answers mean, without answers if none."""
+        if not question.choices:
+            return prediction
+        choice = meant_choice(question.question, question.choices, prediction.answers, [graph])
+        return replace(prediction, answers=[choice] if choice else [])
 
 
 def _read(reader: KnowledgeReader, question: BenchmarkQuestion) -> Prediction:
