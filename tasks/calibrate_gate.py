@@ -28,6 +28,7 @@ from tasks.publish.publish import PUBLISHING
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
+from tasks.text.question import analyse, with_choices
 from warehouse.home import Home
 
 SEEDS = 200  # the paper's
@@ -184,8 +185,9 @@ class _Calibrating:
         model = _model_of(drawn, self._model) if self._needs & OF_A_MODEL else None
         seeds = seed_questions(drawn, self._store.encode(texts), model)
         if "uncertainty" in self._needs:
+            asked = [with_choices(analyse(q.question), q.choices).text for q in drawn]
             uncertainty = answer_uncertainty(
-                texts, self._engine, self._home, self._run.run_id, report=self._report
+                asked, self._engine, self._home, self._run.run_id, report=self._report
             )
             seeds = replace(seeds, uncertainty=uncertainty)
         return calibrate(task, self._choice, self._store.id, seeds)

@@ -9,7 +9,7 @@ from schemas.documents import Passage
 from schemas.errors import AlmanacError, UsageError
 from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.phrasing import phrased_answer, with_choices
+from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.experts.integrate.bottom_up import bottom_up
 from tasks.experts.integrate.decisions import Decision, Record, nearest_expert
@@ -24,7 +24,7 @@ from tasks.experts.pool import OpenExpert
 from tasks.experts.registry import active_experts
 from tasks.programs.written_program import Conversation
 from tasks.reader.passage_reader import PassageReader
-from tasks.text.question import Question
+from tasks.text.question import Question, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
 

@@ -12,6 +12,7 @@ from schemas.errors import AlmanacError, DamageError
 from schemas.operations import AnswerRecord
 from schemas.settings import Settings
 from tasks.ask.model_route import own_answer
+from tasks.ask.phrasing import without_letter
 from tasks.ask.route import OwnAnswer, QuestionHints, QuestionState
 from tasks.gates.calibrated import CalibratedGate, calibrated_gates
 from tasks.gates.crossfit import BUDGETS
@@ -21,7 +22,8 @@ from tasks.gates.questions import GateQuestions, kind_of_answer
 from tasks.gates.registry import Placed, TaskRegistry
 from tasks.gates.rival_gates import PopularityGate
 from tasks.models.encoders.opening import open_question_encoder
-from tasks.text.question import Question
+from tasks.programs.choices import meant_choice
+from tasks.text.question import Question, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.journal import Journal
@@ -38,6 +40,7 @@ class GateInput:
 
     question: Question
     placed: Placed
+    choices: Sequence[str]
     current_words: str | None  # None also if the settings ignore them
     popularity: float | None = None
     placeable: bool = True  # False if the encoder is not available
@@ -120,11 +123,14 @@ class Gatekeeper:
             GateInput(
                 question,
                 place,
+                hint.choices,
                 question.current_words if self._settings.freshness else None,
                 known,
                 placeable,
             )
-            for question, place, known in zip(questions, placed, popularity, strict=True)
+            for question, hint, place, known in zip(
+                questions, hints, placed, popularity, strict=True
+            )
         ]
 
     def _named(self, hint: QuestionHints) -> str | None:
@@ -213,7 +219,17 @@ def _own_answer(state: QuestionState, known: GateInput) -> OwnAnswer | None:
     if not known.needs or known.current_words or state.conversation is None:
         return None
     measured = "uncertainty" in known.needs
-    return own_answer(known.question, state.conversation, measured=measured)
+    question = with_choices(known.question, known.choices)
+    return own_answer(question, state.conversation, measured=measured)
+
+
+def _kind(own: OwnAnswer | None, choices: Sequence[str]) -> str:
+    """Return the kind of the model's own answer; in words, it is of the choice that it means."""
+    answers = list(own.result.answers[:1]) if own else []
+    if answers and choices:
+        words = without_letter(answers[0], choices)
+        answers = [meant_choice("", choices, [words], ())]
+    return kind_of_answer(next(iter(answers), None), choices)
 
 
 def _scores(
@@ -228,7 +244,7 @@ def _scores(
             popularity=np.array([gate_input.popularity for gate_input in inputs], float),
             uncertainty=np.array([answer.uncertainty if answer else math.nan for answer in own]),
             answers=np.array(
-                [kind_of_answer(next(iter(a.result.answers), None) if a else None) for a in own],
+                [_kind(answer, known.choices) for answer, known in zip(own, inputs, strict=True)],
                 dtype=object,
             ),
         )

@@ -2,7 +2,6 @@
 
 import re
 
-from tasks.ask.phrasing import with_choices
 from tasks.ask.route import (
     AnswerRoute,
     Attempt,
@@ -12,7 +11,7 @@ from tasks.ask.route import (
     RouteResult,
 )
 from tasks.programs.written_program import Conversation
-from tasks.text.question import Question
+from tasks.text.question import Question, with_choices
 
 # Short replies in which a model says in plain words that it has no answer.
 _NO_ANSWER = re.compile(

@@ -17,21 +17,9 @@ from tasks.models.call import Request
 from tasks.models.measures import MeasuredAnswer
 from tasks.models.plain_answers import ROOM
 from tasks.programs.written_program import Conversation
-from tasks.text.question import Question, analyse
+from tasks.text.question import LETTERS, Question, analyse, with_choices
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
-
-
-def with_choices(question: Question, choices: Sequence[str]) -> Question:
-    """Return a question with its choices in the text; without choices, the question itself."""
-    if not choices:
-        return question
-    listed = "; ".join(
-        f"{letter}. {one_line(choice)}" for letter, choice in zip(LETTERS, choices, strict=False)
-    )
-    before = "选项：" if question.is_chinese else "Choices: "
-    return analyse(f"{question.text}\n{before}{listed}")
 
 
 # Names in examples are so well known that a model would not take them for the question's.

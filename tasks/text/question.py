@@ -5,7 +5,7 @@ untrusted. Costly properties are computed on first use and cached.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -18,6 +18,7 @@ from tasks.text.languages import is_chinese, language_of, word_set
 from tasks.text.values import Value, find_values
 
 LONGEST_QUESTION = 2000  # characters; the rest of a longer question is ignored
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of choices
 LONGEST_NAME = 16  # words
 LONGEST_CHINESE_NAME = 14  # characters
 LONGEST_GRAPH_NAME = 60  # characters of a Chinese name in an imported graph
@@ -98,6 +99,18 @@ def analyse(text: str) -> Question:
     Lone surrogates, as from undecodable bytes, become question marks.
     """
     return Question(text[:LONGEST_QUESTION].encode("utf-8", "replace").decode())
+
+
+def with_choices(question: Question, choices: Sequence[str]) -> Question:
+    """Return a question with its choices in the text; without choices, the question itself."""
+    if not choices:
+        return question
+    listed = "; ".join(
+        f"{letter}. {' '.join(choice.split())}"
+        for letter, choice in zip(LETTERS, choices, strict=False)
+    )
+    before = "选项：" if question.is_chinese else "Choices: "
+    return analyse(f"{question.text}\n{before}{listed}")
 
 
 def content_words(text: str) -> str:
