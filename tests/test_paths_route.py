@@ -12,19 +12,22 @@ import pytest
 
 from flows.__main__ import main
 from schemas.answers import GraphPath
-from schemas.bandits import BanditArm
+from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
-from tasks.ask.path_reader import nearest_choice
+from tasks.ask.path_reader import NO_MODEL, nearest_choice
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.evaluate.systems import system_for
 from tasks.import_graph import import_graph
 from tasks.learn_arms import learn_arms
+from tasks.paths.bandit.context import ContextEncoding
+from tasks.paths.bandit.registry import give_feedback, make_bandit
+from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.store import UnsafePolicyError
@@ -194,6 +197,25 @@ def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
     assert main(["feedback", "nobody", "0.5", "--home", home]) == 2
     with pytest.raises(SystemExit):
         main(["feedback", question, "nearly", "--home", home])
+
+
+def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    before = home.editions.current()
+    assert before is not None
+    graph = open_path_graph(home, before, "moons")
+    vectors = graph.vectors.encode([q.question for q in DISCOVERERS])
+    encoding = ContextEncoding.fit(graph.vectors.encoder_name, vectors)
+    plan = BanditPlan(("walks+sentences", "subgraph+sentences"), "walks+sentences")
+    make_bandit(home.live, "moons", NO_MODEL, plan, encoding)
+    with Asker(home, before, SETTINGS, AskOptions("paths")) as asker:
+        answer = asker.answer(ASKED, CHOICES)
+    assert answer.answer in CHOICES and answer.evidence
+    assert home.live.table(BanditDecision).num_rows == 0
+    assert give_feedback(home.live, answer.question_id, 1.0) == "unknown"
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(

@@ -79,18 +79,24 @@ class PathsRoute(AnswerRoute):
     def _arm(
         self, name: str, reader: PathReader, grounded: GroundedQuestion, state: QuestionState
     ) -> str:
+        """Return the arm that the bandit chooses; the usual one if its choice could not be played.
+
+        A bandit may have learned in an edition with a policy that this one lacks.
+        """
         bandit = self._bandits[name]
         if bandit is None:
+            return reader.usual_arm
+        bandit.refresh()
+        if not set(bandit.state.plan.arms) <= set(reader.arms):
             return reader.usual_arm
         score = state.gating.score if state.gating else None
         features = AskedQuestion(grounded.text, grounded.context, score)
         request = Request(state.question_id, state.question_id, features)
-        arm = reader.usual_arm
         with warned_of_refusals(
             self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
         ):
-            arm = bandit.decide([request])[0].arm
-        return arm if arm in reader.arms else reader.usual_arm
+            return bandit.decide([request])[0].arm
+        return reader.usual_arm
 
     def _refuse(self, words: str) -> None:
         self._refusals[words] = None
