@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from flows.__main__ import main
+from flows.commands.train_paths import show_arms
+from flows.path_jobs import arms_as_markdown
 from schemas.answers import GraphPath
 from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
@@ -176,6 +178,25 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
     assert sum(pulls) == 8
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_model_only_questions_with_choices_teach_a_bandit(
+    trained: tuple[Home, dict[str, Any]],
+    ask: Callable[..., Any],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    home = trained[0]
+    open_ones = read_benchmark(MOONS, "jsonl").questions
+    mixed = learn_arms(home, [*open_ones, *DISCOVERERS], SETTINGS, graph="moons")
+    assert mixed["questions"] == len(DISCOVERERS)
+    decisions = home.live.table(BanditDecision).num_rows
+    nothing = learn_arms(home, open_ones, SETTINGS, graph="moons")
+    assert "without a language model" in nothing["skipped"] and "arms" not in nothing
+    assert "questions with choices" in " ".join(arms_as_markdown(nothing))
+    show_arms(nothing)
+    assert "without a language model" in " ".join(capsys.readouterr().out.split())
+    ask("Who discovered Titan?")
+    assert home.live.table(BanditDecision).num_rows == decisions
 
 
 def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(

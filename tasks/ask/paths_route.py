@@ -31,7 +31,8 @@ class PathsRoute(AnswerRoute):
 
     Candidates are the question's choices or, without choices, the answers of the route `programs`.
     If a bandit was trained for the graph and the answering model, it chooses how the graph is
-    searched and how paths are phrased.
+    searched and how paths are phrased. Without choices and a model, the candidates are the answers
+    whatever the paths, and no bandit is asked.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -49,14 +50,15 @@ class PathsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the best candidate, with the paths to it and to others as evidence."""
         choices = state.hints.choices
+        is_read = bool(choices) or state.conversation is not None
         candidates = choices or self._programs.answer(question, state).answers[:MOST_CANDIDATES]
         with self._lock:  # questions that are answered at once share graphs and bandits
             name, grounded = self._grounded(question, candidates)
             reader = self._readers[name]
-            arm = self._arm(name, reader, grounded, state)
+            arm = self._arm(name, reader, grounded, state) if is_read else reader.usual_arm
         reading = reader.answer(arm, question, grounded, choices, state.conversation)
         answers = [reading.answer] if reading.answer else []
-        if not choices and state.conversation is None:
+        if not is_read:
             answers = list(candidates)
         return RouteResult(
             "paths",
