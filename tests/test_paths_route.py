@@ -107,6 +107,20 @@ def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., A
     assert best.text == "Io was discovered by Galileo Galilei. Galileo Galilei was born in Pisa."
 
 
+@pytest.mark.parametrize(
+    ("question", "right", "other"),
+    [
+        (ASKED, "Pisa", "Florence"),
+        ("Which planet does Miranda orbit?", "Uranus", "Venus"),
+        ("Which planet does Dione orbit?", "Saturn", "Venus"),
+    ],
+)
+def test_a_path_speaks_for_the_choice_at_its_end_and_not_for_a_similar_one(
+    ask: Callable[..., Any], question: str, right: str, other: str
+) -> None:
+    assert ask(question, right, other).answer == ask(question, other, right).answer == right
+
+
 def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
     ends = {place.path.nodes[-1] for place in ask("Who discovered Titan?", "Pisa", "1655").evidence}
     assert "1655" in ends
