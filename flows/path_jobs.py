@@ -73,8 +73,10 @@ class TrainPaths(Run):
 
 
 def arms_as_markdown(bandit: dict[str, Any] | None) -> list[str]:
-    """Return a table of a bandit's arms; nothing without a bandit."""
+    """Return a table of a bandit's arms, or why there is none; nothing without a bandit."""
     if bandit is None:
         return []
+    if "skipped" in bandit:
+        return [bandit["skipped"]]
     rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
     return [table_as_markdown(["arm", "chosen", "right"], rows)]

@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ask.asker import Asker
 from tasks.ask.expert_tools import ExpertTools
-from tasks.ask.path_reader import PathReader, reader_name
+from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.paths.bandit.context import ContextEncoding
 from tasks.paths.bandit.linucb import SAMPLING
@@ -44,13 +44,24 @@ def learn_arms(
 
     They are not those that `train_paths` takes with a limit, as long as there are enough for both.
     The bandit of the graph and the answering model continues from its earlier state, unless its
-    arms have changed. Tokens and seconds may count against an arm. Raises UsageError if there is no
+    arms have changed. Tokens and seconds may count against an arm. Without a language model, only
+    questions with choices are answered, because other answers do not depend on the arm; if there
+    are too few, nothing is learned, and `skipped` says why. Raises UsageError if there is no
     edition, no such graph, or only one question.
     """
     edition = home.editions.current()
     if edition is None:
         raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
-    chosen = sample_apart(questions, count)
+    model = reader_name(settings)
+    apart = sample_apart(questions, len(questions))
+    teaching = [question for question in apart if question.choices or model != NO_MODEL]
+    if len(teaching) < 2 <= len(questions):
+        reason = (
+            "The phrasing of paths was not learned: without a language model it matters only to "
+            f"questions with choices, and {len(teaching)} of these {len(questions)} have any."
+        )
+        return {"learned": "arms", "graph": graph, "model": model, "skipped": reason}
+    chosen = teaching[:count]
     if len(chosen) < 2:
         raise UsageError("A bandit learns from two questions with answers or more.")
     options = AskOptions("paths", graph)
@@ -67,7 +78,7 @@ def learn_arms(
         plan = BanditPlan(
             reader.arms, reader.usual_arm, SAMPLING, per_token=per_token, per_second=per_second
         )
-        bandit = make_bandit(home.live, graph, reader_name(settings), plan, encoding)
+        bandit = make_bandit(home.live, graph, model, plan, encoding)
         for start in range(0, len(chosen), TOGETHER):
             some = chosen[start : start + TOGETHER]
             answers = asker.answer_all(
@@ -94,7 +105,7 @@ def learn_arms(
     return {
         "learned": "arms",
         "graph": graph,
-        "model": reader_name(settings),
+        "model": model,
         "questions": len(chosen),
         "right": sum(correct.values()),
         "picture": home.relative(picture),

@@ -4,7 +4,8 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from schemas.operations import Run
 from schemas.row import Row
 from schemas.settings import EngineSettings, Settings
 from tasks import calibrate_gate as work
+from tasks.ask import gatekeeper
+from tasks.ask.route import QuestionHints, QuestionState
 from tasks.calibrate_gate import Seeding, calibrate_gate, remove_gate
 from tasks.gates.calibrate import GateChoice, calibrate, journal_rows
 from tasks.gates.calibrated import calibrated_gates
@@ -24,7 +27,9 @@ from tasks.gates.crossfit import threshold
 from tasks.gates.gate import GATES
 from tasks.gates.questions import GateQuestions
 from tasks.gates.rival_gates import PopularityGate
+from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
+from tasks.text.question import Question, analyse
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -291,6 +296,54 @@ def test_a_graph_tells_popularity_and_the_gate_remembers_it(
             raise SystemExit(main(wrong))
         assert end.value.code == 2
         assert words in capsys.readouterr().err
+
+
+def test_questions_with_choices_are_scored_as_they_were_calibrated(
+    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choices = ("Ostwick", "Sel", "Harrow")
+    path = questions_file(tmp_path, choices=choices)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for n, line in enumerate(lines):  # knowledge helps where the model would say Sel
+        line |= {"outcomes": {"small": [float(n % 3 != 1), 1.0]}}
+        line |= {"own_answers": {"small": "ABC"[n % 3]}}
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    calibrate_gate(home, path, PLAIN, task="years", choice=GateChoice("own_answer"))
+    seeds = {seed["own_answer"]: seed["score"] for seed in rows(home, GateSeed)}
+    assert set(seeds) == {"ostwick", "sel", "harrow"}
+    monkeypatch.setattr(gatekeeper, "open_question_encoder", lambda *_, **__: Hashed())
+    replies = iter(["Sel", "B", "b. Sel", "the Sel", "A. Ostwick", "Wexley"])
+    asked: list[str] = []
+
+    def phrase(question: Question, _: list[str]) -> AnswerReply:
+        asked.append(question.text)
+        return AnswerReply(thought="", answerable="yes", answer=next(replies))
+
+    edition = home.editions.current()
+    assert edition is not None
+    hints = QuestionHints("years", choices=choices)
+    state = QuestionState(hints, conversation=cast(Any, SimpleNamespace(phrase=phrase)))
+    question = analyse(lines[0]["question"])
+    gate = gatekeeper.Gatekeeper(home, edition, PLAIN)
+    states = gate.ask([question] * 6, [state] * 6, decides=True, mapped=map)
+    scores = [state.gating.score for state in states if state.gating]
+    assert len({*scores[:4]}) == 1 and scores[0] < min(scores[4:])
+    assert all(f"A. {choices[0]}; B. {choices[1]}" in text for text in asked)
+
+
+def test_the_entropy_gate_is_calibrated_with_the_choices_that_the_model_will_see(
+    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def uncertainty(texts: list[str], *_: Any, **__: Any) -> np.ndarray:
+        asked.extend(texts)
+        return np.linspace(0, 1, len(texts))
+
+    monkeypatch.setattr(work, "answer_uncertainty", uncertainty)
+    path = questions_file(tmp_path, choices=("1911", "1937"))
+    calibrate_gate(home, path, PLAIN, task="years", choice=GateChoice("entropy"))
+    assert all(text.endswith("A. 1911; B. 1937") for text in asked) and asked
 
 
 def test_commands_calibrate_list_and_remove(

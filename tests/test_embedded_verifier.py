@@ -47,6 +47,18 @@ def test_evidence_about_something_else_is_unknown(verifier: EmbeddedVerifier) ->
     assert verdict.argmax() == UNKNOWN
 
 
+def test_claims_or_evidence_in_chinese_are_unknown(verifier: EmbeddedVerifier) -> None:
+    pairs = [
+        ("木卫一由伽利略发现。", "木卫一由惠更斯发现。"),
+        ("北京是中国的首都。", "北京不是中国的首都。"),
+        ("木卫一由伽利略发现。", "Io was discovered by Galileo."),
+        ("Io was discovered by Galileo.", "木卫一由伽利略发现。"),
+    ]
+    assert (verifier.verify(pairs)[:, UNKNOWN] == 1).all()
+    [verdict] = verifier.verify([("Io (木卫一) was discovered by Galileo.", "Galileo found Io.")])
+    assert verdict[UNKNOWN] < 1
+
+
 def test_hostile_pairs_have_verdicts(verifier: EmbeddedVerifier) -> None:
     pairs = [(left, right) for left in (*HOSTILE, EVIDENCE) for right in ("", HOSTILE[3], "It is.")]
     verdicts = verifier.verify(pairs)
@@ -75,6 +87,8 @@ def test_copies_are_faithful_and_new_joints_are_not() -> None:
     original = "Mira Castell designed the bridge. Tolls on the old ferry ended in 1950."
     assert copied_share(original, "Mira Castell designed the bridge.") == 1
     assert copied_share(original, "Mira Castell ended tolls in 1950.") < 0.5
+    assert copied_share("木卫一由伽利略发现。它很小。", "木卫一由伽利略发现。") == 1
+    assert copied_share("木卫一由伽利略发现。它很小。", "木卫一由惠更斯发现。") < 0.5
 
 
 @settings(max_examples=80, deadline=None)

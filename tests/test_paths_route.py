@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from flows.__main__ import main
+from flows.commands.train_paths import show_arms
+from flows.path_jobs import arms_as_markdown
 from schemas.answers import GraphPath
 from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
@@ -19,7 +21,7 @@ from schemas.learning import PathPolicy
 from schemas.operations import AnswerRecord, Evaluation
 from schemas.settings import EngineSettings, Settings
 from tasks.ask.asker import Asker
-from tasks.ask.path_reader import nearest_choice
+from tasks.ask.path_reader import NO_MODEL, nearest_choice
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.calibrate_gate import calibrate_gate
@@ -28,7 +30,9 @@ from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
-from tasks.paths.bandit.context import FEATURES
+from tasks.paths.bandit.context import FEATURES, ContextEncoding
+from tasks.paths.bandit.registry import give_feedback, make_bandit
+from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.store import UnsafePolicyError
@@ -113,6 +117,20 @@ def test_edges_of_other_strategies_are_scored_too(
     evidence = ask(ASKED, *CHOICES).evidence
     assert {place.kind for place in evidence} == {"triple"}
     assert all(0 < place.score <= 1 for place in evidence)
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "other"),
+    [
+        (ASKED, "Pisa", "Florence"),
+        ("Which planet does Miranda orbit?", "Uranus", "Venus"),
+        ("Which planet does Dione orbit?", "Saturn", "Venus"),
+    ],
+)
+def test_a_path_speaks_for_the_choice_at_its_end_and_not_for_a_similar_one(
+    ask: Callable[..., Any], question: str, right: str, other: str
+) -> None:
+    assert ask(question, right, other).answer == ask(question, other, right).answer == right
 
 
 def test_other_candidates_get_paths_too(ask: Callable[..., Any]) -> None:
@@ -205,6 +223,25 @@ def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
     assert (items > 0).all() and not none.any()
 
 
+def test_without_a_model_only_questions_with_choices_teach_a_bandit(
+    trained: tuple[Home, dict[str, Any]],
+    ask: Callable[..., Any],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    home = trained[0]
+    open_ones = read_benchmark(MOONS, "jsonl").questions
+    mixed = learn_arms(home, [*open_ones, *DISCOVERERS], SETTINGS, graph="moons")
+    assert mixed["questions"] == len(DISCOVERERS)
+    decisions = home.live.table(BanditDecision).num_rows
+    nothing = learn_arms(home, open_ones, SETTINGS, graph="moons")
+    assert "without a language model" in nothing["skipped"] and "arms" not in nothing
+    assert "questions with choices" in " ".join(arms_as_markdown(nothing))
+    show_arms(nothing)
+    assert "without a language model" in " ".join(capsys.readouterr().out.split())
+    ask("Who discovered Titan?")
+    assert home.live.table(BanditDecision).num_rows == decisions
+
+
 def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
     trained: tuple[Home, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +261,25 @@ def test_feedback_rewards_the_bandit_once_and_stands_beside_the_answer(
     assert main(["feedback", "nobody", "0.5", "--home", home]) == 2
     with pytest.raises(SystemExit):
         main(["feedback", question, "nearly", "--home", home])
+
+
+def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    import_graph(home, GRAPHS / "moons.tsv", SETTINGS, name="moons")
+    before = home.editions.current()
+    assert before is not None
+    graph = open_path_graph(home, before, "moons")
+    vectors = graph.vectors.encode([q.question for q in DISCOVERERS])
+    encoding = ContextEncoding.fit(graph.vectors.encoder_name, vectors)
+    plan = BanditPlan(("walks+sentences", "subgraph+sentences"), "walks+sentences")
+    make_bandit(home.live, "moons", NO_MODEL, plan, encoding)
+    with Asker(home, before, SETTINGS, AskOptions("paths")) as asker:
+        answer = asker.answer(ASKED, CHOICES)
+    assert answer.answer in CHOICES and answer.evidence
+    assert home.live.table(BanditDecision).num_rows == 0
+    assert give_feedback(home.live, answer.question_id, 1.0) == "unknown"
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(

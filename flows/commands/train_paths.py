@@ -40,7 +40,10 @@ def show_policy(policy: dict[str, Any]) -> None:
 
 
 def show_arms(bandit: dict[str, Any]) -> None:
-    """Print how often a bandit chose each arm, and how often it was right."""
+    """Print how often a bandit chose each arm, and how often it was right, or why it did not."""
+    if "skipped" in bandit:
+        terminal.show(bandit["skipped"])
+        return
     rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
     terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
 

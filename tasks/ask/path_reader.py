@@ -115,11 +115,17 @@ class PathReader:
         choices: Sequence[str],
         extracted: Extracted,
     ) -> str:
-        """Return the choice most similar to the question; without an arm, by its words alone."""
+        """Return the choice most similar to the question; without an arm, by its words alone.
+
+        Paths speak for a choice that names their end, not for one that is only similar to it.
+        """
         texts = [""] * len(choices)
-        if arm is not None:
+        if arm is not None and choices:
             texts = [
-                self.phrase(arm, _leading_to(extracted, nodes)).text for nodes in grounded.targets
+                self.phrase(arm, _leading_to(extracted, nodes)).text if mentions else ""
+                for nodes, mentions in zip(
+                    grounded.targets, self.paths.grounder.mentions(choices), strict=True
+                )
             ]
         return nearest_choice(grounded.text, choices, texts, self._encode)
 

@@ -31,7 +31,8 @@ class PathsRoute(AnswerRoute):
 
     Candidates are the question's choices or, without choices, the answers of the route `programs`.
     If a bandit was trained for the graph and the answering model, it chooses how the graph is
-    searched and how paths are phrased.
+    searched and how paths are phrased. Without choices and a model, the candidates are the answers
+    whatever the paths, and no bandit is asked.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -49,14 +50,15 @@ class PathsRoute(AnswerRoute):
     def answer(self, question: Question, state: QuestionState) -> RouteResult:
         """Return the best candidate, with the paths to it and to others as evidence."""
         choices = state.hints.choices
+        is_read = bool(choices) or state.conversation is not None
         candidates = choices or self._programs.answer(question, state).answers[:MOST_CANDIDATES]
         with self._lock:  # questions that are answered at once share graphs and bandits
             name, grounded = self._grounded(question, candidates)
             reader = self._readers[name]
-            arm = self._arm(name, reader, grounded, state)
+            arm = self._arm(name, reader, grounded, state) if is_read else reader.usual_arm
         reading = reader.answer(arm, question, grounded, choices, state.conversation)
         answers = [reading.answer] if reading.answer else []
-        if not choices and state.conversation is None:
+        if not is_read:
             answers = list(candidates)
         return RouteResult(
             "paths",
@@ -79,19 +81,25 @@ class PathsRoute(AnswerRoute):
     def _arm(
         self, name: str, reader: PathReader, grounded: GroundedQuestion, state: QuestionState
     ) -> str:
+        """Return the arm that the bandit chooses; the usual one if its choice could not be played.
+
+        A bandit may have learned in an edition with a policy that this one lacks.
+        """
         bandit = self._bandits[name]
         if bandit is None:
+            return reader.usual_arm
+        bandit.refresh()
+        if not set(bandit.state.plan.arms) <= set(reader.arms):
             return reader.usual_arm
         score = state.gating.score if state.gating else None
         items = len(reader.around(grounded).edges)
         features = AskedQuestion(grounded.text, grounded.context, score, items)
         request = Request(state.question_id, state.question_id, features)
-        arm = reader.usual_arm
         with warned_of_refusals(
             self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
         ):
-            arm = bandit.decide([request])[0].arm
-        return arm if arm in reader.arms else reader.usual_arm
+            return bandit.decide([request])[0].arm
+        return reader.usual_arm
 
     def _refuse(self, words: str) -> None:
         self._refusals[words] = None

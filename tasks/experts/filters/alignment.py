@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tasks.text.languages import HAN_OR_KANA_CLASS
 from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 from tasks.text.values.value import listed
@@ -33,7 +34,8 @@ NUMBER_WORDS = {
         listed("zero one two three four five six seven eight nine ten eleven twelve")
     )
 }
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LETTERS = rf"[^\W\d_{HAN_OR_KANA_CLASS}]+"
+_TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|[{HAN_OR_KANA_CLASS}]|{_LETTERS}(?:['’]{_LETTERS})*")
 _TENSES = frozenset(listed("is are was were be been being has have had do does did"))
 
 
@@ -64,7 +66,10 @@ def families() -> dict[str, tuple[frozenset[str], ...]]:
 
 @lru_cache(maxsize=256)
 def words_in(text: str) -> Words:
-    """Return the words of a text; numbers from zero to twelve are digits, without commas."""
+    """Return the words of a text, of which a Chinese character is one.
+
+    Numbers from zero to twelve are digits, without commas.
+    """
     spans, plain, named, number = [], [], [], []
     begins = True
     for match in list(_TOKEN.finditer(text))[:LONGEST]:
