@@ -102,7 +102,9 @@ def shared_options() -> argparse.ArgumentParser:
     """Return the options that may stand before or after the command."""
     shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     shared.add_argument(
-        "--home", metavar="DIR", help="the almanac's folder (ALMANAC_HOME, else ./almanac-home)"
+        "--home",
+        metavar="DIR",
+        help="the almanac's folder (ALMANAC_HOME, else ./almanac-home; of demo ./demo-home)",
     )
     shared.add_argument("--json", action="store_true", help="print one JSON value and nothing else")
     shared.add_argument("--debug", action="store_true", help="show where an error comes from")

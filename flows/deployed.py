@@ -250,7 +250,7 @@ class BatchesAsTasks:
         """Yield the results; at most one task per worker is in flight, to bound memory."""
         batches, workers = iter(batches), self._settings.workers
         if self._settings.runner == "dask":
-            yield from self._run(_dask_runner(self._settings), partial(_here, work), batches)
+            yield from self._run(_dask_runner(self._settings), partial(_on_dask, work), batches)
             return
         few = min(FEW_BATCHES, self._size)  # so few are done here
         first = list(islice(batches, few + 1))
@@ -280,6 +280,11 @@ class BatchesAsTasks:
 
 def _here(work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:
     return [work(*batch) for batch in batches]
+
+
+def _on_dask(work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:
+    hush_at_exit()  # a worker shares the command's standard error, and has Prefect too
+    return _here(work, batches)
 
 
 def _in_pool(pool: Any, work: Callable[..., Any], batches: list[tuple[Any, ...]]) -> list[Any]:

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from flows.orchestration import names_server
 from schemas.errors import AlmanacError, BusyError
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
@@ -183,8 +184,11 @@ def _prefect() -> Finding:
     if numbers["fastapi"] >= (0, 151) or numbers["sqlalchemy"] >= (2, 1):
         words = f"{versions}: flows or schedules break; use the versions of constraints.txt"
         return Finding("prefect", "fail", words)
-    where = os.environ.get("PREFECT_API_URL") or "a temporary server, or the one of the profile"
-    return Finding("prefect", "ok", f"{versions['prefect']}; runs are recorded on {where}")
+    use = "not used unless --prefect is given"
+    if names_server():
+        where = os.environ.get("PREFECT_API_URL") or "the server of the Prefect profile"
+        use = f"runs are recorded on {where}"
+    return Finding("prefect", "ok", f"{versions['prefect']}; {use}")
 
 
 def _disk(home: Home) -> Finding:

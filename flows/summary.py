@@ -18,10 +18,14 @@ YIELD_COLUMNS = ("source", "language", "sentences", "with a statement", "with a 
 
 
 def yields(run: RunReport) -> Iterator[tuple[str, str, int, str, str]]:
-    """Yield for every source and language the shares of sentences with a statement or a fact."""
+    """Yield for every source and language the shares of sentences with a statement or a fact.
+
+    Models extract facts but no statements, so of their sources the first share tells nothing.
+    """
     for row in run.yields:
-        shares = (f"{row[what] / row['sentences']:.0%}" for what in ("with_statement", "with_fact"))
-        yield row["source"], row["language"], row["sentences"], *shares
+        stated, known = (row[w] / row["sentences"] for w in ("with_statement", "with_fact"))
+        share = "–" if known and not stated else f"{stated:.0%}"
+        yield row["source"], row["language"], row["sentences"], share, f"{known:.0%}"
 
 
 def headline(run: RunReport) -> str:

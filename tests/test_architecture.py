@@ -152,6 +152,8 @@ def test_deployments_lead_to_flows() -> None:
         assert set(deployment["parameters"]) <= set(flow.parameters.properties)
         missing = set(flow.parameters.required or []) - set(deployment["parameters"])
         assert bool(deployment["schedules"]) != bool(missing), "what can run by itself is scheduled"
+        limit = deployment.get("concurrency_limit")
+        assert not limit or limit["collision_strategy"] == "ENQUEUE", "a run waits and is not lost"
 
 
 def test_constraints_hold_names_and_versions_only() -> None:

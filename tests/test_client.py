@@ -311,7 +311,7 @@ def test_a_pause_that_one_call_is_asked_for_slows_all_of_them(home: Home) -> Non
 )
 def test_what_will_not_pass_stops_the_run_at_once(home: Home, fault: CallError) -> None:
     transport = ScriptedTransport(fault)
-    with pytest.raises(EndpointError, match="next refresh goes on"):
+    with pytest.raises(EndpointError, match="same command goes on"):
         ask(home, transport, *[request(f"Question {n}?") for n in range(100)], concurrency=4)
     assert len(transport.sent) <= 4
 

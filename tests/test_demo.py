@@ -39,6 +39,12 @@ def test_an_expert_is_trained_and_asked_alone(
     assert shown["answers"][3]["question"] == demo.EXPERT_QUESTION
 
 
+def test_the_help_names_the_home_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    assert f"of demo ./{demo.DEMO_HOME}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_query_of_the_readme_finds_facts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -227,11 +227,14 @@ def test_every_batch_is_worked_on_once_in_order(server: None, batches: int) -> N
     assert (os.getpid() in processes) == (batches == 1)
 
 
-def test_batches_go_to_dask(server: None, tiny_corpus: Path, tmp_path: Path) -> None:
+def test_batches_go_to_dask(
+    server: None, tiny_corpus: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     settings = SETTINGS.model_copy(update={"runner": "dask", "workers": 1})
     report = refresh([tiny_corpus], tmp_path / "home", settings)
     assert report["published"]
     assert report["counts"]["extraction"]["extractions"] >= 9
+    assert "leaked" not in capfd.readouterr().err, "the workers end quietly"
 
 
 def test_only_reading_from_outside_is_tried_again(

@@ -117,6 +117,18 @@ def test_a_key_that_is_refused_stops_the_run_with_one_message(
     assert "sk-test" not in errors and "Traceback" not in errors
 
 
+def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
+    home: Path, tiny_corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    assert call(home, "refresh", str(tiny_corpus), "--json") == 0
+    monkeypatch.setattr("flows.commands.ask.PATIENCE_SECONDS", 0.1)
+    dead = [*MODEL, "--base-url", "http://127.0.0.1:9/v1"]
+    capsys.readouterr()
+    assert call(home, "ask", "Who founded Hexham?", *dead) == 1
+    errors = capsys.readouterr().err
+    assert "answered nothing" in errors and "refresh" not in errors
+
+
 def test_the_doctor_looks_at_the_model_without_asking_it(
     home: Path, endpoint: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:

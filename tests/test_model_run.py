@@ -169,6 +169,16 @@ def test_one_answer_renews_patience() -> None:
     health.check()
 
 
+def test_silence_counts_from_the_question_that_waits() -> None:
+    health = Health(ModelSettings(patience_seconds=0.05))
+    time.sleep(0.06)
+    began = time.monotonic()
+    health.failed(UNAVAILABLE, began)
+    health.check()
+    with pytest.raises(EndpointError, match="answered nothing"):
+        health.failed(UNAVAILABLE, began - 0.06)
+
+
 def test_a_pause_longer_than_allowed_stops_the_run_and_says_when_to_come_back() -> None:
     health = Health(ModelSettings())
     with pytest.raises(EndpointError, match="86400 seconds"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flows import orchestration
+from flows import doctor, orchestration
 from flows.__main__ import main
 from flows.deployed import BatchesAsTasks
 from flows.jobs import Job, RefreshKnowledge
@@ -142,6 +142,8 @@ def test_a_server_is_named_by_the_environment_or_the_profile(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert names_server() is named
+    use = "runs are recorded on" if named else "not used unless --prefect"
+    assert use in doctor._prefect().words
 
 
 class Note(Job):

@@ -375,6 +375,17 @@ def test_equal_paths_give_equal_pictures_whatever_their_names_hold() -> None:
     ElementTree.fromstring(draw_paths([]))
 
 
+def test_a_picture_names_fonts_that_are_missing_here_without_complaint(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    monkeypatch.setattr("tasks.paths.pictures.FONTS", ["DejaVu Sans", "Font of nobody"])
+    picture = draw_paths([GraphPath(nodes=["Io", "比萨"], relations=["见于"], inverse=[False])])
+    assert "Font of nobody" in picture.decode() and "比萨" in picture.decode()
+    assert not caplog.records and not recwarn.list
+
+
 def test_the_nearest_choice_counts_by_itself_and_by_what_leads_to_it() -> None:
     def encode(texts: list[str]) -> np.ndarray:
         return np.array([[float("city" in text), float("born" in text)] for text in texts])

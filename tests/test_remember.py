@@ -74,9 +74,13 @@ def test_plain_text_in_a_file_is_what_was_said(home: Home, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "!?…", "\x00\x07"])
-def test_nothing_is_not_remembered(home: Home, nothing: str) -> None:
+def test_nothing_is_not_remembered(
+    home: Home, nothing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(UsageError, match="nothing to remember"):
         keep_text(home, nothing, load_settings(home.path))
+    assert main(["--home", str(home.path), "remember", nothing.replace("\0", "")]) == 2
+    assert "nothing to remember" in capsys.readouterr().err
     assert not (home.path / "remember").exists()
 
 

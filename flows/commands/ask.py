@@ -23,6 +23,7 @@ from warehouse.editions import Edition
 from warehouse.home import Home
 
 QUOTED_CHARS = 300
+PATIENCE_SECONDS = 20.0  # of somebody who waits for an answer
 _DAY = len("2026-11-22")
 SHOWN_EVIDENCE = 5
 SHOWN_ANSWERS = 20
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     home = home_of(arguments)
     first = [checked_question(" ".join(arguments.question))] if arguments.question else []
     typed = _typed_questions() if arguments.interactive else ()
-    settings, options = gated_settings(home, arguments), options_of(arguments)
+    settings, options = _impatient(gated_settings(home, arguments)), options_of(arguments)
     edition = edition_of(home, arguments.edition, arguments.as_of)
     unseen = arguments.interactive and not sys.stdin.isatty()  # nobody typed them here
     with _asking(home, edition, settings, options) as answer_of:
@@ -146,6 +147,15 @@ def asked_settings(home: Home, arguments: argparse.Namespace) -> Settings:
 
 def _with_model(settings: Settings, arguments: argparse.Namespace) -> Settings:
     engine = with_model_options(settings.engine, arguments)
+    return settings.model_copy(update={"engine": engine})
+
+
+def _impatient(settings: Settings) -> Settings:
+    """Return the settings, with less patience with an endpoint that answers nothing."""
+    model = settings.engine.model
+    patience = min(model.patience_seconds, PATIENCE_SECONDS)
+    model = model.model_copy(update={"patience_seconds": patience})
+    engine = settings.engine.model_copy(update={"model": model})
     return settings.model_copy(update={"engine": engine})
 
 

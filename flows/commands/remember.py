@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _keep(home: Home, text: str, settings: Settings) -> Note:
     if text == "-":
         return keep_text(home, sys.stdin.read(), settings)
-    path = Path(text).expanduser() if len(text) < 4096 and "\0" not in text else None
+    path = Path(text).expanduser() if 0 < len(text) < 4096 and "\0" not in text else None
     try:
         exists = path is not None and path.exists()
     except OSError:

@@ -161,7 +161,7 @@ class ModelClient:
             except CallError as error:
                 tries += 1
                 if not self._gave_up_here(error):
-                    self.health.failed(error)
+                    self.health.failed(error, began)
                 if error.outcome not in self._tried_again:
                     self.health.answered()  # about this text only
                     raise

@@ -39,7 +39,7 @@ class Budget:
                     raise BudgetSpentError(
                         f"The budget of {self.most:g} does not allow the next call: "
                         f"{self.spent:.4g} is spent and it may cost up to {amount:.4g}. What was "
-                        "done is kept; the next refresh goes on from there."
+                        "done is kept; the same command goes on from there."
                     )
                 await self._freed.wait()
             self._reserved += amount
@@ -122,7 +122,7 @@ class Limiter:
 FIRST_WAIT = 0.5  # seconds before the second try; doubled with every further one
 LONGEST_BACK_OFF = 20.0
 FREE_RETRIES = 50  # beyond these, a run may make as many retries as calls
-RESUME = "What was answered is kept; the next refresh goes on from there."
+RESUME = "What was answered is kept; the same command goes on from there."
 
 
 class EndpointError(AlmanacError):
@@ -157,8 +157,11 @@ class Health:
         """Return whether any call was answered since, so that a failure concerns only that call."""
         return self._answered_at > moment
 
-    def failed(self, error: CallError) -> None:
-        """Record a call without a reply; raise EndpointError if the run must stop."""
+    def failed(self, error: CallError, began: float = 0.0) -> None:
+        """Record a call without a reply, which `began` then; raise EndpointError if the run stops.
+
+        Silence counts while a call waits, not while a person thinks about the next question.
+        """
         longest = self._settings.longest_wait_seconds
         if error.outcome is Outcome.STOPPED:
             self._stop(error.detail)
@@ -167,7 +170,7 @@ class Health:
                 f"The endpoint asks to come back in {error.after:.0f} seconds, longer than "
                 f"longest_wait_seconds = {longest:g} allows."
             )
-        silent = time.monotonic() - self._answered_at
+        silent = time.monotonic() - max(self._answered_at, began)
         if silent > self._settings.patience_seconds:
             self._stop(f"The endpoint has answered nothing for {silent:.0f} s ({error.detail}).")
 

@@ -1,6 +1,9 @@
 """Pictures: the paths behind an answer, and the curves of a policy and of a bandit."""
 
-from collections.abc import Mapping, Sequence
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -36,10 +39,11 @@ def draw_paths(paths: Sequence[GraphPath], answer: str | None = None) -> bytes:
         colours[answer] = ORANGE
     figure, panel = _figure((9.0, 6.0))
     panel.set_axis_off()
-    if len(drawn):
-        places = nx.spring_layout(drawn, seed=1, k=2.2 / np.sqrt(len(drawn)))
-        _draw(drawn, places, colours, panel)
-    return _svg(figure)
+    with _fonts_of_viewers():
+        if len(drawn):
+            places = nx.spring_layout(drawn, seed=1, k=2.2 / np.sqrt(len(drawn)))
+            _draw(drawn, places, colours, panel)
+        return _svg(figure)
 
 
 def _draw(
@@ -113,6 +117,23 @@ def _figure(size: tuple[float, float]) -> tuple[Any, Any]:
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
+
+
+@contextmanager
+def _fonts_of_viewers() -> Iterator[None]:
+    """Silence complaints about fonts and glyphs that are missing here.
+
+    An SVG holds words and the names of fonts; its viewers bring the fonts.
+    """
+    log = logging.getLogger("matplotlib.font_manager")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            yield
+    finally:
+        log.setLevel(level)
 
 
 def _svg(figure: Any) -> bytes:
