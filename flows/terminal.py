@@ -33,8 +33,9 @@ def one_line(text: str) -> str:
 def quoted(text: str, most: int) -> str:
     """Return a text's visible words on one line, cut to `most` characters."""
     from tasks.ingest.prose import words_of  # only some commands quote
+    from tasks.text.sentences import on_one_line
 
-    words = one_line(words_of(text).text)
+    words = one_line(on_one_line(words_of(text).text))
     return words if len(words) <= most else words[:most] + "…"
 
 

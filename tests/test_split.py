@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tasks.ingest.split import SOURCES, count_tokens, split, splitter_version
-from tasks.text.sentences import sentences
+from tasks.text.sentences import on_one_line, sentences
 
 
 def cut(
@@ -63,6 +63,27 @@ def test_wrapped_lines_go_on_and_items_do_not() -> None:
         "Born: 1900",
         "Died: 1950",
     ]
+
+
+def test_a_chinese_sentence_goes_on_after_a_line_that_fills_the_page() -> None:
+    filled = "老灯塔建于一八九二年，最初由三名守塔人轮流看管，后来改由海港公司的职员\n每晚点灯。"
+    assert passage_texts(filled, "zh") == [filled]
+    listed = "- 夜间航行的船只必须在进港之前用无线电向港口的值班人员报告自己的船名\n  和吨位。"
+    assert passage_texts(f"{listed}\n- 白天不用。", "zh") == [listed, "- 白天不用。"]
+    assert on_one_line(f"{filled}\nSee\nbelow") == filled.replace("\n", "") + " See below"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["潮水退去石滩宽", "渔火三更照水寒"],
+        ["第一条 本规定适用于在本港停泊、装卸、补给和修理的一切船只和它们的船员", "第二条 略"],
+        ["灯塔的开放时间以当天张贴在码头售票处门口的告示为准，游客请提前半小时到达：", "每天十点"],
+        ["**开灯**\\", "灯塔每天在日落之前一刻钟开灯。"],
+    ],
+)
+def test_chinese_lines_that_end_by_themselves_stay_apart(lines: list[str]) -> None:
+    assert passage_texts("\n".join(lines), "zh") == lines
 
 
 def test_headings_make_the_path_and_bound_passages() -> None:

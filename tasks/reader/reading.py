@@ -36,6 +36,7 @@ from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question, analyse
+from tasks.text.sentences import on_one_line
 from tasks.text.stems import stems_of, words_of
 
 READ = (3, 5)  # texts of the first round, the nearest to the question: at once, in all
@@ -287,6 +288,7 @@ def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
     text, part = read.texts[best.span.text], read.part(best)
     evidence = [part.scored(best.probability)]
     evidence += [text.led.scored(best.probability)] if text.led else []
+    given = [on_one_line(words) for words in given]
     return ReaderAnswer(given, evidence, probability=best.probability, stated=read.stated(best))
 
 

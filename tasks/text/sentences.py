@@ -18,8 +18,9 @@ _LINE = re.compile(r"\n")
 _BEFORE = re.compile(r"[\w.&'’-]{1,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«(\[【（《『「〈*_]*")
 _GO_ON = frozenset(",;:)")  # after a mark, these continue its sentence
-_WRAPPED = 50  # characters; a shorter line was hardly broken to fit a page
+_WRAPPED = 50  # columns; a shorter line was hardly broken to fit a page
 _WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
+_LINE_ENDED = re.compile(rf"[。！？!?：:；;…\\][{_QUOTES}]*[ \t]*\Z")
 
 
 # Never the end of a sentence.
@@ -51,11 +52,13 @@ _STARTERS = word_set(
 # A Chinese paragraph of several lines, its lines that are lists or labels, and its line breaks
 # within sentences.
 PARAGRAPH = re.compile(r"(?:[^\n]+\n)+[^\n]+[。！？!?][”’」』）)]*(?=\s*$|\s*\n\s*\n)")
-APART = re.compile(
-    r"^(?:\s|[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：])",
-    re.M,
-)
+_ITEM = r"[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、条章节款）)]|[^\n]{0,12}[:：]"
+APART = re.compile(rf"^(?:\s|{_ITEM})", re.M)
+_NEXT_ITEM = re.compile(rf"[ \t]*(?:{_ITEM}|\n|\Z)")
 BREAK = re.compile(r"(?<![。！？!?：:；;\s])\n")
+_FULL = rf"[{HAN_OR_KANA_CLASS}\u3000-\u303f\uff00-\uffef]"  # characters without spaces between
+_JOINT = re.compile(rf"(?<={_FULL})\s*\n\s*(?={_FULL})")
+_LINES = re.compile(r"\s*\n\s*")
 
 
 def sentences(text: str, language: str = "und") -> list[tuple[int, int]]:
@@ -87,10 +90,18 @@ def _paragraphs(text: str, language: str) -> list[tuple[int, int]]:
         line = text[previous:place]
         following = text[place + 1 : place + 2]
         short = place - previous < _WRAPPED and not following.islower()
-        if short or language == "zh" or _WIDE.match(line[-1:]):
+        chinese = language == "zh" or _WIDE.match(line[-1:])
+        if not _goes_on(line, text, place + 1) if chinese else short:
             cuts.add(place)
         previous = place + 1
     return list(pairwise(sorted(cuts)))
+
+
+def _goes_on(line: str, text: str, following: int) -> bool:
+    """Return whether a Chinese line was broken within a sentence to fit a page."""
+    columns = len(line) + len(_WIDE.findall(line))
+    ended = columns < _WRAPPED or _LINE_ENDED.search(line)
+    return not ended and not _NEXT_ITEM.match(text, following)
 
 
 def _is_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
@@ -136,3 +147,8 @@ def _starts_sentence(following: str) -> bool:
 def without_breaks(text: str) -> str:
     """Return a Chinese text with a space for each line break within a sentence."""
     return PARAGRAPH.sub(lambda p: p[0] if APART.search(p[0]) else BREAK.sub(" ", p[0]), text)
+
+
+def on_one_line(text: str) -> str:
+    """Return a text with a space for each line break, and with nothing between Chinese words."""
+    return _LINES.sub(" ", _JOINT.sub("", text))
