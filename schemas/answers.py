@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.operations import ExpertDecision
 
-MIN_SCORE = 0.65  # least probability with which an answer is given
+MIN_SCORE = 0.6  # least probability with which an answer is given
 Route = Literal["programs", "paths", "experts", "text", "none"]
 Cause = Literal["score", "current", "unknown_task", "no_score", "no_answer"]
 

@@ -88,7 +88,7 @@ def reader(edition: Edition) -> PassageReader:
             "Where are tickets for the ferry sold?",
             "Tickets for the ferry are sold at these places: the harbour office; the kiosk",
         ),
-        ("What does bell quarter do?", "bell quarter       # strike the quarter of an hour"),
+        ("What does bell quarter do?", "strike the quarter of an hour"),
         (
             "Which three things is the fare of the crossing paid in?",
             "The fare of the crossing is paid in coins, tokens and stamps at the gate.",

@@ -112,7 +112,7 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
         "--min-score",
         type=share,
         metavar="P",
-        help="give no answer from texts that is less likely to be right than P, from 0 to 1 (0.65)",
+        help="give no answer from texts that is less likely to be right than P, from 0 to 1 (0.6)",
     )
     p.add_argument("--task", metavar="NAME", help="use this task's gate, not the nearest task's")
     p.add_argument(
