@@ -19,6 +19,7 @@ from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
+from tasks.ontology.fit import misfit
 from tasks.ontology.kinds import KindNouns, class_noun
 from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
 from tasks.ontology.read import read_ontology
@@ -58,6 +59,19 @@ def test_short_forms_are_understood(tmp_path: Path) -> None:
     assert Ontology().mode == "warn"
 
 
+def test_a_text_stands_for_a_list_of_one_and_nothing_for_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / ONTOLOGY_FILE
+    path.write_text(
+        "kinds: {film: movie, book: {synonyms: novel}, song: }\n"
+        "relations: {wrote: {domain: , wordings: }, drew: {wordings: , units: m}}\n"
+        "gazetteer:\n"
+    )
+    read = read_ontology(path)
+    assert read.kinds["film"].synonyms == ("movie",) and read.kinds["book"].synonyms == ("novel",)
+    assert read.kinds["song"].synonyms == () == read.gazetteer == read.relations["wrote"].domain
+    assert read.relations["drew"].wordings == () and read.relations["drew"].units == ("m",)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -95,6 +109,13 @@ def test_a_kind_fits_its_ancestors_and_what_may_yet_be_it() -> None:
     assert films.fits("unknown", ("film",)) and films.fits("film", ())
     assert films.fits("film", ("thriller",))  # nobody knows that it is another film
     assert not films.fits("person", ("film",)) and not films.fits("film", ("person", "place"))
+
+
+def test_units_are_known_in_every_spelling() -> None:
+    films = ontology("relations: {length: {units: [Metres, 公里, minutes]}}")
+    units = ("m", "km", "min", "kg", "h")
+    reasons = [misfit(films, "length", "unknown", "quantity", unit) for unit in units]
+    assert reasons == [None, None, None, "unit", "unit"]
 
 
 # --- kinds -------------------------------------------------------------------------------
@@ -301,6 +322,17 @@ def test_a_proposal_fits_the_edition_it_comes_from(
     misfits = json.loads(capsys.readouterr().out)["misfits"]
     assert {row["reason"] for row in misfits} <= {"relation", "head", "tail", "several values"}
     assert "born in" not in {row["relation"] for row in misfits if row["reason"] == "relation"}
+
+
+def test_a_proposal_names_every_kind_at_the_ends_of_its_relations(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refreshed(own_home, "kinds: {scholar: [physicist, chemist, mathematician]}\n")
+    path = tmp_path / "proposed.yaml"
+    at = ["--home", str(own_home)]
+    assert main(["ontology", "suggest", "--json", "--out", str(path), *at]) == 0
+    assert "scholar" in str(json.loads(capsys.readouterr().out)["relations"])
+    assert "scholar" in read_ontology(path).kinds
 
 
 def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from schemas.knowledge import Misfit
-from schemas.ontology import KINDS, Ontology
+from schemas.ontology import KINDS, VALUE_KINDS, Ontology
 from tasks.ontology.fit import misfit, tail_kind
 from tasks.ontology.kinds import class_noun
 from warehouse.editions import Edition
@@ -107,7 +107,15 @@ def suggestion(edition: Edition, most: int = 100) -> dict[str, Any]:
             taken.add(entry["inverse"].casefold())
         entry |= {"single_valued": True} if row["single_valued"] else {}
         relations[row["relation"]] = entry
-    return {"mode": "warn", "kinds": _kinds(edition), "relations": relations}
+    named = {
+        kind
+        for entry in relations.values()
+        for kind in (*entry.get("domain", ()), *entry.get("range", ()))
+        if kind not in (*KINDS, *VALUE_KINDS)
+    }
+    # A kind of the home's ontology may be at an end although the edition states few classes.
+    kinds = {kind: {} for kind in sorted(named)} | _kinds(edition)
+    return {"mode": "warn", "kinds": kinds, "relations": relations}
 
 
 def _kinds(edition: Edition) -> dict[str, Any]:
@@ -118,7 +126,7 @@ def _kinds(edition: Edition) -> dict[str, Any]:
             members[noun][row["kind"]] += 1
     kinds = {}
     for noun in sorted(members, key=lambda noun: (-members[noun].total(), noun)):
-        if noun in KINDS or members[noun].total() < LEAST_TRIPLES:
+        if noun in (*KINDS, *VALUE_KINDS) or members[noun].total() < LEAST_TRIPLES:
             continue
         known = [kind for kind, _ in members[noun].most_common() if kind in KINDS]
         kinds[noun] = {"parent": known[0]} if known else {}
