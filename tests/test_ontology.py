@@ -19,6 +19,7 @@ from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
+from tasks.ontology.check import misfits
 from tasks.ontology.fit import misfit
 from tasks.ontology.kinds import KindNouns, class_noun
 from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
@@ -345,6 +346,21 @@ def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert "1 relations, mode warn" in err
     assert "the head is of another kind" in out and "heads with several tails" in out
+
+
+def test_a_check_knows_the_relations_that_the_next_edition_will_rename(own_home: Path) -> None:
+    edition = Home(own_home).editions.current()
+    assert edition is not None
+
+    def reasons(text: str) -> set[str]:
+        rows = misfits(edition, ontology(text))
+        return {row["reason"] for row in rows if row["relation"] == "born in"}
+
+    assert reasons("relations: [wrote]") == {"relation"}
+    assert reasons("relations: {birthplace: {range: [place, date], wordings: [Born in]}}") == set()
+    assert reasons("relations: {birthplace: {domain: place, wordings: [born in]}}") == {"head"}
+    assert "head" not in reasons("relations: {bore: {domain: place, inverse: born in}}")
+    assert "head" in reasons("relations: {bore: {domain: person, inverse: born in}}")
 
 
 @pytest.mark.parametrize(
