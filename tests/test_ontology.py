@@ -277,6 +277,7 @@ def test_a_gazetteer_keeps_facts_about_its_entities(own_home: Path, tmp_path: Pa
     named = {row["tail"] for row in rows if row["tail_id"]}
     assert named == {"Charles Babbage"}
     assert {row["reason"] for row in edition.table(Misfit).to_pylist()} == {"gazetteer"}
+    assert not refreshed(own_home, "mode: open\ngazetteer: people\n").table(Misfit)
 
 
 def test_a_gazetteer_without_its_graph_stops_a_refresh_before_it_writes(own_home: Path) -> None:
