@@ -63,8 +63,8 @@ def misfits(edition: Edition, ontology: Ontology) -> list[dict[str, Any]]:
         row["triples"] += triples
 
     for row in _rows(edition, _COMBINATIONS):
-        name, *ends = _as_named(ontology, row)
-        if reason := misfit(ontology, name, *ends, row["unit"]):
+        name, head, tail = _as_named(ontology, row)
+        if reason := misfit(ontology, name, head, tail, row["unit"]):
             count(reason, row["relation"], row["triples"], row["example"])
     has_misfits = edition.parquet(Misfit).exists()  # older editions have not
     for row in _rows(edition, _LEFT_OUT) if has_misfits else ():
