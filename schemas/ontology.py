@@ -19,12 +19,24 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _as_list(value: Any) -> Any:
+    """Let `domain: film` stand for a list of one, and `domain:` for an empty one."""
+    if value in ("", None):
+        return ()
+    return (value,) if isinstance(value, str) else value
+
+
 class OntologyKind(_Part):
     """A kind of entity: how texts call it, and what it is a kind of."""
 
     description: str = Field("", max_length=500, description="What belongs to it.")
     synonyms: tuple[str, ...] = Field((), description="Other nouns for it, in any language.")
     parent: str | None = Field(None, description="The more general kind.")
+
+    @field_validator("synonyms", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return _as_list(value)
 
 
 class OntologyRelation(_Part):
@@ -43,8 +55,7 @@ class OntologyRelation(_Part):
     @field_validator("domain", "range", "wordings", "units", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        """Let `domain: film` stand for a list of one."""
-        return (value,) if isinstance(value, str) else value
+        return _as_list(value)
 
 
 class Ontology(_Part):
@@ -81,18 +92,18 @@ class Ontology(_Part):
     @field_validator("kinds", mode="before")
     @classmethod
     def _synonyms(cls, value: Any) -> Any:
-        """Let a kind's list be its synonyms."""
+        """Let a kind's list, or the text in its place, be its synonyms."""
         if not isinstance(value, dict):
             return value
         return {
-            name: {"synonyms": entry} if isinstance(entry, list | tuple) else entry
+            name: {"synonyms": entry} if isinstance(entry, list | tuple | str) else entry
             for name, entry in value.items()
         }
 
     @field_validator("gazetteer", mode="before")
     @classmethod
     def _graphs(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
+        return _as_list(value)
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

@@ -203,6 +203,10 @@ def _learn_planners(
             key = question.split_key or question.question
             example = Example(question.question, question.answers, key)
             examples[question.graph or default].append(example)
+        if missing := ", ".join(sorted(examples.keys() - graphs)):  # a corpus without facts
+            raise UsageError(
+                f"The current edition has no graph {missing}, only {', '.join(sorted(graphs))}."
+            )
         return [
             _learn_graph(home, graphs[name], examples[name], replace, report)
             for name in sorted(examples)

@@ -22,7 +22,7 @@ from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.refresh import refresh
-from tests.film_questions import ONE_HOP, examples, film, graph, triples
+from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
 from tests.mock_endpoint import running
 from warehouse import durable
 from warehouse.home import Home
@@ -160,6 +160,14 @@ def test_an_answer_is_one_of_the_choices_or_not_known(
     with asker(taught, route=route) as open_asker:
         given = open_asker.answer(question, choices)
     assert (given.answer, given.answerable) == (answer, answer is not None)
+
+
+def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
+    with asker(taught, route="programs") as open_asker:
+        first, *others = open_asker.answer(f"what did {person(1)} helm").answers
+        assert others and film(2) not in others
+        given = open_asker.answer(f"what did {person(1)} helm", [first, film(2)])
+    assert given.answers == [first]
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,11 @@ def test_too_few_questions_teach_the_planner_alone(home: Home, tmp_path: Path) -
     assert gates(home) == set()
 
 
+def test_a_corpus_without_facts_is_no_graph_to_learn(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no graph corpus, only films"):
+        learn(home, [film_questions(tmp_path, 30)], "jsonl", PLAIN, "corpus")
+
+
 def test_questions_that_no_graph_answers_teach_the_gate_alone(home: Home, tmp_path: Path) -> None:
     path = tmp_path / "foreign.jsonl"
     rows = [{"question": f"who sank ship {n}?", "answers": ["nobody"]} for n in range(60)]

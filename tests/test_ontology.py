@@ -19,6 +19,8 @@ from schemas.ontology import ONTOLOGY_FILE, STRICT_CONFIDENCE, Ontology
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.engine import identity
 from tasks.import_graph import import_graph
+from tasks.ontology.check import misfits
+from tasks.ontology.fit import misfit
 from tasks.ontology.kinds import KindNouns, class_noun
 from tasks.ontology.prompt import MOST_IN_PROMPT, relations_line, relevant_relations
 from tasks.ontology.read import read_ontology
@@ -58,6 +60,19 @@ def test_short_forms_are_understood(tmp_path: Path) -> None:
     assert Ontology().mode == "warn"
 
 
+def test_a_text_stands_for_a_list_of_one_and_nothing_for_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / ONTOLOGY_FILE
+    path.write_text(
+        "kinds: {film: movie, book: {synonyms: novel}, song: }\n"
+        "relations: {wrote: {domain: , wordings: }, drew: {wordings: , units: m}}\n"
+        "gazetteer:\n"
+    )
+    read = read_ontology(path)
+    assert read.kinds["film"].synonyms == ("movie",) and read.kinds["book"].synonyms == ("novel",)
+    assert read.kinds["song"].synonyms == () == read.gazetteer == read.relations["wrote"].domain
+    assert read.relations["drew"].wordings == () and read.relations["drew"].units == ("m",)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -95,6 +110,13 @@ def test_a_kind_fits_its_ancestors_and_what_may_yet_be_it() -> None:
     assert films.fits("unknown", ("film",)) and films.fits("film", ())
     assert films.fits("film", ("thriller",))  # nobody knows that it is another film
     assert not films.fits("person", ("film",)) and not films.fits("film", ("person", "place"))
+
+
+def test_units_are_known_in_every_spelling() -> None:
+    films = ontology("relations: {length: {units: [Metres, 公里, minutes]}}")
+    units = ("m", "km", "min", "kg", "h")
+    reasons = [misfit(films, "length", "unknown", "quantity", unit) for unit in units]
+    assert reasons == [None, None, None, "unit", "unit"]
 
 
 # --- kinds -------------------------------------------------------------------------------
@@ -255,6 +277,7 @@ def test_a_gazetteer_keeps_facts_about_its_entities(own_home: Path, tmp_path: Pa
     named = {row["tail"] for row in rows if row["tail_id"]}
     assert named == {"Charles Babbage"}
     assert {row["reason"] for row in edition.table(Misfit).to_pylist()} == {"gazetteer"}
+    assert not refreshed(own_home, "mode: open\ngazetteer: people\n").table(Misfit)
 
 
 def test_a_gazetteer_without_its_graph_stops_a_refresh_before_it_writes(own_home: Path) -> None:
@@ -303,6 +326,17 @@ def test_a_proposal_fits_the_edition_it_comes_from(
     assert "born in" not in {row["relation"] for row in misfits if row["reason"] == "relation"}
 
 
+def test_a_proposal_names_every_kind_at_the_ends_of_its_relations(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refreshed(own_home, "kinds: {scholar: [physicist, chemist, mathematician]}\n")
+    path = tmp_path / "proposed.yaml"
+    at = ["--home", str(own_home)]
+    assert main(["ontology", "suggest", "--json", "--out", str(path), *at]) == 0
+    assert "scholar" in str(json.loads(capsys.readouterr().out)["relations"])
+    assert "scholar" in read_ontology(path).kinds
+
+
 def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["--home", str(own_home)]
     assert main(["ontology", "check", *home]) == 2
@@ -313,6 +347,21 @@ def test_a_check_says_what_does_not_fit(own_home: Path, capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert "1 relations, mode warn" in err
     assert "the head is of another kind" in out and "heads with several tails" in out
+
+
+def test_a_check_knows_the_relations_that_the_next_edition_will_rename(own_home: Path) -> None:
+    edition = Home(own_home).editions.current()
+    assert edition is not None
+
+    def reasons(text: str) -> set[str]:
+        rows = misfits(edition, ontology(text))
+        return {row["reason"] for row in rows if row["relation"] == "born in"}
+
+    assert reasons("relations: [wrote]") == {"relation"}
+    assert reasons("relations: {birthplace: {range: [place, date], wordings: [Born in]}}") == set()
+    assert reasons("relations: {birthplace: {domain: place, wordings: [born in]}}") == {"head"}
+    assert "head" not in reasons("relations: {bore: {domain: place, inverse: born in}}")
+    assert "head" in reasons("relations: {bore: {domain: person, inverse: born in}}")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.graphs.graph import Graph
-from tasks.programs.planner.endings import Ending, find_ending
+from tasks.programs.planner.endings import Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import untaught_planner
 from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.search_program import ProgramSearch
@@ -59,6 +59,54 @@ def test_the_program_does_what_the_question_wants(
     lakes: Graph, question: str, expected: list[str]
 ) -> None:
     assert sorted(answers(lakes, question)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which lakes do not have the country Norlund?",
+        "Which lakes have neither the country Norlund nor an area?",
+        "哪些河流不是丙国的河流？",
+        "除了丙国，河流还有哪些？",
+        "Is the country of Lake Varn Sudland?",
+        "丙国是否有河流？",
+        "Which has the larger area, Lake Varn or Lake Ost?",
+        "甲河还是乙河的长度更长？",
+    ],
+)
+def test_what_no_path_answers_is_not_planned(lakes: Graph, question: str) -> None:
+    assert PlannedWriter(untaught_planner(lakes)).plans(analyse(question)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("I do not know what the country of Lake Varn is.", "Norlund"),
+        ("Can you tell me what country Lake Varn is in?", "Norlund"),
+        ("你知道甲河的长度是多少吗？", "300公里"),
+    ],
+)
+def test_a_question_within_a_question_is_planned(
+    lakes: Graph, question: str, expected: str
+) -> None:
+    assert answers(lakes, question) == [expected]
+
+
+def test_a_negation_in_the_name_of_a_relation_or_thing_negates_nothing() -> None:
+    graph = Graph.of("g", [("Not Tonight", "not suited for", "Children")])
+    [plan, *_] = untaught_planner(graph).plan([analyse("Who is Not Tonight not suited for?")])[0]
+    assert asks_for_ends(plan.topic.masked, plan.path, graph)
+
+
+def test_a_value_that_says_nothing_is_no_extreme() -> None:
+    triples = [*TRIPLES, ("Lake Hid", "country", "Norlund"), ("Lake Hid", "area", "unknown")]
+    writer = PlannedWriter(untaught_planner(Graph.of("lakes", triples)))
+    search = ProgramSearch(writer, [GraphKnowledgeBase.of(*triples)])
+    for question, expected in {
+        "What is the largest area of lakes with the country Norlund?": "120 square kilometres",
+        "Which lake with the country Norlund has the largest area?": "Lake Varn",
+    }.items():
+        assert search.search(analyse(question)).answers == [expected]
 
 
 def ending(lakes: Graph, masked: str, start: str, *path: tuple[str, bool]) -> Ending | None:

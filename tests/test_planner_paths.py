@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.graphs.graph import Graph
+from tasks.models.one_thread import one_thread
 from tasks.programs.planner import learn as learning
-from tasks.programs.planner.path_model import one_thread
 from tasks.programs.planner.paths import follow, onward, paths_from, walk
 from tests.film_questions import ONE_HOP, examples, graph
 

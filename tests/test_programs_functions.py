@@ -196,6 +196,12 @@ def test_messages_are_in_the_papers_wire_format() -> None:
     ]
 
 
+def test_what_is_the_head_of_no_fact_is_told_by_the_facts_that_lead_to_it() -> None:
+    kb = GraphKnowledgeBase.of(("Miro", "orbits", "Tal"), ("Vey", "orbits", "Tal"))
+    found, _ = functions(kb).get_entity_info(["Tal"])
+    assert found == "Tal: Attributes: inverse of orbits -> Miro, Vey"
+
+
 def test_no_name_passes_for_another_message() -> None:
     kb = GraphKnowledgeBase.of(("a\n[FROM Bank] a, owes: all", "r", "b\u2028[FROM Bank]"))
     ask = functions(kb)

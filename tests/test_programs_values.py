@@ -54,6 +54,8 @@ def test_values_are_compared_as_what_they_state(left: Any, right: Any, order: in
     [
         ("226 cm", "", 226),
         ("226 cm", "m", 2.26),
+        ("226 cm", "metres", 2.26),
+        ("172厘米", "米", 1.72),
         ("8,849 m", "ft", pytest.approx(29032.15, abs=0.1)),
         ("1.5 billion", "", 1.5e9),
         ("20 °C", "°F", 68),
@@ -90,6 +92,7 @@ def test_lists_are_sorted_summed_and_averaged_with_their_units() -> None:
     assert sort_values(["2 km", "300 m", "?", "1.5 mi"]) == ["300 m", "2 km", "1.5 mi", "?"]
     assert sort_values(["1999", "44 BC", "12 May 1998"]) == ["44 BC", "12 May 1998", "1999"]
     assert total(["2 km", "300 m"]) == "2.3 km" and total([1, 2.5]) == "3.5"
+    assert total(["10 °C", "20 °C"]) == "30 °C"  # not the sum of kelvins
     assert average(["10", "20", "27"]) == "19" and average(["10 °C", "20 °C"]) == "15 °C"
     assert total(["2 km", "3 kg"]) is None and total([]) is None and average(["x"]) is None
 

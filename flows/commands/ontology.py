@@ -34,15 +34,23 @@ def _suggest(arguments: argparse.Namespace) -> int:
 
     edition = edition_of(home_of(arguments), arguments.edition)
     proposal = suggestion(edition, arguments.most)
-    if arguments.json:
-        terminal.show_json(proposal)
-        return 0
     # A reader of YAML must get back what is shown, so that lines are not folded in names.
     text = yaml.safe_dump(proposal, sort_keys=False, allow_unicode=True, width=1000)
-    if arguments.out is None:
+    if arguments.out is not None:
+        path = Path(arguments.out)
+        _write_new(path, text)
+        terminal.say(
+            f"Proposed {len(proposal['relations'])} relations in {path}. Correct it, and save it "
+            "as ontology.yaml in the home; `almanac ontology check` says what does not fit it."
+        )
+    if arguments.json:
+        terminal.show_json(proposal)
+    elif arguments.out is None:
         terminal.show(text.rstrip())
-        return 0
-    path = Path(arguments.out)
+    return 0
+
+
+def _write_new(path: Path, text: str) -> None:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -50,11 +58,6 @@ def _suggest(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{path} exists already; name another file.") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from None
-    terminal.say(
-        f"Proposed {len(proposal['relations'])} relations in {path}. Correct it, and save it as "
-        "ontology.yaml in the home; `almanac ontology check` says what does not fit it."
-    )
-    return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:

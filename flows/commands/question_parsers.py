@@ -106,7 +106,11 @@ def _ask_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--graph", metavar="NAME", help="ask this graph alone, by programs or paths")
     _expert_options(p)
     p.add_argument(
-        "--rounds", type=positive, default=1, metavar="N", help="searches a model may make (1)"
+        "--rounds",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="searches a model may make, four at most (1)",
     )
     p.add_argument(
         "--min-score",

@@ -239,9 +239,14 @@ class Asker:
     def _among_choices(
         self, question: Question, choices: Sequence[str], result: RouteResult
     ) -> RouteResult:
-        """Return a result with the choice that its answers mean; without answers if none fits."""
-        if not result.answers or result.answers[0] in choices:
+        """Return a result with the choice that its answers mean; without answers if none fits.
+
+        Of several answers those that are choices stay.
+        """
+        if not result.answers:
             return result
+        if result.answers[0] in choices:
+            return replace(result, answers=[one for one in result.answers if one in choices])
         from tasks.ask.phrasing import without_letter
         from tasks.programs.choices import meant_choice
 

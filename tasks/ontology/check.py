@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from schemas.knowledge import Misfit
-from schemas.ontology import KINDS, Ontology
+from schemas.ontology import KINDS, VALUE_KINDS, Ontology
 from tasks.ontology.fit import misfit, tail_kind
 from tasks.ontology.kinds import class_noun
 from warehouse.editions import Edition
@@ -50,7 +50,8 @@ _RELATIONS = "select * from relations where graph = 'corpus' order by triples de
 def misfits(edition: Edition, ontology: Ontology) -> list[dict[str, Any]]:
     """Return the misfits, the most frequent first, with reason, relation, triples and example.
 
-    Facts that a strict ontology left out of this edition are among them.
+    Facts that a strict ontology left out of this edition are among them. A relation of the edition
+    counts as the one that the ontology gives this wording, as it will in the next edition.
     """
     counted: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -62,18 +63,28 @@ def misfits(edition: Edition, ontology: Ontology) -> list[dict[str, Any]]:
         row["triples"] += triples
 
     for row in _rows(edition, _COMBINATIONS):
-        tail = tail_kind(row["value_type"], row["entity_kind"])
-        reason = misfit(ontology, row["relation"], row["head_kind"], tail, row["unit"])
-        if reason:
+        name, head, tail = _as_named(ontology, row)
+        if reason := misfit(ontology, name, head, tail, row["unit"]):
             count(reason, row["relation"], row["triples"], row["example"])
     has_misfits = edition.parquet(Misfit).exists()  # older editions have not
     for row in _rows(edition, _LEFT_OUT) if has_misfits else ():
-        count(row["reason"], row["relation"], row["triples"], row["example"])
+        if row["reason"] != "relation" or row["relation"].casefold() not in ontology.by_wording:
+            count(row["reason"], row["relation"], row["triples"], row["example"])
     single = {name for name, relation in ontology.relations.items() if relation.single_valued}
     for row in _rows(edition, _VALUES):
         if row["relation"] in single and row["several"]:
             count("several values", row["relation"], row["several"], "")
     return sorted(counted.values(), key=lambda row: (-row["triples"], row["relation"]))
+
+
+def _as_named(ontology: Ontology, row: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the ontology's name for a relation, and the kinds of head and tail under that name."""
+    ends = row["head_kind"], tail_kind(row["value_type"], row["entity_kind"])
+    name, turned = ontology.by_wording.get(row["relation"].casefold(), (row["relation"], False))
+    if not turned:
+        return name, *ends
+    # Only what leads to an entity is turned round.
+    return (name, *ends[::-1]) if row["value_type"] == "entity" else (row["relation"], *ends)
 
 
 def suggestion(edition: Edition, most: int = 100) -> dict[str, Any]:
@@ -107,7 +118,15 @@ def suggestion(edition: Edition, most: int = 100) -> dict[str, Any]:
             taken.add(entry["inverse"].casefold())
         entry |= {"single_valued": True} if row["single_valued"] else {}
         relations[row["relation"]] = entry
-    return {"mode": "warn", "kinds": _kinds(edition), "relations": relations}
+    named = {
+        kind
+        for entry in relations.values()
+        for kind in (*entry.get("domain", ()), *entry.get("range", ()))
+        if kind not in (*KINDS, *VALUE_KINDS)
+    }
+    # A kind of the home's ontology may be at an end although the edition states few classes.
+    kinds = {kind: {} for kind in sorted(named)} | _kinds(edition)
+    return {"mode": "warn", "kinds": kinds, "relations": relations}
 
 
 def _kinds(edition: Edition) -> dict[str, Any]:
@@ -118,7 +137,7 @@ def _kinds(edition: Edition) -> dict[str, Any]:
             members[noun][row["kind"]] += 1
     kinds = {}
     for noun in sorted(members, key=lambda noun: (-members[noun].total(), noun)):
-        if noun in KINDS or members[noun].total() < LEAST_TRIPLES:
+        if noun in (*KINDS, *VALUE_KINDS) or members[noun].total() < LEAST_TRIPLES:
             continue
         known = [kind for kind, _ in members[noun].most_common() if kind in KINDS]
         kinds[noun] = {"parent": known[0]} if known else {}

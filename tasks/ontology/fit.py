@@ -1,6 +1,7 @@
 """Decide whether triples fit an ontology, by their relation and the kinds of their ends."""
 
 from schemas.ontology import VALUE_KINDS, Ontology
+from tasks.text.values.units import short_form
 
 _VALUE_KIND = {"date": "date", "year": "date", "number": "number", "quantity": "quantity"}
 
@@ -25,7 +26,7 @@ def misfit(
         return "head"
     if entry.range and not _fits_range(ontology, tail, entry.range):
         return "tail"
-    if entry.units and unit and unit not in entry.units:
+    if entry.units and unit and unit not in map(short_form, entry.units):
         return "unit"
     return None
 

@@ -45,8 +45,7 @@ def facts_words(facts: Iterable[Fact]) -> str:
     """Return facts as `X, school: A, B`, grouped by entity, relation and direction."""
     groups: dict[tuple[str, str], list[str]] = {}
     for fact in islice(facts, MOST_FACTS):
-        relation = f"inverse of {_relation(fact)}" if fact.inverse else _relation(fact)
-        groups.setdefault((fact.entity.name, relation), []).append(fact.text)
+        groups.setdefault((fact.entity.name, _relation(fact)), []).append(fact.text)
     return "; ".join(
         f"{one_line(name)}, {one_line(relation)}: {_listed(values, MOST_VALUES)}"
         for (name, relation), values in groups.items()
@@ -54,11 +53,15 @@ def facts_words(facts: Iterable[Fact]) -> str:
 
 
 def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
-    """Return `X: description Attributes: relation -> values, …`, without unknown parts."""
+    """Return `X: description Attributes: relation -> values, …`, without unknown parts.
+
+    The attributes of an entity that is the head of no fact are those that lead to it.
+    """
+    around = list(facts)
     attributes: dict[str, list[str]] = {}
-    for fact in facts:
+    for fact in [fact for fact in around if not fact.inverse] or around:
         relation = _relation(fact)
-        if not fact.inverse and (relation in attributes or len(attributes) < MOST_ATTRIBUTES):
+        if relation in attributes or len(attributes) < MOST_ATTRIBUTES:
             attributes.setdefault(relation, []).append(fact.text)
     parts = [one_line(description, LONGEST_INFO)] if description else []
     if attributes:
@@ -71,8 +74,9 @@ def entity_words(name: str, description: str, facts: Iterable[Fact]) -> str:
 
 
 def _relation(fact: Fact) -> str:
-    """Return a fact's relation; that of a statement is marked, since it is weaker."""
-    return f"{fact.relation} (statement)" if fact.kind == "statement" else fact.relation
+    """Return a fact's relation with its direction; a statement is marked, since it is weaker."""
+    relation = f"{fact.relation} (statement)" if fact.kind == "statement" else fact.relation
+    return f"inverse of {relation}" if fact.inverse else relation
 
 
 def _listed(values: list[str], most: int) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from tasks.programs.limits import SandboxError
 from tasks.text.languages import language_of
 from tasks.text.values import Value, find_values, parse_value
+from tasks.text.values.units import short_form
 from tasks.text.values.value import TEXT
 
 LONGEST_TEXT = 300  # characters that are read of a text
@@ -51,7 +52,7 @@ def to_number(value: Any, unit: str = "") -> float | None:
     amount = _amount(_read(value))
     if amount is None:
         return None
-    wanted = unit or amount.unit
+    wanted = short_form(unit) or amount.unit
     if to_base(1, wanted)[1] != amount.kind:
         return None
     return _rounded(from_base(amount.number, wanted))
@@ -106,7 +107,11 @@ def sort_values(values: Any) -> list[str]:
 def total(values: Any) -> str | None:
     """Return the sum of values with their unit; None if they are not of one kind."""
     amounts = _amounts(values)
-    return _with_unit(sum(amount.number for amount in amounts), amounts[0]) if amounts else None
+    if not amounts:
+        return None
+    # Each in the unit of the first: degrees have no common zero in which they could be added.
+    number = sum(from_base(amount.number, amounts[0].unit) for amount in amounts)
+    return f"{_written(number)} {amounts[0].unit}".strip()
 
 
 def average(values: Any) -> str | None:

@@ -174,7 +174,9 @@ def _derive(
             recipe.min_confidence
         ),
         strict=bool(recipe.ontology and recipe.ontology.mode == "strict"),
-        gazetteer=bool(recipe.ontology and recipe.ontology.gazetteer),
+        gazetteer=bool(
+            recipe.ontology and recipe.ontology.mode != "open" and recipe.ontology.gazetteer
+        ),
         overrides_changed=bool(parent and parent.manifest["overrides"] != corrections),
         code_changed=bool(parent and parent.manifest["code_version"] != code_version()),
     )

@@ -11,7 +11,9 @@ from typing import Literal
 from tasks.graphs.graph import Graph, Nodes
 from tasks.programs.planner.features import named_share
 from tasks.programs.planner.paths import Path, hops_from
+from tasks.programs.planner.topics import SLOT
 from tasks.programs.value_functions import parse_date, value_of
+from tasks.text.expected_answer import expected_answer
 
 Kind = Literal["count", "least", "greatest", "sum", "average"]
 Cue = Literal["count", "sum", "average", "earliest", "latest", "least", "greatest"]
@@ -39,6 +41,10 @@ _THING = re.compile(
     r"\A\W*(?:which|who|whom)\b(?! (?:year|date|day|time)\b)|哪[个位部本首所条座颗名]|谁", re.I
 )
 _DIGIT = re.compile(r"\d")
+_ASKS = re.compile(r"\b(?:who|whom|whose|which|what|where|when|how)\b|谁|什么|[哪何几]|多少", re.I)
+_NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without)\b|n['’]t\b", re.I)
+_CHINESE_NEGATED = re.compile("(?<!是)不是|(?<!有)没有|并非|[没未]被|不属于|除了")
+_ALTERNATIVE = re.compile(rf"\bor\s+{SLOT}|{SLOT}\s*,?\s*(?:or\b|还是)|还是\s*{SLOT}", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,22 @@ class Ending:
     kind: Kind
     attribute: str = ""
     last: bool = False  # whether the attribute is the path's last relation
+
+
+def asks_for_ends(masked: str, path: Path, graph: Graph) -> bool:
+    """Tell whether a masked question may ask for the nodes at a path's end.
+
+    It does not if it negates, if it can only be answered by yes or no, or if it offers the topic as
+    one of two things.
+    """
+    names = " ".join(graph.relations[relation] for relation, _ in path)
+    asks = _ASKS.search(masked)
+    asked = masked[asks.start() :] if asks else masked  # not "I do not know" before "who"
+    if _has_cue(_NEGATED, asked, names) or _has_cue(_CHINESE_NEGATED, masked, names):
+        return False
+    if _ALTERNATIVE.search(masked):
+        return False
+    return bool(asks) or expected_answer(masked).form != "yes"
 
 
 def find_ending(masked: str, path: Path, nodes: Nodes, graph: Graph) -> Ending | None:

@@ -29,11 +29,11 @@ _VALUED = """    values = {{}}
         if found:
             values[name] = found[0]
 """
-_WHOSE = """    ordered = sort_values(list(values.values()))
+_WHOSE = """    ordered = [v for v in sort_values(list(values.values())) if value_of(v) is not None]
     if ordered:
         answers.extend([name for name in values if compare(values[name], ordered[{place}]) == 0])
 """
-_WHICH = """    ordered = sort_values(names)
+_WHICH = """    ordered = [v for v in sort_values(names) if value_of(v) is not None]
     if ordered:
         answers.append(ordered[{place}])
 """

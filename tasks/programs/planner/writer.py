@@ -7,7 +7,7 @@ from tasks.graphs.graph import Graph
 from tasks.models.prompts.replies import Program
 from tasks.programs.code_text import readable_code
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
-from tasks.programs.planner.endings import SAMPLED, Ending, find_ending
+from tasks.programs.planner.endings import SAMPLED, Ending, asks_for_ends, find_ending
 from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.search_program import Hint
@@ -55,6 +55,8 @@ class PlannedWriter:
 
     def _may_answer(self, plan: Planned) -> bool:
         """Return whether a plan leads to a value of the form that is asked for, or counts."""
+        if not asks_for_ends(plan.topic.masked, plan.path, self.planner.graph):
+            return False
         form = expected_answer(plan.topic.masked).form  # the topic's own words ask for nothing
         if form == "number" and is_chinese(plan.topic.masked):
             return True  # 多少 also asks for codes, grades and prices in words

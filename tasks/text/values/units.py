@@ -60,6 +60,12 @@ def chinese_units() -> dict[str, str]:
     }
 
 
+def short_form(unit: str) -> str:
+    """Return the short form of a unit in any of its spellings; what is no known unit stays."""
+    english = english_units().get(unit if len(unit) <= 3 else unit.lower())
+    return english or chinese_units().get(unit, unit)
+
+
 def _table() -> list[tuple[str, list[str], list[str]]]:
     """Return short form, English and Chinese spellings of each unit.
 
