@@ -97,6 +97,11 @@ class ModelClient:
         """Whether the model is a small local one, which writes short texts better than JSON."""
         return self.transport.endpoint is None and weights_size(self.settings.name) < SMALL
 
+    @property
+    def paid(self) -> float | None:
+        """What all calls have cost; None if that of one is not known."""
+        return None if self.counts["calls of unknown cost"] else self.budget.spent
+
     async def ask(self, request: Request) -> Answer:
         """Return the reply to a request, from the ledger if it was answered before.
 
