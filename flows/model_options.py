@@ -1,6 +1,7 @@
 """The command line's options for language models."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from schemas.errors import UsageError
@@ -28,16 +29,26 @@ def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) ->
             "the embedded rules are used. Add --engine openai (an endpoint) or --engine "
             "transformers (a model on this machine)",
         )
+    here = {option: value for option, value in given.items() if option != "model"}
+    if here and chosen == "transformers" and not _names_another_model(arguments):
+        raise _without_effect(
+            here,
+            "the model is on this machine: local_batch under [engine.model] sets how many prompts "
+            "it reads at once",
+        )
     model = engine.model.model_copy(update={FIELDS[o]: value for o, value in given.items()})
     return engine.model_copy(update={"engine": chosen, "model": model})
 
 
 def refuse_model_options(arguments: argparse.Namespace, because: str) -> None:
     """Raise UsageError if options about a model are given, which have no effect here."""
-    given = _given(arguments)
-    if given:
-        options = " and ".join("--" + option.replace("_", "-") for option in given)
-        raise UsageError(f"{options} would have no effect, because {because}.")
+    if given := _given(arguments):
+        raise _without_effect(given, because)
+
+
+def _without_effect(given: Iterable[str], because: str) -> UsageError:
+    options = " and ".join("--" + option.replace("_", "-") for option in given)
+    return UsageError(f"{options} would have no effect, because {because}.")
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
