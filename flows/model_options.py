@@ -1,6 +1,8 @@
 """The command line's options for language models."""
 
 import argparse
+from collections.abc import Iterable
+from typing import Any
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
@@ -19,17 +21,39 @@ def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) ->
 
     Raises UsageError if they are about a model and none is used.
     """
-    values = {option: getattr(arguments, option, None) for option in FIELDS}
-    given = {option: value for option, value in values.items() if value is not None}
+    given = _given(arguments)
     chosen = arguments.engine or engine.engine
     if given and chosen == "rules" and not _names_another_model(arguments):
-        options = " and ".join("--" + option.replace("_", "-") for option in given)
-        raise UsageError(
-            f"{options} would have no effect, because the embedded rules are used. Add --engine "
-            "openai (an endpoint) or --engine transformers (a model on this machine)."
+        refuse_model_options(
+            arguments,
+            "the embedded rules are used. Add --engine openai (an endpoint) or --engine "
+            "transformers (a model on this machine)",
+        )
+    here = {option: value for option, value in given.items() if option != "model"}
+    if here and chosen == "transformers" and not _names_another_model(arguments):
+        raise _without_effect(
+            here,
+            "the model is on this machine: local_batch under [engine.model] sets how many prompts "
+            "it reads at once",
         )
     model = engine.model.model_copy(update={FIELDS[o]: value for o, value in given.items()})
     return engine.model_copy(update={"engine": chosen, "model": model})
+
+
+def refuse_model_options(arguments: argparse.Namespace, because: str) -> None:
+    """Raise UsageError if options about a model are given, which have no effect here."""
+    if given := _given(arguments):
+        raise _without_effect(given, because)
+
+
+def _without_effect(given: Iterable[str], because: str) -> UsageError:
+    options = " and ".join("--" + option.replace("_", "-") for option in given)
+    return UsageError(f"{options} would have no effect, because {because}.")
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    values = {option: getattr(arguments, option, None) for option in FIELDS}
+    return {option: value for option, value in values.items() if value is not None}
 
 
 def _names_another_model(arguments: argparse.Namespace) -> bool:

@@ -76,7 +76,12 @@ class ModelSettings(_Settings):
     deadline_seconds: float = Field(
         120.0, gt=0, description="Time limit on a call, all attempts included."
     )
-    attempts: int = Field(6, ge=1, le=20, description="Most attempts at a call.")
+    attempts: int = Field(
+        6,
+        ge=1,
+        le=20,
+        description="Most attempts at a call; ten times as many if it is throttled.",
+    )
     longest_wait_seconds: float = Field(
         120.0, ge=0, description="The run stops if the endpoint asks for a longer pause."
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemas.errors import UsageError
+from schemas.operations import ModelCall
 from schemas.settings import Settings
 from tasks.cost import money
 from tasks.extract.batches import engine_for_sensitive, identity
@@ -19,6 +20,7 @@ from tasks.models.tokens import estimate_tokens
 from tasks.models.transports import open_client, width
 from warehouse.derivation import Derivation
 from warehouse.home import Home
+from warehouse.live import latest
 
 EXAMPLES = 5  # per kind of change
 SEED = 1  # for drawing documents
@@ -40,6 +42,7 @@ class Trial:
     examples_added: list[str]
     examples_gone: list[str]
     rejected_facts: int
+    known_calls: int  # answered before, so free
     calls: int
     tokens_in: int
     tokens_out: int
@@ -78,7 +81,8 @@ def try_on_sample(home: Home, settings: Settings, passages: int, run_id: str) ->
     sample_tokens = sum(estimate_tokens(passage["text"]) for passage in sample.passages)
     scale = sample.tokens_in_all / sample_tokens if sample_tokens else 0.0
     tokens_in, tokens_out = client.counts["tokens in"], client.counts["tokens out"]
-    paid = money(settings.engine, tokens_in, tokens_out)
+    before_in, before_out = _tokens_before(home, engine, sample.passages, run_id)
+    in_all = money(settings.engine, tokens_in + before_in, tokens_out + before_out)
     return Trial(
         model=settings.engine.model.name,
         passages=len(sample.passages),
@@ -90,12 +94,28 @@ def try_on_sample(home: Home, settings: Settings, passages: int, run_id: str) ->
         examples_added=_some(after - before),
         examples_gone=_some(before - after),
         rejected_facts=sum(len(call.rejected) for call in worked),
+        known_calls=client.counts["known"],
         calls=client.counts["calls"],
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=paid,
-        cost_in_all=None if paid is None else paid * scale,
+        cost=money(settings.engine, tokens_in, tokens_out),
+        cost_in_all=None if in_all is None else in_all * scale,
     )
+
+
+def _tokens_before(
+    home: Home, engine: ModelEngine, passages: list[dict[str, Any]], run_id: str
+) -> tuple[int, int]:
+    """Return the prompt and reply tokens of the calls about passages in earlier runs."""
+    model, endpoint = engine.settings.name, engine.client.transport.endpoint
+    requests = [request for unit in engine.units(passages) for request in engine.requests(unit)]
+    shas = {request.sha(model, endpoint) for request in requests}
+    calls = [
+        call
+        for call in latest(home.live, ModelCall).to_pylist()
+        if call["request_sha"] in shas and call["run_id"] != run_id
+    ]
+    return sum(c["tokens_in"] or 0 for c in calls), sum(c["tokens_out"] or 0 for c in calls)
 
 
 def facts_of(extracted: Extracted) -> set[Fact]:

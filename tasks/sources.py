@@ -21,7 +21,13 @@ def list_sources(home: Home) -> list[dict[str, Any]]:
     files, inputs = _state(home)
     rows = []
     for source in sorted(scans):
-        outcomes = [row["outcome"] for row in inputs.get(source, {}).values()]
+        there = files.get(source, set())
+        # A refusal of a file that is gone no longer matters.
+        outcomes = [
+            row["outcome"]
+            for row in inputs.get(source, {}).values()
+            if row["outcome"] != "refused" or row["container"] in there
+        ]
         if not files.get(source) and "ingested" not in outcomes:
             continue
         rows.append(

@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import orjson
 
+from schemas.errors import UsageError
 from schemas.experts import ExpertEvent, Verbalization, VerbalizedText
 from schemas.knowledge import Relation
 from schemas.settings import Settings
@@ -30,7 +31,7 @@ from tasks.experts.registry import (
     remove_unused,
     standing,
 )
-from tasks.experts.training.plan import TrainingPlan
+from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
 from tasks.experts.verbalize.texts import METHODS, Options, Verbalizer
 from tasks.extract.batches import PoolOfWorkers, dask_pool, in_this_process, worker_pool
@@ -106,9 +107,13 @@ def train_experts(
     Each is trained on the texts under its name; `graph` restricts them to one graph. Texts that are
     missing, or whose graph has changed, are made first: from `graph`, else from the graph with the
     expert's name. Returns the run and a summary of each expert. Raises UsageError, before anything
-    is trained, if a name, the parent or the graph is wrong.
+    is trained, if a name, the parent or the graph is wrong, or the plan would have no effect.
     """
     plan, about = plan or TrainingPlan(), about or About()
+    if plan.base == SCRATCH and plan.method == "lora":
+        raise UsageError("LoRA adapts a trained model: name one with --base.")
+    if plan.patience and plan.all_texts:
+        raise UsageError("Patience needs held-out texts, and with all texts there are none.")
     experts = current_experts(home)
     for name in names:
         check_name(name)

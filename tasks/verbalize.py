@@ -177,6 +177,8 @@ class _Verbalizing(Work):
                 yield Rewriter(model, pool.map)
         finally:
             self.home.ledger.seal()
+            self.run.counts["calls"] = dict(client.counts)
+            self.run.cost = client.paid
 
 
 STAGES: Stages[_Verbalizing] = (("verbalize", _Verbalizing.make), *PUBLISHING)

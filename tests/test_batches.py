@@ -154,6 +154,16 @@ def test_what_a_batch_loses_goes_into_the_next(
     assert rows(tmp_path / "home") == done.rows
 
 
+def test_a_parameter_that_the_endpoint_refuses_is_left_out_of_the_next_batch(
+    tmp_path: Path, done: Done
+) -> None:
+    with endpoint(tmp_path, plain=True) as up:
+        report = run(tmp_path / "home", done.corpus, up)
+    assert report.counts["extraction"]["failed"] == 0
+    assert {call["reply_form"] for call in calls(tmp_path / "home")} == {"text"}
+    assert rows(tmp_path / "home") == done.rows
+
+
 MOMENTS = ["before it is sent", "before its id is noted", "while it runs"]
 
 

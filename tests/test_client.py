@@ -276,6 +276,13 @@ def test_what_may_pass_is_tried_again(home: Home, fault: Outcome) -> None:
     assert outcomes(home) == [fault, fault, "ok"]
 
 
+def test_a_throttled_call_waits_longer_than_other_failures_may_last(home: Home) -> None:
+    slow_down = CallError(Outcome.THROTTLED, "429", after=0.001)
+    transport = ScriptedTransport(GOOD, *[slow_down] * 80, GOOD)
+    answers = ask(home, transport, *[request(f"Question {n}?") for n in range(8)], attempts=2)
+    assert [answer.reply for answer in answers] == [RED] * 8
+
+
 @pytest.mark.parametrize("fault", [Outcome.TOO_LONG, Outcome.FILTERED, Outcome.INVALID])
 def test_what_cannot_pass_is_not(home: Home, fault: Outcome) -> None:
     transport = ScriptedTransport(CallError(fault, "no"))
@@ -339,6 +346,25 @@ def test_a_budget_stops_the_run_before_it_is_exceeded(home: Home) -> None:
         ask(home, ScriptedTransport(GOOD), *[request(f"{n}?") for n in range(40)], budget=budget)
     costs = [call["cost"] for call in calls(home)]
     assert 0 < sum(costs) <= budget
+
+
+@pytest.mark.parametrize(
+    ("fault", "cost"),
+    [(Outcome.THROTTLED, 0.0), (Outcome.UNREACHED, 0.0), (Outcome.UNAVAILABLE, None)],
+)
+def test_a_refused_call_costs_nothing_and_a_broken_one_an_unknown_sum(
+    home: Home, fault: Outcome, cost: float | None
+) -> None:
+    ask(home, ScriptedTransport(CallError(fault, "no"), GOOD))
+    assert calls(home)[0]["cost"] == cost
+
+
+def test_a_call_that_was_too_late_uses_up_its_share_of_the_budget(home: Home) -> None:
+    transport = ScriptedTransport(CallError(Outcome.TIMED_OUT, "late"))
+    with pytest.raises(BudgetSpentError):
+        ask(home, transport, budget=0.0005)
+    assert transport.sent
+    assert calls(home)[0]["cost"] is None
 
 
 def test_a_budget_without_prices_is_refused(home: Home) -> None:

@@ -80,6 +80,7 @@ def test_the_estimate_is_a_table_for_people(
         (["refresh", "here", "--batch"], "--batch would have no effect"),
         (["refresh", "here", "--model", "m", "--budget", "0"], "--model and --budget would"),
         (["refresh", "here", "--engine", "rules", "--concurrency", "4"], "Add --engine openai"),
+        (["refresh", "here", "--engine", "transformers", "--model", "m", "--batch"], "local_batch"),
         (["ask", "Where is Oslo?", "--base-url", "http://127.0.0.1:1/v1"], "--base-url would"),
         (["evaluate", "q", "--format", "jsonl", "--model", "m"], "Add --engine"),
         (["refresh", "here", *MODEL, "--base-url", "http://example.org/v1"], "unencrypted"),
@@ -127,6 +128,21 @@ def test_somebody_who_asks_does_not_wait_long_for_a_dead_endpoint(
     assert call(home, "ask", "Who founded Hexham?", *dead) == 1
     errors = capsys.readouterr().err
     assert "answered nothing" in errors and "refresh" not in errors
+
+
+def test_rewriting_tells_its_calls_and_its_cost(
+    home: Path, tiny_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(home, "refresh", str(tiny_corpus), "--json") == 0
+    capsys.readouterr()
+    assert call(home, "verbalize", *MODEL, "--budget", "1") == 2
+    assert "Add --rewrite" in capsys.readouterr().err
+    assert call(home, "verbalize", "--rewrite", *MODEL, "--budget", "1", "--json") == 0
+    report = printed(capsys)
+    assert report["counts"]["calls"]["calls"] > 0
+    query = "select sum(cost) as cost from model_calls where purpose = 'describe_graph'"
+    assert call(home, "sql", query, "--format", "json") == 0
+    assert printed(capsys)[0]["cost"] == pytest.approx(report["cost"])
 
 
 def test_the_doctor_looks_at_the_model_without_asking_it(

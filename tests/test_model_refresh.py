@@ -327,6 +327,9 @@ def test_a_sample_tells_what_another_model_would_change(refreshed: Watched) -> N
     assert sum(trial.added.values()) == sum(trial.gone.values()) == 0  # the mock knows no better
     assert trial.cost is not None and trial.cost_in_all is not None
     assert trial.cost_in_all > trial.cost
+    again = try_on_sample(refreshed.home, other, 5, "again")
+    assert (again.calls, again.known_calls, again.cost) == (0, trial.calls, 0.0)
+    assert again.cost_in_all == pytest.approx(trial.cost_in_all)  # an answer at hand has a price
     _, calls = refreshed.refresh(name="gpt-4.1-nano")
     of_one_model = [c for c in refreshed.calls() if c["model"] == "gpt-4.1-mini"]
     assert calls + trial.calls == len(of_one_model)  # what the sample paid for is not paid again

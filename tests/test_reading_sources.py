@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -136,6 +137,37 @@ def test_a_page_is_read_over_http(tmp_path: Path) -> None:
         server.shutdown()
     assert page.title == "Perth"
     assert "a city in Australia" in page.text
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """Serve a folder `tales/` over HTTP."""
+    (tmp_path / "tales").mkdir()
+    (tmp_path / "tales" / "perth.md").write_text("# Perth\n\nPerth is a city in Australia.\n")
+    handler = partial(QuietWeb, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_files_over_http_match_a_pattern(site: str) -> None:
+    listing = scan(f"{site}/tales/*.md")
+    assert (listing.complete, [item.uri for item in listing.items]) == (True, ["perth.md"])
+    assert scan(f"{site}/tales/*.txt").unmatched
+
+
+@pytest.mark.parametrize("place", ["gone.md", "gone.md?id=7", "gone/*.md", "gone/*.md?id=7"])
+def test_what_a_site_does_not_deliver_does_not_count_as_gone(site: str, place: str) -> None:
+    listing = scan(f"{site}/{place}")
+    assert (listing.complete, listing.items) == (False, [])
+
+
+def test_a_site_that_refuses_tells_its_status(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QuietWeb, "send_head", lambda self: self.send_error(401))
+    error = scan(f"{site}/tales/perth.md?id=7").error
+    assert error
+    assert "401" in error
 
 
 def test_large_folder_is_read_quickly(almanac_data: Path) -> None:

@@ -134,6 +134,25 @@ def test_sources_are_listed_and_removed(
     assert len(list_sources(Home(own_home))) == 2
 
 
+def test_a_refused_file_that_is_gone_is_not_counted(tmp_path: Path) -> None:
+    from schemas.settings import EngineSettings, Settings
+    from tasks.refresh import refresh
+
+    plain, home = (
+        Settings(engine=EngineSettings(encoder="none"), workers=1),
+        Home(tmp_path / "home"),
+    )
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "oslo.md").write_text("Oslo is the capital of Norway.\n", encoding="utf-8")
+    (folder / "empty.md").write_text("")
+    refresh(home, [str(folder)], plain)
+    assert [row["refused"] for row in list_sources(home)] == [1]
+    (folder / "empty.md").unlink()
+    refresh(home, [str(folder)], plain)
+    assert [row["refused"] for row in list_sources(home)] == [0]
+
+
 def test_an_unknown_source_is_a_wrong_call(
     small_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

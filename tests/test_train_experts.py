@@ -279,6 +279,8 @@ def test_what_is_wrong_is_said_before_anything_is_trained(home: Home) -> None:
             train_experts(home, names, PLAIN, graph=graph, about=about, plan=tiny_plan())
     assert command(home, "train-experts", "corpus", "--minutes", "0") == 2
     assert command(home, "train-experts", "nobody") == 2
+    assert command(home, "train-experts", "corpus", "--method", "lora") == 2
+    assert command(home, "train-experts", "corpus", "--patience", "2", "--all-texts") == 2
 
 
 def test_the_command_trains_within_its_minutes(

@@ -298,6 +298,12 @@ def test_a_models_words_are_taken_if_no_name_is_lost(rivers: Home) -> None:
     assert Rewriter(forgetful, mapped).rewritten(texts) == texts
 
 
+def test_questions_keep_their_words(rivers: Home) -> None:
+    texts = texts_of(rivers, methods=("question",))
+    fluent: Any = Model(lambda triples: "In short: " + triples.replace("|", ","))
+    assert Rewriter(fluent, mapped).rewritten(texts) == texts
+
+
 # -- the job --------------------------------------------------------------------------------------
 
 

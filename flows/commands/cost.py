@@ -71,9 +71,9 @@ def _print_trial(trial: dict[str, Any]) -> None:
         for words in facts:
             terminal.show(f"{sign} {words}")
     terminal.show(
-        f"{trial['passages']} of {trial['passages_in_all']} passages, {trial['calls']} calls, "
-        f"{trial['failed']} passages failed, {trial['rejected_facts']} facts had no support in "
-        "their texts."
+        f"{trial['passages']} of {trial['passages_in_all']} passages, {trial['calls']} calls "
+        f"({trial['known_calls']} more were answered before), {trial['failed']} passages failed, "
+        f"{trial['rejected_facts']} facts had no support in their texts."
     )
     sample, everything = _money(trial["cost"]), _money(trial["cost_in_all"])
     terminal.show(f"Cost of the sample: {sample} Cost of all passages: {everything}")

@@ -83,7 +83,7 @@ class PendingExtraction:
         finally:
             home.ledger.seal()
             run.counts["calls"] = dict(client.counts)
-            run.cost = None if client.counts["calls of unknown cost"] else client.budget.spent
+            run.cost = client.paid
 
     def _journal(self, tables: Tables) -> None:
         self._work.home.journal.append(tables)

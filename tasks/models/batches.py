@@ -19,7 +19,7 @@ import orjson
 from schemas.operations import BatchJob
 from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
-from tasks.models.endpoint import Endpoint, error_of, reply_of
+from tasks.models.endpoint import MOST_STEPS, Endpoint, error_of, reply_of
 from tasks.models.validation import BadReply, refuse_repeated_keys
 from warehouse.journal import Journal
 from warehouse.live import latest, record
@@ -30,6 +30,7 @@ QUIET_SECONDS = 0.5  # without a new call, after which the calls that gathered a
 TAG = "almanac_tag"
 ENDED = {"completed", "failed", "expired", "cancelled"}
 OVER = {"done", "never sent"}
+Result = dict[str, Any]  # a line of a results file
 
 
 class BatchTransport:
@@ -44,17 +45,28 @@ class BatchTransport:
         self._through, self._settings, self._live, self._run_id = endpoint, settings, live, run_id
         self.endpoint: str | None = endpoint.endpoint
         self._client = endpoint.client.with_options(max_retries=5)
-        self._waiting: dict[str, asyncio.Future[RawReply]] = {}
+        self._waiting: dict[str, asyncio.Future[Result]] = {}
         self._bodies: dict[str, dict[str, Any]] = {}  # not yet in any batch
-        self._results: dict[str, dict[str, Any]] = {}  # of calls not yet made in this run
+        self._results: dict[str, Result] = {}  # of calls not yet made in this run
         self._jobs: dict[str, BatchJob] = {}  # by tag, those still under way
         self._collected: list[BatchJob] = []
         self._last_call = 0.0
         self._driver: asyncio.Task[None] | None = None
 
     async def send(self, sent: Sent) -> RawReply:
-        """Wait for the reply from a batch; raise CallError if the batch has none."""
-        body = self._through.body_of(sent)
+        """Wait for the reply from a batch; raise CallError if the batch has none.
+
+        A call with a parameter that the endpoint refuses goes into the next batch without it.
+        """
+        for _ in range(MOST_STEPS):
+            form = None if sent.plain else self._through.dialect.form
+            body = self._through.body_of(sent)
+            status, reply = _response_in(await self._result_of(body))
+            if not self._through.steps_down(status, reply, body):
+                return reply_of(status, reply, form=form)
+        raise CallError(Outcome.INVALID, "the endpoint refuses every form of the call")
+
+    async def _result_of(self, body: dict[str, Any]) -> Result:
         call = hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
         future = self._waiting[call] = asyncio.get_running_loop().create_future()
         self._last_call = time.monotonic()
@@ -210,15 +222,11 @@ class BatchTransport:
     def _deliver_results(self) -> None:
         """Give waiting calls their results, good ones first to show that the endpoint works."""
         ready = [call for call in self._waiting if call in self._results]
-        outcomes = [(call, _outcome_of(self._results.pop(call))) for call in ready]
-        for call, outcome in sorted(outcomes, key=lambda pair: isinstance(pair[1], CallError)):
+        results = [(call, self._results.pop(call)) for call in ready]
+        for call, result in sorted(results, key=lambda pair: not _is_good(pair[1])):
             future = self._waiting[call]
-            if future.done():
-                continue
-            if isinstance(outcome, CallError):
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
+            if not future.done():
+                future.set_result(result)
 
     def _fail_left_out(self, calls: list[str], batch: Any) -> None:
         """Fail the waiting calls that an ended batch has no result for."""
@@ -233,13 +241,16 @@ class BatchTransport:
                 future.set_exception(CallError(outcome, why))
 
 
-def _outcome_of(result: dict[str, Any]) -> RawReply | CallError:
-    """Return the reply in one line of a results file, or the reason why it has none."""
-    response = result.get("response") or {}
+def _is_good(result: Result) -> bool:
+    response = result.get("response")
+    return isinstance(response, dict) and response.get("status_code") == 200
+
+
+def _response_in(result: Result) -> tuple[int, bytes]:
+    """Return status and body from a line of a results file; raise CallError if it has none."""
+    response = result.get("response")
     if not isinstance(response, dict) or not response:
-        detail = str((result.get("error") or {}).get("message", "no response"))[:300]
-        return CallError(Outcome.UNAVAILABLE, f"the batch brought an error: {detail}")
-    try:
-        return reply_of(response.get("status_code", 0), orjson.dumps(response.get("body")))
-    except CallError as error:
-        return error
+        error = result.get("error")
+        words = error.get("message", "no response") if isinstance(error, dict) else "no response"
+        raise CallError(Outcome.UNAVAILABLE, f"the batch brought an error: {str(words)[:300]}")
+    return response.get("status_code", 0), orjson.dumps(response.get("body"))

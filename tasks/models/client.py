@@ -45,6 +45,8 @@ from tasks.models.validation import Validated, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
+UNTOLD = {Outcome.UNAVAILABLE, Outcome.TIMED_OUT}  # what these cost is not known; refusals are free
+MORE_IF_THROTTLED = 10  # times the attempts: waiting is free, and each pause lets a few calls pass
 SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # shown to the model before its second try
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
 SMALL = 2_000_000_000  # bytes: a billion weights of two bytes
@@ -96,6 +98,11 @@ class ModelClient:
     def brief(self) -> bool:
         """Whether the model is a small local one, which writes short texts better than JSON."""
         return self.transport.endpoint is None and weights_size(self.settings.name) < SMALL
+
+    @property
+    def paid(self) -> float | None:
+        """What all calls have cost; None if that of one is not known."""
+        return None if self.counts["calls of unknown cost"] else self.budget.spent
 
     async def ask(self, request: Request) -> Answer:
         """Return the reply to a request, from the ledger if it was answered before.
@@ -166,11 +173,13 @@ class ModelClient:
                     self.health.answered()  # about this text only
                     raise
                 # While no call is answered the endpoint is at fault, and no request is given up.
-                if tries >= self.settings.attempts and self.health.answered_since(began):
+                throttled = error.outcome is Outcome.THROTTLED
+                most = self.settings.attempts * (MORE_IF_THROTTLED if throttled else 1)
+                if tries >= most and self.health.answered_since(began):
                     raise
-                self.health.retry()
                 # Throttled calls wait in the limiter, with all other calls.
-                if error.outcome is not Outcome.THROTTLED:
+                if not throttled:
+                    self.health.retry()
                     await asyncio.sleep(max(error.after or 0.0, self.health.back_off(tries)))
 
     def _gave_up_here(self, error: CallError) -> bool:
@@ -209,7 +218,10 @@ class ModelClient:
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
             except CallError as error:
-                row = self._row(pending, None, started, time.monotonic() - began, None)
+                told = None if error.outcome in UNTOLD and not local else 0.0
+                if error.outcome is Outcome.TIMED_OUT:
+                    paid = told  # the endpoint may have gone on writing
+                row = self._row(pending, None, started, time.monotonic() - began, told)
                 if error.outcome is Outcome.THROTTLED:
                     self._pause_everybody(error, began)
                 self._note(pending, row, error.outcome, scrub(error.detail))

@@ -69,10 +69,14 @@ class Endpoint:
             conversation = {"messages": sent.messages, **parameters}
             create = self.client.chat.completions.with_streaming_response.create
             status, headers, body = await self.post(create, messages=[], extra_body=conversation)
-            if status == 400 and self.dialect.step_down(_error_words(body), parameters):
+            if self.steps_down(status, body, parameters):
                 continue
             return reply_of(status, body, headers, form)
         raise CallError(Outcome.INVALID, "the endpoint refuses every form of the call")
+
+    def steps_down(self, status: int, body: bytes, refused: dict[str, Any]) -> bool:
+        """Return whether a response refuses a parameter that later calls now leave out."""
+        return status == 400 and self.dialect.step_down(_error_words(body), refused)
 
     def body_of(self, sent: Sent) -> dict[str, Any]:
         """Return the body of a call as it is written to the input file of a batch."""

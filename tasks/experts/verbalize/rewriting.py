@@ -23,13 +23,15 @@ class Rewriter:
     def rewritten(self, texts: Sequence[Text]) -> list[Text]:
         """Return the texts in order, rewritten if the model's text has every name.
 
+        Questions and passages stay as they are.
         Raises AlmanacError if the model cannot reply.
         """
         return list(self._mapped(self._rewrite, texts))
 
     def _rewrite(self, text: Text) -> Text:
         facts: list[tuple[str, str, str]] = text["facts"]
-        if not facts:
+        # A description instead of a question would teach no answer.
+        if not facts or text["method"] == "question":
             return text
         language = "zh" if is_chinese(text["text"]) else "en"
         triples = "\n".join(" | ".join(fact) for fact in facts)

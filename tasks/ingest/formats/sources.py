@@ -18,7 +18,8 @@ NOTES = "remember"  # the source of the user's notes, and its folder in the home
 NOTES_SOURCE = f"{NOTES}:"  # the name under which a refresh reads it
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
-_WITH_QUERY = re.compile("https?://")  # in other URLs a question mark is part of a name
+_WITH_QUERY = re.compile("https?://[^/]*")  # in other URLs a question mark is part of a name
+_WILDCARD = re.compile(r"[*?\[]")
 # Stores' names for a value that changes with a file's content, best first.
 _STAMPS = ("ETag", "etag", "checksum", "md5Hash", "crc32c", "content_md5", "LastModified", "mtime")
 
@@ -149,15 +150,20 @@ def _scan_remote(source: str) -> Listing:
         ]
     # Each store has its own exceptions, and any of them makes the listing incomplete.
     except Exception as error:
-        words = safe_uri(scrubbed(str(error), source))[:300]
-        return Listing(name, [], False, f"{name}: {type(error).__name__}: {words}")
-    return replace(_finish(name, items, errors), unmatched=not items and glob.has_magic(path))
+        # Over HTTP every failure is "not found"; its cause tells the status.
+        told = error.__cause__ if isinstance(error, FileNotFoundError) else None
+        told = told or error
+        words = safe_uri(scrubbed(str(told), source))[:300]
+        return Listing(name, [], False, f"{name}: {type(told).__name__}: {words}")
+    return replace(_finish(name, items, errors), unmatched=not items and _wildcard(path) >= 0)
 
 
 def _find(system: Any, path: str) -> dict[str, dict[str, Any]]:
     """Return the details of the files under a path in a store, by relative path."""
-    if glob.has_magic(path) and not system.exists(path):
-        base = path[: next(re.finditer(r"[*?\[]", path)).start()].rpartition("/")[0]
+    wildcard = _wildcard(path)
+    if wildcard >= 0 and not system.exists(path):
+        base = path[: path.rfind("/", 0, wildcard) + 1]
+        system.ls(base)  # raises where a glob would find nothing and all files seem gone
         matches = system.glob(path, detail=True).items()
         return _visible({n: i for n, i in matches if i["type"] == "file"}, base)
     info = system.info(path)
@@ -170,6 +176,17 @@ def _find(system: Any, path: str) -> dict[str, dict[str, Any]]:
     for _, _, inside in system.walk(path, detail=True, on_error="raise"):
         files |= {info["name"]: info for info in inside.values()}
     return _visible(files, path)
+
+
+def _wildcard(path: str) -> int:
+    """Return where a pattern's first wildcard is; -1 if there is none.
+
+    The host and the query of a web address are no pattern.
+    """
+    host = _WITH_QUERY.match(path)
+    end = path.find("?") if host else -1
+    found = _WILDCARD.search(path, host.end() if host else 0, len(path) if end < 0 else end)
+    return found.start() if found else -1
 
 
 def _visible(files: dict[str, dict[str, Any]], base: str) -> dict[str, dict[str, Any]]:
