@@ -83,6 +83,7 @@ def test_what_no_path_answers_is_not_planned(lakes: Graph, question: str) -> Non
     [
         ("I do not know what the country of Lake Varn is.", "Norlund"),
         ("Can you tell me what country Lake Varn is in?", "Norlund"),
+        ("Could you name the country of Lake Varn?", "Norlund"),
         ("你知道甲河的长度是多少吗？", "300公里"),
     ],
 )

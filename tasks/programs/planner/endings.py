@@ -41,7 +41,11 @@ _THING = re.compile(
     r"\A\W*(?:which|who|whom)\b(?! (?:year|date|day|time)\b)|哪[个位部本首所条座颗名]|谁", re.I
 )
 _DIGIT = re.compile(r"\d")
-_ASKS = re.compile(r"\b(?:who|whom|whose|which|what|where|when|how)\b|谁|什么|[哪何几]|多少", re.I)
+_ASKS = re.compile(
+    r"\b(?:who|whom|whose|which|what|where|when|how|(?:can|could|will|would) you)\b"
+    r"|谁|什么|[哪何几]|多少",
+    re.I,
+)
 _NEGATED = re.compile(r"\b(?:not|never|neither|nor|except|without)\b|n['’]t\b", re.I)
 _CHINESE_NEGATED = re.compile("(?<!是)不是|(?<!有)没有|并非|[没未]被|不属于|除了")
 _ALTERNATIVE = re.compile(rf"\bor\s+{SLOT}|{SLOT}\s*,?\s*(?:or\b|还是)|还是\s*{SLOT}", re.I)
