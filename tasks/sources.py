@@ -6,6 +6,7 @@ from schemas.errors import UsageError
 from schemas.observations import ContainerRead, Read, Scan
 from schemas.settings import Settings
 from tasks.ingest.formats.inputs import Listing
+from tasks.ingest.formats.sources import NOTES
 from tasks.ingest.observe import Observations
 from tasks.progress import Report, silent
 from tasks.publish.publish import PUBLISHING
@@ -66,6 +67,11 @@ def remove_source(
             observations.container_gone(container)
         observations.scanned()
         run.counts["inputs"] = {"removed": len(removed)}
+        if source == NOTES:
+            run.notes.append(
+                f"the notes are still in {home.path / NOTES}; what is not deleted there is read "
+                "again with the next note"
+            )
         run_stages(Work(home, settings, run, report, max_delete=1.0), PUBLISHING)
     return run
 

@@ -236,6 +236,16 @@ def test_what_the_text_does_not_bear_out_is_a_rejection(tmp_path: Path, corpus: 
     assert {r["reason"] for r in grounds} == {"quote_not_found"}
 
 
+def test_why_passages_failed_is_told_with_the_edition_that_is_held_for_it(
+    tmp_path: Path, corpus: Path
+) -> None:
+    with (
+        scripted(tmp_path, {"facts": "none"}) as up,
+        pytest.raises(AlmanacError, match="of the passages failed.* because of: invalid: entities"),
+    ):
+        Watched(tmp_path / "home", corpus, up).refresh()
+
+
 def scripted(tmp_path: Path, reply: dict[str, Any]) -> Any:
     """Run an endpoint that serves one reply to every request."""
 

@@ -10,6 +10,7 @@ from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.remember import keep_file, keep_text, looks_like_a_path, remember
+from tasks.sources import remove_source
 from warehouse.home import Home
 
 SAID = "Mira Holm is a Norwegian botanist. Mira Holm was born in Bodø in 1931."
@@ -119,3 +120,10 @@ def test_notes_stay_when_a_folder_is_refreshed(home: Home, tmp_path: Path) -> No
     (tmp_path / "corpus" / "a.md").write_text("# Oslo\n\nOslo is a city.\n", encoding="utf-8")
     refresh(home, [str(tmp_path / "corpus")], settings)
     assert remember(home, outcome.note, settings).document_id == outcome.document_id
+
+
+def test_who_removes_the_notes_learns_where_they_still_are(home: Home) -> None:
+    settings = load_settings(home.path)
+    remember(home, keep_text(home, SAID, settings), settings)
+    [note] = remove_source(home, "remember", settings).notes
+    assert str(home.path / "remember") in note

@@ -35,6 +35,7 @@ class PendingExtraction:
         self._work = work
         self._counts: Counter[str] = Counter()
         self._rejected: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
         self._done = self._total = 0
 
     def extract(self, passages: pa.Table, each: Each | None) -> None:
@@ -49,6 +50,11 @@ class PendingExtraction:
         if len(by_model):
             self._extract_by_model(by_model)
         self._work.run.counts["extraction"] = {"passages": self._total, **self._counts}
+        for reason, times in self._failures.most_common(1):
+            self._work.run.notes.append(
+                f"{self._counts['failed']} of {self._total} passages could not be extracted, "
+                f"{times} of them because of: {reason}"
+            )
 
     def _extract_here(self, passages: pa.Table, each: Each | None) -> None:
         """Extract with the embedded engine, in batches."""
@@ -90,6 +96,7 @@ class PendingExtraction:
         self._counts.update({row.table: len(table) for row, table in tables.items()})
         failed = [e for e in tables[Extraction].to_pylist() if e["outcome"] == "failed"]
         self._counts["failed"] += len(failed)
+        self._failures.update(e["reason"] for e in failed)
         self._record(
             {
                 "stage": "extract",
