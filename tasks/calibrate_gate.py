@@ -197,9 +197,9 @@ class _Calibrating:
         model = _model_of(drawn, self._model) if self._needs & OF_A_MODEL else None
         seeds = seed_questions(drawn, self._store.encode(texts), model)
         if "uncertainty" in self._needs:
-            asked = [with_choices(analyse(q.question), q.choices).text for q in drawn]
+            prompts = [with_choices(analyse(q.question), q.choices).text for q in drawn]
             uncertainty = answer_uncertainty(
-                asked, self._engine, self._home, self._run.run_id, report=self._report
+                prompts, self._engine, self._home, self._run.run_id, report=self._report
             )
             seeds = replace(seeds, uncertainty=uncertainty)
         return calibrate(task, self._choice, self._store.id, seeds)

@@ -192,10 +192,10 @@ def test_programs_choose_on_the_corpus_as_ask_does(
     edition = Home(own_home).editions.current()
     assert edition is not None
     text = "Where was Ada Lovelace born?"
-    asked = BenchmarkQuestion("q", text, ("London",), graph="corpus", choices=choices)
+    question = BenchmarkQuestion("q", text, ("London",), graph="corpus", choices=choices)
     with Asker(Home(own_home), edition, SETTINGS, AskOptions("programs", "corpus")) as asker:
         expected = asker.answer(text, choices)
-    [prediction] = ProgramAnswerer(edition).answer_all([asked])
+    [prediction] = ProgramAnswerer(edition).answer_all([question])
     assert prediction.answers == expected.answers == (["London"] if "London" in choices else [])
 
 

@@ -213,9 +213,9 @@ def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
     home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
     calibrate_gate(home, MOONS, SETTINGS, task="moons", choice=GateChoice("bm25"))
     gated = SETTINGS.model_copy(update={"gate": SETTINGS.gate.model_copy(update={"task": "moons"})})
-    asked = DISCOVERERS[3:]
-    learn_arms(home, asked, gated, graph="moons", count=len(asked))
-    rows = home.live.table(BanditDecision).to_pylist()[-len(asked) :]
+    questions = DISCOVERERS[3:]
+    learn_arms(home, questions, gated, graph="moons", count=len(questions))
+    rows = home.live.table(BanditDecision).to_pylist()[-len(questions) :]
     contexts = np.array([row["context"][-FEATURES:] for row in rows])
     constant, _, _, _, scored, apart, counted, items, none = (contexts / contexts[:, :1]).T
     assert (scored == 1).all() and (counted == 1).all() and (constant == 1).all()

@@ -45,7 +45,7 @@ from tasks.models.validation import Validated, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
-UNTOLD = {Outcome.UNAVAILABLE, Outcome.TIMED_OUT}  # what these cost is not known; refusals are free
+OF_UNKNOWN_COST = {Outcome.UNAVAILABLE, Outcome.TIMED_OUT}  # refusals are free
 MORE_IF_THROTTLED = 10  # times the attempts: waiting is free, and each pause lets a few calls pass
 SHOWN = {Outcome.INVALID, Outcome.NO_FACTS}  # shown to the model before its second try
 SHOWN_CHARS = 4000  # of a bad reply, when its error is shown
@@ -218,10 +218,10 @@ class ModelClient:
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
             except CallError as error:
-                told = None if error.outcome in UNTOLD and not local else 0.0
+                charge = None if error.outcome in OF_UNKNOWN_COST and not local else 0.0
                 if error.outcome is Outcome.TIMED_OUT:
-                    paid = told  # the endpoint may have gone on writing
-                row = self._row(pending, None, started, time.monotonic() - began, told)
+                    paid = charge  # the endpoint may have gone on writing
+                row = self._row(pending, None, started, time.monotonic() - began, charge)
                 if error.outcome is Outcome.THROTTLED:
                     self._pause_everybody(error, began)
                 self._note(pending, row, error.outcome, scrub(error.detail))

@@ -151,10 +151,9 @@ def _scan_remote(source: str) -> Listing:
     # Each store has its own exceptions, and any of them makes the listing incomplete.
     except Exception as error:
         # Over HTTP every failure is "not found"; its cause tells the status.
-        told = error.__cause__ if isinstance(error, FileNotFoundError) else None
-        told = told or error
-        words = safe_uri(scrubbed(str(told), source))[:300]
-        return Listing(name, [], False, f"{name}: {type(told).__name__}: {words}")
+        cause = (error.__cause__ if isinstance(error, FileNotFoundError) else None) or error
+        words = safe_uri(scrubbed(str(cause), source))[:300]
+        return Listing(name, [], False, f"{name}: {type(cause).__name__}: {words}")
     return replace(_finish(name, items, errors), unmatched=not items and _wildcard(path) >= 0)
 
 

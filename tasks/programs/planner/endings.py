@@ -73,8 +73,8 @@ def asks_for_ends(masked: str, path: Path, graph: Graph) -> bool:
     """
     names = " ".join(graph.relations[relation] for relation, _ in path)
     asks = _ASKS.search(masked)
-    asked = masked[asks.start() :] if asks else masked  # not "I do not know" before "who"
-    if _has_cue(_NEGATED, asked, names) or _has_cue(_CHINESE_NEGATED, masked, names):
+    clause = masked[asks.start() :] if asks else masked  # not "I do not know" before "who"
+    if _has_cue(_NEGATED, clause, names) or _has_cue(_CHINESE_NEGATED, masked, names):
         return False
     if _ALTERNATIVE.search(masked):
         return False
