@@ -56,9 +56,7 @@ _ITEM = r"[-*•#|>]|\d+[、．.)]|[（(第一二三四五六七八九十]+[、�
 APART = re.compile(rf"^(?:\s|{_ITEM})", re.M)
 _NEXT_ITEM = re.compile(rf"[ \t]*(?:{_ITEM}|\n|\Z)")
 BREAK = re.compile(r"(?<![。！？!?：:；;\s])\n")
-_FULL = rf"[{HAN_OR_KANA_CLASS}\u3000-\u303f\uff00-\uffef]"  # characters without spaces between
-_JOINT = re.compile(rf"(?<={_FULL})\s*\n\s*(?={_FULL})")
-_LINES = re.compile(r"\s*\n\s*")
+_UNSPACED = re.compile(rf"[{HAN_OR_KANA_CLASS}\u3000-\u303f\uff00-\uffef]")
 
 
 def sentences(text: str, language: str = "und") -> list[tuple[int, int]]:
@@ -151,4 +149,8 @@ def without_breaks(text: str) -> str:
 
 def on_one_line(text: str) -> str:
     """Return a text with a space for each line break, and with nothing between Chinese words."""
-    return _LINES.sub(" ", _JOINT.sub("", text))
+    joined = ""
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        chinese = _UNSPACED.match(joined[-1:]) and _UNSPACED.match(line)
+        joined += line if chinese or not joined else f" {line}"
+    return joined
