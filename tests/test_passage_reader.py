@@ -33,6 +33,7 @@ TEXTS = {
     "Bells": "The bell of the tower is rung by commands.\n\n```\nbell hour          # strike the "
     "full hour\nbell quarter       # strike the quarter of an hour\nbell mute --until  # keep the "
     "tower silent\n```",
+    "灯塔": "灯塔的信号有三种颜色可以选择：\n\n- 红色\n- 绿色\n- 白色\n\n灯塔每天晚上开放。",
     "长江": "长江是中国最长的河流，全长约6300公里。长江发源于青藏高原。",
     "黄河": "黄河是中国的第二长河，全长5464公里。",
 }
@@ -118,6 +119,11 @@ def test_what_the_texts_say_is_answered(reader: PassageReader, question: str, an
 def test_what_they_do_not_say_is_not_known(reader: PassageReader, question: str) -> None:
     answer = reader.answer(analyse(question))
     assert answer.answers == []
+
+
+def test_all_items_of_a_list_are_the_answer(reader: PassageReader) -> None:
+    answer = reader.answer(analyse("灯塔的信号有哪三种颜色？"))
+    assert answer.answers == ["红色", "绿色", "白色"]
 
 
 def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:

@@ -86,6 +86,12 @@ def test_chinese_lines_that_end_by_themselves_stay_apart(lines: list[str]) -> No
     assert passage_texts("\n".join(lines), "zh") == lines
 
 
+def test_a_period_joins_a_foreign_name_where_chinese_stops_end_sentences() -> None:
+    named = ["花园的主人是画家安娜.贝尔，她住在镇上。", "她走了。"]
+    assert passage_texts("".join(named), "zh") == named
+    assert passage_texts("我去了.他来了.", "zh") == ["我去了.", "他来了."]
+
+
 def test_headings_make_the_path_and_bound_passages() -> None:
     text = (
         "# France\n\nIntro.\n\nLand\n----\nHills. ## no heading\n\n### Rivers ###\n\nSeine.\n\n"

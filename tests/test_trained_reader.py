@@ -252,6 +252,9 @@ def test_a_list_is_given_whole() -> None:
     text = "It stores:\n\n- **salt**\n- dried [fish](/fish)\n- tar\n\nNothing else."
     assert items_around(text, text.index("fish")) == ["salt", "dried fish", "tar"]
     assert items_around(text, text.index("Nothing")) == []
+    nested = "- fish\n  - herring\n\n  - cod\n- tools\n   - saws"
+    assert items_around(nested, nested.index("cod")) == ["herring", "cod"]
+    assert items_around(nested, nested.index("tools")) == ["fish", "tools"]
     for several in (
         "Which goods are stored there?", "Which three men built it?", "它卖哪些货物？",
         "What ports does it have?", "Which stone houses stand there?", "What kinds of fish swim?",

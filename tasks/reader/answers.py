@@ -30,7 +30,7 @@ _FIGURE = re.compile(
     r"|dozens?|single|quarter|third)\b|[一二两三四五六七八九十百千万亿半]",
     re.I,
 )
-_ITEM = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
+_ITEM = re.compile(r"^([ \t]*)(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _PLURAL = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)[\w-]+[^s\W]s\b"
 _AUXILIARY = "are|were|do|does|did|can|could|will|would|should|must|may|might|have|has|had"
 _DETERMINER = r"(?:the|an?|his|her|its|their|our|my|your|this|that|these|those)\b"
@@ -225,17 +225,28 @@ def items_around(text: str, start: int) -> list[str]:
     if at is None:
         return []
     first = at
-    while first and not text[items[first - 1].end() : items[first].start()].strip():
-        first -= 1
+    for number in range(at - 1, -1, -1):
+        between = text[items[number].end() : items[number + 1].start()]
+        if between.strip() or _depth(items[number]) < _depth(items[at]):
+            break
+        first = number if _depth(items[number]) == _depth(items[at]) else first
     return items_after(text[items[first].start() :])
 
 
 def items_after(text: str) -> list[str]:
-    """Return the items of the list with which a text begins; none if it begins otherwise."""
-    items, end = [], 0
+    """Return the items of the list with which a text begins, without the lists within items."""
+    items: list[str] = []
+    depth, end = None, 0
     for item in _ITEM.finditer(text):
-        if text[end : item.start()].strip():
+        depth = _depth(item) if depth is None else depth
+        if text[end : item.start()].strip() or _depth(item) < depth:
             break
-        items.append(without_markup(item[1]).strip(_EDGES))
+        if _depth(item) == depth:
+            items.append(without_markup(item[2]).strip(_EDGES))
         end = item.end()
     return items
+
+
+def _depth(item: re.Match[str]) -> int:
+    """Return how deep a list's item is nested; one column may align its number."""
+    return len(item[1].expandtabs()) // 2

@@ -161,7 +161,7 @@ def _read(
         if whole and _is_sure(first.sentences, sure):
             break
     if yes_or_no:
-        return _sentence(first) if _is_sure(first.sentences, least) else _nothing(first)
+        return _sentence(question, first) if _is_sure(first.sentences, least) else _nothing(first)
     beyond = _beyond(question, first.texts, source)
     *_, second = readings(question, beyond, source, reader, options, READ_NEXT, first)
     if _is_sure(second.answers, sure):
@@ -171,11 +171,15 @@ def _read(
         words_suffice = _is_sure(
             likelier.answers, max(least, NEARLY * _sentence_probability(likelier))
         )
-        return _given(question, likelier, source, least) if words_suffice else _sentence(likelier)
+        if words_suffice:
+            return _given(question, likelier, source, least)
+        return _sentence(question, likelier)
     for reading in (first, second):
         if _is_sure(reading.answers, least):
             return _given(question, reading, source, least)
-    return _sentence(second) if whole and _is_sure(second.sentences, least) else _nothing(first)
+    if whole and _is_sure(second.sentences, least):
+        return _sentence(question, second)
+    return _nothing(first)
 
 
 def _nothing(read: Read) -> ReaderAnswer:
@@ -269,9 +273,14 @@ def _sentence_probability(read: Read) -> float:
     return read.sentences[0].probability if read.sentences else 0.0
 
 
-def _sentence(read: Read) -> ReaderAnswer:
-    """Return the likeliest sentence that contains the answer, for an answer without sure words."""
-    return _whole_sentence(read, read.sentences[0])
+def _sentence(question: Question, read: Read) -> ReaderAnswer:
+    """Return the likeliest sentence that contains the answer, for an answer without sure words.
+
+    Where several are asked for and it is an item of a list, all items are the answer.
+    """
+    best = read.sentences[0]
+    items = _items(read, best) if asks_for_several(question.text) else []
+    return _answer(items, read, best) if items else _whole_sentence(read, best)
 
 
 def _whole_sentence(read: Read, answer: FoundAnswer) -> ReaderAnswer:
@@ -282,6 +291,14 @@ def _whole_sentence(read: Read, answer: FoundAnswer) -> ReaderAnswer:
         _, _, following = text.whole.text.partition(part.evidence.text)
         sentence = " ".join([sentence, "; ".join(items_after(following))]).strip()
     return _answer([sentence], read, answer)
+
+
+def _items(read: Read, answer: FoundAnswer) -> list[str]:
+    """Return the items of the list that an answer is from, also those beyond the piece read."""
+    text, part = read.texts[answer.span.text], read.part(answer)
+    if text.whole is None:
+        return items_around(text.words, answer.span.start)
+    return items_around(text.whole.text, text.whole.text.find(part.evidence.text))
 
 
 def _answer(given: list[str], read: Read, best: FoundAnswer) -> ReaderAnswer:
@@ -299,13 +316,13 @@ def _given(question: Question, read: Read, source: Source, least: float) -> Read
     sentence, which may name the others.
     """
     best = read.answers[0]
-    part, words = read.part(best), read.texts[best.span.text].words
+    part = read.part(best)
     others = (answer for answer in read.answers if answer.probability >= least)
     sure = [best, *(answer for answer in others if not alike(answer, best))]
     given = [_whole(question, answer, read, source) for answer in sure]
     given = and_others(given, source.values_beside(part, given[0]), question)
     if asks_for_several(question.text):
-        given = items_around(words, best.span.start) or apart(given)
+        given = _items(read, best) or apart(given)
         if len(set(given)) == 1:
             return _whole_sentence(read, best)
     return _answer(list(dict.fromkeys(given)), read, best)

@@ -62,10 +62,11 @@ _UNSPACED = re.compile(rf"[{HAN_OR_KANA_CLASS}\u3000-\u303f\uff00-\uffef]")
 def sentences(text: str, language: str = "und") -> list[tuple[int, int]]:
     """Return the spans of the text's sentences, in order, without the white space around them."""
     spans: list[tuple[int, int]] = []
+    period_joins = "。" in text  # the parts of a foreign name: 安娜.贝尔
     for start, end in _paragraphs(text, language):
         begin = start
         for marks in _END.finditer(text, start, end):
-            if marks.end() < end and _is_end(text, marks, begin, end):
+            if marks.end() < end and _is_end(text, marks, begin, end, period_joins):
                 _keep(text, begin, marks.end(), spans)
                 begin = marks.end()
         _keep(text, begin, end, spans)
@@ -102,12 +103,19 @@ def _goes_on(line: str, text: str, following: int) -> bool:
     return not ended and not _NEXT_ITEM.match(text, following)
 
 
-def _is_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
+def _is_end(text: str, match: re.Match[str], begin: int, end: int, period_joins: bool) -> bool:
     marks = match.group()
     if not _HARD.isdisjoint(marks):
         return True
     after = text[match.end() : match.end() + 1]
     if not after.isspace() and not _WIDE.match(after):
+        return False
+    if (
+        period_joins
+        and _WIDE.match(after)
+        and marks == "."
+        and _WIDE.match(text, match.start() - 1)
+    ):
         return False
     place = _NEXT.match(text, match.end(), min(end, match.end() + 40)).end()  # type: ignore[union-attr]
     following = text[place : place + 24]
