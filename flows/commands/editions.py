@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
-from flows.home import home_of, settings_of
+from flows.home import home_of, reading_settings_of
 from schemas import Document, Entity, Triple
 from schemas.errors import DamageError, UsageError
 from warehouse.comparison import compare
@@ -152,7 +152,7 @@ def _publish(home: Home, arguments: argparse.Namespace) -> None:
 
 
 def _prune(home: Home, arguments: argparse.Namespace) -> None:
-    settings = settings_of(home).publish
+    settings = reading_settings_of(home).publish
     keep, days = arguments.keep, arguments.days
     if keep is None and days is None:
         keep, days = settings.keep_editions, settings.keep_days
