@@ -7,11 +7,12 @@
         print(kb.ask("Where was Marie Curie born?").answers)
         kb.sql("select head, relation, tail from triples").to_pylist()
 
-The methods do what the commands of the same names do; none of them starts a server.
+The methods do what the commands of the same names do, and `entity` what `almanac show` does; none
+of them starts a server. They raise `almanac.AlmanacError`, whose message says what to do.
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from schemas.answers import Answer
+    from schemas.errors import AlmanacError
     from schemas.settings import Settings
     from tasks.ask.asker import Asker
     from tasks.ask.route import AskOptions
@@ -30,7 +32,17 @@ if TYPE_CHECKING:
     from tasks.show import EntityPage
     from warehouse.editions import Edition
 
-__all__ = ["Almanac", "open"]
+__all__ = ["Almanac", "AlmanacError", "open"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import the error when it is needed, so that importing this package stays light."""
+        if name != "AlmanacError":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from schemas.errors import AlmanacError
+
+        return AlmanacError
 
 
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
@@ -47,22 +59,30 @@ class Almanac:
 
     Models and indexes are opened by the first question and stay open until `close`, or until the
     body of a `with` statement ends, after which every method refuses; warnings about the questions
-    are then written to standard error. Methods raise `schemas.errors.AlmanacError`, whose message
-    says what to do. Use an object in one thread only.
+    are then written to standard error. Where a method takes `edition`, that is the id of an older
+    one. Use an object in one thread only.
     """
 
     def __init__(self, home: str | Path, settings: "Settings | None" = None) -> None:
         """Remember the home and its settings; nothing is opened yet."""
-        from flows.home import settings_of
-        from warehouse.home import Home
+        from flows.home import home_in, reading_settings_of
+        from warehouse.disk_errors import refusals_in_words
 
-        self.home = Home(Path(home))
-        self.settings = settings_of(self.home, settings)
+        with refusals_in_words(Path(home)):
+            self.home = home_in(Path(home))
+            self._reading_settings = settings or reading_settings_of(self.home)
         self._open = ExitStack()
         self._ended = False
         self._asker: Asker | None = None
         self._options: AskOptions | None = None
         self._warnings: list[str] = []
+
+    @property
+    def settings(self) -> "Settings":
+        """The settings with the ontology, of which only a refresh makes use."""
+        from flows.home import settings_of
+
+        return settings_of(self.home, self._reading_settings)
 
     def __enter__(self) -> "Almanac":
         """Return itself."""
@@ -101,59 +121,70 @@ class Almanac:
         graph: str | None = None,
         min_score: float | None = None,
         as_of: "date | None" = None,
+        edition: str | None = None,
     ) -> "Answer":
         """Return the answer with its sources; `answerable` is false if the almanac does not know.
 
         `answer` is the first of `answers`: `Which moons orbit Mars?` has several.
-        With `choices` it is one of these. `route`, `graph`, `min_score` and `as_of` are the options
-        of `almanac ask`. The answer is recorded in the table `answers`; if the disk is full or
-        read-only, a warning says that it was not. Raises UsageError if the route, the graph
-        or an edition of that day does not exist, and if the question is empty or too long.
+        With `choices`, at least two, it is one of these. `route`, `graph`, `min_score` and `as_of`,
+        a day, are the options of `almanac ask`. The answer is recorded in the table `answers`; if
+        the disk is full or read-only, a warning says that it was not. Raises UsageError if the
+        route, the graph or an edition of that day does not exist, if another value cannot be, and
+        if the question is empty or too long.
         """
         from flows.jobs import keep
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
         question = checked_question(question)
+        _check_options(choices, min_score, as_of, edition)
         options = AskOptions(route, graph)
         if min_score is not None:
             options = replace(options, min_score=min_score)
-        asker = self._asker_of(self._edition(as_of), options)
-        answer = asker.answer(question, choices)
-        self._warnings = asker.warnings
-        keep(self.home, answer)
+        with self._in_words():
+            asker = self._asker_of(self._edition(edition, as_of), options)
+            answer = asker.answer(question, choices)
+            self._warnings = asker.warnings
+            keep(self.home, answer)
         return answer
 
-    def search(self, words: str, *, limit: int = 8) -> list[dict[str, Any]]:
-        """Return the passages and notes that match the words best, with place and score."""
+    def search(
+        self, words: str, *, limit: int = 8, edition: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the `limit` passages and as many notes that match best, with place and score."""
         from tasks.search import search
 
-        with self._edition().pinned() as edition:
-            return search(edition, words, self.settings.engine, limit=limit)
+        with self._in_words(), self._edition(edition).pinned() as pinned:
+            return search(pinned, words, self._reading_settings.engine, limit=limit)
 
-    def sql(self, query: str) -> "pa.Table":
+    def sql(self, query: str, *, edition: str | None = None) -> "pa.Table":
         """Return the result of a query as an Arrow table; `.to_pylist()` gives its rows as dicts.
 
+        The types of the columns are those of the query, whatever the rows are, as far as JSON can
+        express them: whole numbers are int64, others float64; a column with a value that has more
+        digits is text, as are times without a day, UUIDs and blobs (in hex); intervals are seconds.
         The query runs in a process of its own, which can read the almanac's tables and nothing
         else. Raises UsageError if it does more than that.
         """
         from warehouse.editions import DUCKDB_FILE
         from warehouse.sql_session import live_parts, run_sql
 
-        live = live_parts(self.home.live, query)
-        with self._edition().pinned() as edition:
-            edition.check(DUCKDB_FILE)
-            return run_sql(edition.database, live, query, self.settings.sql).to_arrow()
+        with self._in_words(), self._edition(edition).pinned() as pinned:
+            live = live_parts(self.home.live, query)
+            pinned.check(DUCKDB_FILE)
+            return run_sql(pinned.database, live, query, self._reading_settings.sql).to_arrow()
 
-    def entity(self, name: str, *, graph: str | None = None) -> "EntityPage":
+    def entity(
+        self, name: str, *, graph: str | None = None, edition: str | None = None
+    ) -> "EntityPage":
         """Return everything that is known about the entity with this name, alias or id.
 
         `graph` restricts the search to one knowledge base; the user's own texts are `corpus`.
         """
         from tasks.show import show_entity
 
-        with self._edition().pinned() as edition:
-            return show_entity(edition, name, graph)
+        with self._in_words(), self._edition(edition).pinned() as pinned:
+            return show_entity(pinned, name, graph)
 
     def refresh(
         self, sources: str | Path | Sequence[str | Path], *, max_delete: float | None = None
@@ -166,25 +197,29 @@ class Almanac:
         """
         from tasks.refresh import refresh
 
-        self._refuse_if_ended()
+        _check_share("max_delete", max_delete)
         several = [sources] if isinstance(sources, str | Path) else sources
-        return refresh(
-            self.home, [str(source) for source in several], self.settings, max_delete=max_delete
-        )
+        with self._in_words():
+            return refresh(
+                self.home, [str(source) for source in several], self.settings, max_delete=max_delete
+            )
 
-    def _edition(self, as_of: "date | None" = None) -> "Edition":
-        """Return the current edition, or that of a day; raise AlmanacError if there is none."""
+    def _edition(self, edition: str | None = None, as_of: "date | None" = None) -> "Edition":
+        """Return this edition, that of a day, or the current one; raise AlmanacError if none."""
         from flows.home import edition_of
 
-        self._refuse_if_ended()
-        return edition_of(self.home, None, as_of)
+        return edition_of(self.home, edition, as_of)
 
-    def _refuse_if_ended(self) -> None:
-        """Raise UsageError after the end of a `with` statement."""
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn errors of the file system into AlmanacError; refuse after a `with` statement."""
         from schemas.errors import UsageError
+        from warehouse.disk_errors import refusals_in_words
 
         if self._ended:
             raise UsageError("The `with` statement of this almanac has ended; open the home again.")
+        with refusals_in_words(self.home.path):
+            yield
 
     def _asker_of(self, edition: "Edition", options: "AskOptions") -> "Asker":
         """Return the asker on an edition, opened again only if edition or options have changed."""
@@ -196,6 +231,33 @@ class Almanac:
             pinned = self._open.enter_context(edition.pinned())
             home = Home(self.home.path)  # of its own, since a refresh must record its calls
             home.ledger.required = False
-            self._asker = self._open.enter_context(Asker(home, pinned, self.settings, options))
+            self._asker = self._open.enter_context(
+                Asker(home, pinned, self._reading_settings, options)
+            )
             self._options = options
         return self._asker
+
+
+def _check_options(
+    choices: Sequence[str], min_score: float | None, as_of: "date | None", edition: str | None
+) -> None:
+    """Raise UsageError for options that the command line would refuse, too."""
+    from datetime import datetime
+
+    from schemas.errors import UsageError
+
+    if isinstance(choices, str) or len(choices) == 1:
+        raise UsageError("`choices` is a list of at least two texts.")
+    _check_share("min_score", min_score)
+    if isinstance(as_of, datetime):
+        raise UsageError("`as_of` is a day, a datetime.date without a time.")
+    if as_of and edition:
+        raise UsageError("Give `as_of` or `edition`, not both.")
+
+
+def _check_share(name: str, value: float | None) -> None:
+    """Raise UsageError for a number that is no share."""
+    from schemas.errors import UsageError
+
+    if value is not None and not 0 <= value <= 1:
+        raise UsageError(f"`{name}` is a number between 0 and 1.")

@@ -11,6 +11,8 @@ from schemas.settings import Settings, load_settings
 from warehouse.editions import Edition
 from warehouse.home import Home
 
+UNUSABLE = frozenset("?\\")  # DuckDB takes what follows ? for a query, and a backslash for /
+
 
 def folder_of(arguments: argparse.Namespace) -> Path:
     """Return the folder named by --home, else by ALMANAC_HOME, else ./almanac-home."""
@@ -19,7 +21,11 @@ def folder_of(arguments: argparse.Namespace) -> Path:
 
 def home_of(arguments: argparse.Namespace) -> Home:
     """Return the home in that folder; raise UsageError if the folder cannot be a home."""
-    folder = folder_of(arguments)
+    return home_in(folder_of(arguments))
+
+
+def home_in(folder: Path) -> Home:
+    """Return the home in a folder; raise UsageError if the folder cannot be a home."""
     try:
         str(folder).encode()
     except UnicodeEncodeError:
@@ -29,6 +35,12 @@ def home_of(arguments: argparse.Namespace) -> Home:
         ) from None
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; --home names the folder of an almanac.")
+    place = os.path.realpath(folder)
+    if UNUSABLE.intersection(place):
+        raise UsageError(
+            f"The path of the home, {place}, holds a question mark or a backslash, with which "
+            "DuckDB finds no file. Rename the folder, or name another one."
+        )
     return Home(folder)
 
 

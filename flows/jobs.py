@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows import terminal
-from flows.home import edition_of, home_of, reading_settings_of, settings_of
+from flows.home import edition_of, home_in, home_of, reading_settings_of, settings_of
 from flows.summary import learned_as_markdown, run_as_markdown, table_as_markdown
 from schemas.answers import MIN_SCORE, Answer
 from schemas.errors import UsageError
@@ -75,7 +75,7 @@ class Job(BaseModel):
     @cached_property
     def place(self) -> Home:
         """The home to work on."""
-        return Home(self.home)
+        return home_in(self.home)
 
     @property
     def chosen_settings(self) -> Settings:

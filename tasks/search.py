@@ -7,12 +7,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from schemas.documents import Document
+from schemas.errors import UsageError
 from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.search import Hit, Searcher
 from tasks.text.question import analyse
 from warehouse.editions import Edition
+
+MAX_CHARS = 2000
 
 
 def search(
@@ -21,8 +24,13 @@ def search(
     """Return the passages, then the notes, that match the words best, each with its source.
 
     Each kind is sorted by score, best first. Scores lie between 0 and 1 and are comparable within
-    one kind only. Raises DamageError if the edition's index does not match its manifest.
+    one kind only. Raises UsageError if there are no words, too many, or no room for a result, and
+    DamageError if the edition's index does not match its manifest.
     """
+    if not words.strip() or len(words) > MAX_CHARS:
+        raise UsageError(f"Search for between 1 and {MAX_CHARS} characters.")
+    if limit < 1:
+        raise UsageError("The limit of a search is 1 or more.")
     edition.check(f"{Entity.table}.parquet", "search/")
     searcher = Searcher(
         edition.path,

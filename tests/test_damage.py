@@ -305,6 +305,20 @@ def test_the_command_line_refuses_a_damaged_database(
     assert "almanac editions rollback" in capsys.readouterr().err
 
 
+def test_a_damaged_edition_is_not_made_current(
+    own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flows.__main__ import main
+
+    editions = Home(own_home).editions
+    first, current = editions.all()
+    (first.path / "triples.parquet").write_bytes(b"damaged")
+    for action in (["rollback"], ["publish", first.id]):
+        assert main(["editions", *action, "--home", str(own_home)]) == 1
+        assert "triples.parquet" in capsys.readouterr().err
+        assert editions.current() == current and not editions.pointer()["hold"]
+
+
 def test_a_holder_note_that_makes_no_sense_still_says_that_somebody_works(tmp_path: Path) -> None:
     from schemas.errors import BusyError
     from warehouse.lease import lease

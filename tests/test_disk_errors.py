@@ -29,14 +29,15 @@ READING = (
     ["gates", "list"],
     ["doctor"],
 )
+PRUNE = ["editions", "prune", "--keep", "1"]  # last, as it makes room on a full disk
 WRITING = (
     ["remember", "Perth is a city."],
     ["editions", "rollback"],
     ["editions", "publish"],
-    ["editions", "prune", "--keep", "1"],
     ["override", "merge", "Ada Lovelace", "Charles Babbage"],
     ["graphs", "remove", "films"],
     ["gates", "remove", "films"],
+    PRUNE,
 )
 Result = tuple[int, str, str]
 Almanac = Callable[..., Result]
@@ -100,9 +101,9 @@ def as_nobody() -> Iterator[None]:
 
 
 @contextmanager
-def no_file_may_grow() -> Iterator[None]:
+def no_file_may_grow(to: int = 0) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (to, hard))
     try:
         yield
     finally:
@@ -146,7 +147,29 @@ def test_ask_answers_on_a_full_disk(small_home: Path, tmp_path: Path, almanac: A
         assert "not recorded" in err and "is full" in err
         for arguments in WRITING:
             code, out, err = almanac(home, *arguments)
-            assert code == 1 and "is full" in err and str(home) in err, arguments
+            if arguments is PRUNE:  # what the message advises
+                assert code == 0 and out.startswith("1 removed")
+            else:
+                assert code == 1 and "is full" in err and str(home) in err, arguments
+
+
+def test_a_failed_refresh_leaves_room_for_others(
+    own_home: Path, tmp_path: Path, almanac: Almanac
+) -> None:
+    more = tmp_path / "more.md"
+    more.write_text("# Oslo\n\nOslo is the capital of Norway.\n", encoding="utf-8")
+    files = {path for path in own_home.rglob("*") if "journal" not in path.parts}
+    with no_file_may_grow(to=300_000):  # enough for the journal, too little for an edition
+        code, _, err = almanac(own_home, "refresh", str(more))
+    assert code == 1 and "beyond what the system allows" in err
+    left = {path for path in own_home.rglob("*") if "journal" not in path.parts} - files
+    assert all(path.parent.name == "runs" for path in left), left
+
+
+def test_a_record_that_was_not_written_leaves_nothing(own_home: Path, almanac: Almanac) -> None:
+    with no_file_may_grow():
+        assert "not recorded" in almanac(own_home, "ask", QUESTION)[2]
+    assert not list(own_home.rglob("*.tmp"))
 
 
 def test_evaluate_on_a_full_disk_keeps_the_figures(
@@ -198,7 +221,7 @@ def test_a_file_that_may_not_grow_is_explained(own_home: Path, almanac: Almanac)
         with no_file_may_grow():
             code, out, err = almanac(own_home, *arguments)
         assert is_plain(out + err), arguments
-        if arguments in WRITING:
+        if arguments in WRITING and arguments is not PRUNE:  # which writes nothing
             assert code == 1 and "beyond what the system allows" in err, arguments
     assert almanac(own_home, "ask", QUESTION)[0] == 0
 
@@ -227,6 +250,8 @@ def test_a_file_in_place_of_a_folder_is_explained(
         ("\udcff\udce9", "is not UTF-8 text"),
         ("x" * 300, "longer than the disk allows"),
         ("a\0b", "holds a NUL character"),
+        ("why?", "a question mark or a backslash"),
+        ("back\\slash", "a question mark or a backslash"),
     ],
 )
 def test_a_home_that_cannot_be_named_is_explained(

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import almanac
+from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from tasks.ask.asker import Asker
 from warehouse.home import Home
@@ -119,10 +121,16 @@ def test_a_question_needs_no_record_of_its_calls_and_warns_as_the_command_does(
         ("7::bigint", pa.int64(), 7),
         ("1.5::double", pa.float64(), 1.5),
         ("true", pa.bool_(), True),
-        ("date '2026-01-02'", pa.date32(), __import__("datetime").date(2026, 1, 2)),
+        ("date '2026-01-02'", pa.date32(), date(2026, 1, 2)),
         ("['a', 'b']", pa.list_(pa.string()), ["a", "b"]),
         ("date '0044-03-15 (BC)'", pa.string(), "0044-03-15 (BC)"),
         ("timestamptz 'infinity'", pa.string(), "9999-12-31T23:59:59.999999"),
+        ("2::utinyint", pa.int64(), 2),
+        ("1.5::decimal(9, 2)", pa.float64(), 1.5),
+        ("null::integer", pa.int64(), None),
+        ("null::bigint[]", pa.list_(pa.int64()), None),
+        ("[null::decimal(4, 1)]", pa.list_(pa.float64()), [None]),
+        ("null::json", pa.string(), None),
         ("170141183460469231731687303715884105727", pa.string(), str(2**127 - 1)),
     ],
 )
@@ -133,8 +141,65 @@ def test_sql_keeps_types(small_home: Path, value: str, kind: pa.DataType, expect
 
 
 def test_an_empty_result_has_its_columns(small_home: Path) -> None:
-    table = almanac.open(small_home).sql("select head, support from triples where false")
-    assert table.schema == pa.schema({"head": pa.string(), "support": pa.int64()})
+    query = "select head, support, mentions::integer as mentions, support / 2.5 as half"
+    table = almanac.open(small_home).sql(f"{query} from triples where false")
+    numbers = {"support": pa.int64(), "mentions": pa.int64(), "half": pa.float64()}
+    assert table.schema == pa.schema({"head": pa.string(), **numbers})
+
+
+def test_an_older_edition_is_read_by_its_id(small_home: Path) -> None:
+    with almanac.open(small_home) as kb:
+        first, second = (edition.id for edition in kb.home.editions.all())
+        capitals = "from documents where text like '%the capital of%'"
+        assert kb.sql(capitals, edition=first).num_rows == 1
+        assert kb.sql(capitals).num_rows == kb.sql(capitals, edition=second).num_rows == 0
+        assert kb.entity("London", edition=first).mentions > kb.entity("London").mentions
+        assert kb.ask("Where was Ada Lovelace born?", edition=first).edition == first
+        assert kb.search("capital", edition=first) != kb.search("capital")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda kb: kb.ask("Who?", "London"), "at least two texts"),
+        (lambda kb: kb.ask("Who?", ["London"]), "at least two texts"),
+        (lambda kb: kb.ask("Who?", min_score=2), "between 0 and 1"),
+        (lambda kb: kb.ask("Who?", as_of=datetime(2026, 1, 2)), "without a time"),
+        (lambda kb: kb.ask("Who?", as_of=date(2026, 1, 2), edition="000001"), "not both"),
+        (lambda kb: kb.search("engine", limit=0), "1 or more"),
+        (lambda kb: kb.search(" "), "between 1 and 2000"),
+        (lambda kb: kb.refresh("texts", max_delete=5), "between 0 and 1"),
+        (lambda kb: kb.sql("select 1", edition="9"), "no one edition"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    call: Callable[[almanac.Almanac], object], words: str, small_home: Path
+) -> None:
+    with almanac.open(small_home) as kb, pytest.raises(UsageError, match=words):
+        call(kb)
+
+
+def test_errors_of_the_disk_are_told_in_words(own_home: Path) -> None:
+    (own_home / "editions" / "current.json").unlink()
+    (own_home / "editions" / "current.json").mkdir()
+    with almanac.open(own_home) as kb:
+        for call in (kb.sql, kb.search, kb.entity, kb.ask):
+            with pytest.raises(almanac.AlmanacError, match="is a folder where a file is needed"):
+                call("select 1")
+    with pytest.raises(AlmanacError, match="is a file"):
+        almanac.open(own_home / "settings.toml")
+
+
+def test_an_invalid_ontology_stops_nothing_that_only_reads(own_home: Path) -> None:
+    (own_home / "ontology.yaml").write_text("kinds: 7\n", encoding="utf-8")
+    with almanac.open(own_home) as kb:
+        assert kb.sql("select 1 as one").to_pylist() == [{"one": 1}]
+        assert kb.search("London") and kb.entity("London").name == "London"
+        assert kb.ask("Where was Ada Lovelace born?").answer == "London"
+        with pytest.raises(UsageError, match="ontology"):
+            kb.refresh(own_home / "texts")
+    assert main(["sql", "select 1", "--home", str(own_home)]) == 0
+    assert main(["editions", "prune", "--keep", "9", "--home", str(own_home)]) == 0
 
 
 def test_errors_are_the_commands_errors(small_home: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from warehouse.home import Home
@@ -26,3 +27,11 @@ def test_query_of_the_documentation(title: str, small_home: Path) -> None:
     rows = list(result.rows())
     assert rows
     assert any(value is not None for value in rows[0])
+
+
+@pytest.mark.parametrize("title", [title for title in QUERIES if not title.startswith("9.")])
+def test_another_tool_runs_it_on_the_edition(title: str, small_home: Path) -> None:
+    edition = Home(small_home).editions.current()
+    assert edition
+    with duckdb.connect(str(edition.database), read_only=True) as con:
+        assert con.sql(QUERIES[title]).fetchall()

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -338,6 +340,17 @@ def test_time_limit_holds(database: Path) -> None:
 def test_memory_limit_holds(query: str, database: Path) -> None:
     with pytest.raises(AlmanacError, match="memory"):
         run_sql(database, {}, query, SqlSettings(memory_mb=200, seconds=30))
+
+
+def test_a_lower_limit_of_the_system_is_kept(database: Path) -> None:
+    request = {"database": str(database), "live": {}, "query": "select 1"}
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f 100; {sys.executable} -m warehouse.sql_worker"],
+        input=json.dumps(request | SqlSettings().model_dump()),
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "[1]\n", done.stderr
 
 
 def test_mistakes_are_explained_in_one_line(database: Path) -> None:

@@ -67,14 +67,23 @@ def link_or_copy(source: Path, target: Path) -> bool:
     return True
 
 
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a new file and force it to disk; if that fails, as on a full disk, nothing stays."""
+    try:
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a small file so that a reader sees the old or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    write_synced(temporary, data)
     replace(temporary, path)
 
 

@@ -290,6 +290,15 @@ class Editions:
         sequence = max(map(_number, self._names()), default=0) + 1
         return Building(folder, f"{sequence:06d}-{fingerprint[:8]}", sequence, parent)
 
+    @contextmanager
+    def building(self, fingerprint: str, parent: Edition | None) -> Iterator[Building]:
+        """Begin a build; unless the body seals it, nothing of it stays to fill the disk."""
+        building = self.begin(fingerprint, parent)
+        try:
+            yield building
+        finally:
+            shutil.rmtree(building.folder, ignore_errors=True)
+
     def clean(self) -> None:
         """Remove the remains of dead builds and prunings."""
         for folder in self.folder.glob(".building-*"):
@@ -316,10 +325,6 @@ class Editions:
         durable.sync_folder(self.folder)
         note_checked(final)
         return Edition(final, manifest)
-
-    def discard(self, building: Building) -> None:
-        """Remove an unwanted build."""
-        shutil.rmtree(building.folder)
 
     def publish(self, edition: Edition) -> None:
         """Make an edition current by one atomic change of the pointer."""

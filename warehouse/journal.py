@@ -83,10 +83,7 @@ class Journal:
         data = buffer.getvalue()
         sha256 = durable.hashlib.sha256(data).hexdigest()
         temporary = self.folder / f"{row.table}-{sha256[:16]}.{os.getpid()}.tmp"
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        durable.write_synced(temporary, data)
         entry = {
             "table": row.table,
             "file": f"{row.table}/{sha256[:32]}.parquet",

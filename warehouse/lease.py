@@ -6,7 +6,7 @@ The operating system frees the lock when its holder dies, however it dies.
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,16 +29,15 @@ def lease(folder: Path, run_id: str, wait_seconds: float = 0.0) -> Iterator[None
         lock.acquire(timeout=wait_seconds)
     except Timeout:
         raise BusyError(_who_holds(holder)) from None
+    who = {
+        "run_id": run_id,
+        "process": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     try:
-        durable.write_json(
-            holder,
-            {
-                "run_id": run_id,
-                "process": os.getpid(),
-                "host": socket.gethostname(),
-                "since": datetime.now(UTC).isoformat(timespec="seconds"),
-            },
-        )
+        with suppress(OSError):  # only a note: on a full disk, pruning still makes room
+            durable.write_json(holder, who)
         yield
     finally:
         holder.unlink(missing_ok=True)

@@ -31,9 +31,14 @@ _DUCKDB_TYPES = {
     pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
     pa.date32(): "DATE",
 }
-_ARROW_TYPES = {name: kind for kind, name in _DUCKDB_TYPES.items() if name in _PLAIN_IN_JSON} | {
-    "VARCHAR[]": pa.list_(pa.string()),
+_ARROW_TYPES = {name: kind for kind, name in _DUCKDB_TYPES.items() if name in _PLAIN_IN_JSON}
+_ARROW_TYPES |= {
+    sign + size: pa.int64()
+    for sign in ("", "U")
+    for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 }
+_ARROW_TYPES |= dict.fromkeys(("FLOAT", "DECIMAL", "INTERVAL"), pa.float64())
+_ARROW_TYPES |= dict.fromkeys(("JSON", "UUID", "BLOB", "BIT", "TIME", "ENUM"), pa.string())
 _ARROW_FROM_TEXT = {
     "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us"),
@@ -111,10 +116,18 @@ def _column(kind: str, values: Sequence[Any]) -> pa.Array:
     try:
         if kind in _ARROW_FROM_TEXT:
             return pa.array(values, pa.string()).cast(_ARROW_FROM_TEXT[kind])
-        return pa.array(values, _ARROW_TYPES.get(kind))
+        return pa.array(values, _arrow_type(kind))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         texts = (v if v is None or isinstance(v, str) else json.dumps(v) for v in values)
         return pa.array(texts, pa.string())
+
+
+def _arrow_type(kind: str) -> pa.DataType | None:
+    """Return the Arrow type of JSON values of a DuckDB type; None if the values decide."""
+    if kind.endswith("[]"):
+        item = _arrow_type(kind.removesuffix("[]"))
+        return None if item is None else pa.list_(item)
+    return _ARROW_TYPES.get(kind.partition("(")[0])
 
 
 def live_parts(live: Journal, query: str) -> dict[str, list[Path]]:

@@ -93,9 +93,16 @@ def limit_process(seconds: float, memory_mb: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(math.ceil(seconds) + 1)
     space = memory_mb * 5 // 4 * (1 << 20) + BASE_ADDRESS_SPACE
-    resource.setrlimit(resource.RLIMIT_AS, (space, space))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_RESULT_BYTES, MAX_RESULT_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    lower_limit(resource.RLIMIT_AS, space)
+    lower_limit(resource.RLIMIT_FSIZE, MAX_RESULT_BYTES)
+    lower_limit(resource.RLIMIT_CORE, 0)
+
+
+def lower_limit(kind: int, limit: int) -> None:
+    """Set a limit of the operating system, or keep the lower one that this process was given."""
+    given = resource.getrlimit(kind)[1]
+    lower = limit if given == resource.RLIM_INFINITY else min(limit, given)
+    resource.setrlimit(kind, (lower, lower))
 
 
 def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:

@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from flows import terminal
-from flows.home import home_of, settings_of
+from flows.home import home_of, reading_settings_of
 from schemas import Document, Entity, Triple
-from schemas.errors import UsageError
+from schemas.errors import DamageError, UsageError
 from warehouse.comparison import compare
 from warehouse.editions import Edition, Editions
 from warehouse.home import Home
@@ -112,6 +112,7 @@ def _two_editions(home: Home, arguments: argparse.Namespace) -> tuple[Edition, E
 def _rollback(home: Home, arguments: argparse.Namespace) -> None:
     with lease(home.path, "editions rollback"):
         edition = home.editions.open(arguments.edition) if arguments.edition else _one_before(home)
+        _refuse_if_damaged(edition)
         home.editions.roll_back(edition, hold=arguments.reason)
     _say_current(
         home,
@@ -128,19 +129,30 @@ def _one_before(home: Home) -> Edition:
     return edition
 
 
+def _refuse_if_damaged(edition: Edition) -> None:
+    """Raise DamageError for an edition that nobody could read if it were current."""
+    damaged = edition.damaged()
+    if damaged:
+        raise DamageError(
+            f"Edition {edition.id} stays as it is, because it is damaged: {', '.join(damaged)}. "
+            "Name another one of `almanac editions list`, or refresh to build a new edition."
+        )
+
+
 def _publish(home: Home, arguments: argparse.Namespace) -> None:
     with lease(home.path, "editions publish"):
         editions = home.editions.all()
         if not editions:
             raise UsageError("There are no editions to publish yet.")
         edition = home.editions.open(arguments.edition) if arguments.edition else editions[-1]
+        _refuse_if_damaged(edition)
         home.editions.publish(edition)
         home.editions.release()
     _say_current(home, arguments, f"Edition {edition.id} is current; refreshes publish again.")
 
 
 def _prune(home: Home, arguments: argparse.Namespace) -> None:
-    settings = settings_of(home).publish
+    settings = reading_settings_of(home).publish
     keep, days = arguments.keep, arguments.days
     if keep is None and days is None:
         keep, days = settings.keep_editions, settings.keep_days

@@ -17,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
     from flows import sql_output
-    from flows.home import edition_of, home_of, settings_of
+    from flows.home import edition_of, home_of, reading_settings_of
     from warehouse.editions import DUCKDB_FILE
     from warehouse.sql_session import live_parts, run_sql
 
@@ -27,6 +27,6 @@ def _run(arguments: argparse.Namespace, process: SqlProcess) -> int:
     live = live_parts(home.live, query)
     with edition.pinned():
         edition.check(DUCKDB_FILE)
-        result = run_sql(edition.database, live, query, settings_of(home).sql, process)
+        result = run_sql(edition.database, live, query, reading_settings_of(home).sql, process)
     sql_output.write(result, "json" if arguments.json else arguments.format)
     return 0

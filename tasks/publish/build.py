@@ -114,36 +114,35 @@ def build(
         return candidate
     from tasks.graphs.build import GraphFolders  # a refresh with nothing to do loads none of it
 
-    building = home.editions.begin(fingerprint, parent)
-    derivation = Derivation(home.journal, position, home.spill)
-    corrections = _corrections_hash(home, position)
-    decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
-    with GraphFolders(building) as graphs:
-        derivation.write(building.folder, graphs.rows(home.journal, position))
-        derivation.close()
-        tables = describe_tables(building.folder)
-        for known in filter(None, (parent if whole else None, candidate)):
-            if same_content(tables, known.manifest["tables"]):
-                graphs.stop()
-                home.editions.discard(building)
-                return candidate if known is candidate else None
-        report("build", 3, 4)
-        with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
-            database = executor.submit(build_database, building.folder)
-            graphs.add_corpus()
-            index(building.folder)
-            graphs.finish()
-            database.result()
-    report("build", 4, 4)
-    _keep(home, building, decisions)
-    facts = {
-        "journal_position": position,
-        "fingerprint": fingerprint,
-        "overrides": corrections,
-        **recipe.facts(),
-    }
-    building.hashes.update({table["file"]: table["sha256"] for table in tables.values()})
-    return home.editions.seal(building, facts)
+    with home.editions.building(fingerprint, parent) as building:
+        derivation = Derivation(home.journal, position, home.spill)
+        corrections = _corrections_hash(home, position)
+        decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
+        with GraphFolders(building) as graphs:
+            derivation.write(building.folder, graphs.rows(home.journal, position))
+            derivation.close()
+            tables = describe_tables(building.folder)
+            for known in filter(None, (parent if whole else None, candidate)):
+                if same_content(tables, known.manifest["tables"]):
+                    graphs.stop()
+                    return candidate if known is candidate else None
+            report("build", 3, 4)
+            with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor
+                database = executor.submit(build_database, building.folder)
+                graphs.add_corpus()
+                index(building.folder)
+                graphs.finish()
+                database.result()
+        report("build", 4, 4)
+        _keep(home, building, decisions)
+        facts = {
+            "journal_position": position,
+            "fingerprint": fingerprint,
+            "overrides": corrections,
+            **recipe.facts(),
+        }
+        building.hashes.update({table["file"]: table["sha256"] for table in tables.values()})
+        return home.editions.seal(building, facts)
 
 
 def _derive(
