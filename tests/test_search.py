@@ -92,6 +92,19 @@ def test_front_matter_is_no_text(tmp_path: Path) -> None:
     assert about and about.fields == hit.fields
 
 
+def test_a_passage_without_visible_words_is_never_found(tmp_path: Path) -> None:
+    texts = {
+        "Harbour": '![](quay.png) <br>\n\n{{% fig "quay" %}}',
+        "Rule": "| --- | --- |",
+        "Pier": "![quay](quay.png) The pier of Brenholm.",
+        "Year": "**1974**",
+    }
+    make_edition(tmp_path, texts, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    searcher = Searcher(tmp_path, load_encoder("minilm"))
+    assert set(titles(searcher, "harbour quay png", 9)) == {"Pier", "Year"}
+
+
 def test_front_matter_in_several_passages_is_no_text() -> None:
     above = ["---\nauthor: Ida Moe", 'tags: ["sea"]', "---\nBrenholm is cold."]
     starts = [0, 23, 40]
