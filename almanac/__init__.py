@@ -125,7 +125,10 @@ class Almanac:
         return answer
 
     def search(self, words: str, *, limit: int = 8) -> list[dict[str, Any]]:
-        """Return the passages and notes that match the words best, with place and score."""
+        """Return the passages and notes that match the words best, with place and score.
+
+        Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
+        """
         from tasks.search import search
 
         with self._edition().pinned() as edition:

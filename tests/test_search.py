@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
@@ -15,6 +16,7 @@ from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
+from tasks.search import search as search_texts
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
 
@@ -103,6 +105,30 @@ def test_a_passage_without_visible_words_is_never_found(tmp_path: Path) -> None:
     build_index(tmp_path, load_encoder("minilm"))
     searcher = Searcher(tmp_path, load_encoder("minilm"))
     assert set(titles(searcher, "harbour quay png", 9)) == {"Pier", "Year"}
+
+
+def test_passages_that_no_walk_reaches_come_last(tmp_path: Path) -> None:
+    texts = {str(n): f"A harbour {'by the sea ' * n}with glass." for n in range(40)}
+    make_edition(tmp_path, texts, {})
+    build_index(tmp_path, None)
+    found = Searcher(tmp_path, None).passages(analyse("harbour"), 40)
+    assert [hit.fields["title"] for hit in found] == list(texts)
+    assert found[19].score > 1000 * found[21].score > 0
+
+
+def test_scores_lie_between_0_and_1(tmp_path: Path) -> None:
+    make_edition(tmp_path, TEXTS, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    [hit] = Searcher(tmp_path, load_encoder("minilm")).alike(analyse(f"Glass\n{TEXTS['Glass']}"), 1)
+    assert 0.9 < hit.cosine <= 1 and 0.9 < hit.score <= 1
+
+
+def test_what_is_only_nearest_is_no_match(tmp_path: Path) -> None:
+    edition = make_edition(tmp_path, TEXTS, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    for words in ("molten", "a clear material", "Lindvall"):
+        assert search_texts(edition, words, EngineSettings(), limit=1), words
+    assert not search_texts(edition, "tax forms", EngineSettings(), limit=7)
 
 
 def test_front_matter_in_several_passages_is_no_text() -> None:

@@ -4,23 +4,18 @@ import argparse
 
 from flows import terminal
 from flows.home import edition_of, home_of, reading_settings_of
-from schemas.errors import UsageError
 
 QUOTED_CHARS = 400
-MAX_CHARS = 2000
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the best passages and notes with their sources."""
     from tasks.search import search
 
-    words = " ".join(arguments.words).strip()
-    if not words or len(words) > MAX_CHARS:
-        raise UsageError(f"Search for between 1 and {MAX_CHARS} characters.")
     home = home_of(arguments)
     settings = reading_settings_of(home).engine
     with edition_of(home, arguments.edition).pinned() as edition:
-        hits = search(edition, words, settings, limit=arguments.limit)
+        hits = search(edition, " ".join(arguments.words), settings, limit=arguments.limit)
     if arguments.json:
         terminal.show_json(hits)
         return 0
