@@ -160,6 +160,7 @@ def test_an_answer_is_one_of_the_choices_or_not_known(
     with asker(taught, route=route) as open_asker:
         given = open_asker.answer(question, choices)
     assert (given.answer, given.answerable) == (answer, answer is not None)
+    assert answer or given.probability is None
 
 
 def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
