@@ -74,6 +74,18 @@ def test_chinese_is_found_by_words(searcher: Searcher) -> None:
     assert set(titles(searcher, "中国的河流", 2)) == {"长江", "黄河"}
 
 
+def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: Path) -> None:
+    name = "野生动物保护法"
+    long = f"{name}规定，野生动物的保护由保护部门负责，野生动物及其保护工作见{name}。"
+    texts = dict.fromkeys(("一", "二", "三"), long) | {name: "本法自五月一日起施行。"}
+    make_edition(tmp_path, texts, {})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    assert titles(searcher, f"{name}什么时候施行？", 1) == [name]
+    assert len(titles(searcher, "野生动物园", 9)) == 4  # by the short words, as no text has the long
+    assert len(titles(searcher, "什么时候", 9)) == 0
+
+
 def test_nothing_known_gives_nothing(searcher: Searcher) -> None:
     assert searcher.passages(analyse("xyzzy plugh"), 5) == []
     assert searcher.passages(analyse(""), 5) == []

@@ -5,6 +5,7 @@ The dictionary is part of the library and is loaded once; nothing is written.
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -92,3 +93,17 @@ def content_words(text: str) -> set[str]:
     for run in RUN.findall(text):
         words.update(segmenter().cut(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words - STOP_WORDS
+
+
+def nested_words(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the Chinese words of a text that lie in no longer one, each with those inside it."""
+    for run in RUN.findall(text):
+        inside: list[str] = []
+        whole = iter(segmenter().cut(run))
+        longest = next(whole)
+        for word in segmenter().cut_for_search(run):
+            if word == longest:
+                yield word, inside
+                inside, longest = [], next(whole, "")
+            else:
+                inside.append(word)
