@@ -17,6 +17,7 @@ from tasks.retrieval.search import Searcher, _best, _Vectors
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
 from tasks.search import search as search_texts
+from tasks.text.chinese_words import simplified
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
 
@@ -74,6 +75,18 @@ def test_chinese_is_found_by_words(searcher: Searcher) -> None:
     assert set(titles(searcher, "中国的河流", 2)) == {"长江", "黄河"}
 
 
+@pytest.mark.parametrize("question", ["長江有多長？", "黃河全長多少"])
+def test_traditional_characters_find_simplified_ones(searcher: Searcher, question: str) -> None:
+    assert titles(searcher, question, 1) == titles(searcher, simplified(question), 1) != []
+    assert searcher.rarity("長江") == searcher.rarity("长江") < searcher.rarity("鯨魚")
+
+
+def test_simplified_characters_find_traditional_ones(tmp_path: Path) -> None:
+    make_edition(tmp_path, {"灣": "港灣裏有三艘漁船。", "山": "山上有樹。"}, {})
+    build_index(tmp_path, None)
+    assert titles(Searcher(tmp_path, None), "渔船", 9) == ["灣"]
+
+
 def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: Path) -> None:
     name = "野生动物保护法"
     long = f"{name}规定，野生动物的保护由保护部门负责，野生动物及其保护工作见{name}。"
@@ -82,7 +95,9 @@ def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: 
     build_index(tmp_path, None)
     searcher = Searcher(tmp_path, None)
     assert titles(searcher, f"{name}什么时候施行？", 1) == [name]
-    assert len(titles(searcher, "野生动物园", 9)) == 4  # by the short words, as no text has the long
+    assert (
+        len(titles(searcher, "野生动物园", 9)) == 4
+    )  # no text has the long word
     assert len(titles(searcher, "什么时候", 9)) == 0
 
 

@@ -54,6 +54,9 @@ class WordIndex:
     def frequency(self, word: str) -> int:
         """Return how many texts have a word, in any inflection."""
         if HAN.search(word):
+            from tasks.text.chinese_words import simplified
+
+            word = simplified(word)
             return int(self._searcher.doc_freq("chinese_text", word))
         return int(self._searcher.doc_freq("text", english_stem(word.lower())))
 

@@ -73,10 +73,11 @@ def simplified(text: str) -> str:
 def chinese_words(text: str) -> list[str]:
     """Return the words of a text for search, in order, including short words inside long ones.
 
-    Runs of Latin letters and figures are words in lower case; everything else is left out.
+    They are in simplified characters. Runs of Latin letters and figures are words in lower case;
+    everything else is left out.
     """
     words: list[str] = []
-    for run in RUN.findall(text):
+    for run in RUN.findall(simplified(text)):
         words.extend(segmenter().cut_for_search(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words
 
@@ -96,8 +97,8 @@ def content_words(text: str) -> set[str]:
 
 
 def nested_words(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the Chinese words of a text that lie in no longer one, each with those inside it."""
-    for run in RUN.findall(text):
+    """Yield a text's words, simplified, that lie in no longer one, each with those inside it."""
+    for run in RUN.findall(simplified(text)):
         inside: list[str] = []
         whole = iter(segmenter().cut(run))
         longest = next(whole)
