@@ -94,6 +94,8 @@ def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(
     with asker(home) as open_asker:
         strange = open_asker.answer("Who founded Quibbleton in 《沙丘记》?")
         known = open_asker.answer("What did Ada Lovelace and Charles Babbage eat?")
+        for question in ("List Ada Lovelace's boats.", "What sank on May 4, 1974, or in 1975?"):
+            assert open_asker.answer(question).unknown == [], question
     assert strange.answer is None and strange.unknown == ["沙丘记", "Quibbleton"]
     assert known.answer is None and known.unknown == []
     assert main(["--home", str(home.path), "ask", "Who founded Quibbleton?"]) == 0

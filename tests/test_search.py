@@ -95,9 +95,7 @@ def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: 
     build_index(tmp_path, None)
     searcher = Searcher(tmp_path, None)
     assert titles(searcher, f"{name}什么时候施行？", 1) == [name]
-    assert (
-        len(titles(searcher, "野生动物园", 9)) == 4
-    )  # no text has the long word
+    assert len(titles(searcher, "野生动物园", 9)) == 4  # no text has the long word
     assert len(titles(searcher, "什么时候", 9)) == 0
 
 
