@@ -133,7 +133,7 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
     Raises UsageError if there is none, or several.
     """
     rows = _called(con, wanted, graph)
-    values = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
+    values: list[str | int | float] = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
     similar = [] if rows else [row["alias"] for row in _rows(con, _SIMILAR, values)]
     spelling = next((alias for alias in similar if _is_same(alias, wanted)), None)
     if spelling:

@@ -60,7 +60,11 @@ class _Scores:
 
 
 class Searcher:
-    """Search over one edition; opening it is cheap, as its files are mapped into memory."""
+    """Search over one edition.
+
+    Opening it maps its texts, words and vectors into memory; only the graph is read, which takes
+    half a second for two million links.
+    """
 
     def __init__(
         self, edition: Path, encoder: Encoder | None, chinese_encoder: Encoder | None = None
