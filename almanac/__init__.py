@@ -151,7 +151,10 @@ class Almanac:
     def search(
         self, words: str, *, limit: int = 8, edition: str | None = None
     ) -> list[dict[str, Any]]:
-        """Return the `limit` passages and as many notes that match best, with place and score."""
+        """Return the `limit` passages and as many notes that match best, with place and score.
+
+        Raises UsageError for no words, more than 2,000 characters, or a limit below 1.
+        """
         from tasks.search import search
 
         with self._in_words(), self._edition(edition).pinned() as pinned:

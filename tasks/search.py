@@ -12,10 +12,8 @@ from schemas.knowledge import Entity
 from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval.search import Hit, Searcher
-from tasks.text.question import analyse
+from tasks.text.question import LONGEST_QUESTION, analyse
 from warehouse.editions import Edition
-
-MAX_CHARS = 2000
 
 
 def search(
@@ -24,13 +22,15 @@ def search(
     """Return the passages, then the notes, that match the words best, each with its source.
 
     Each kind is sorted by score, best first. Scores lie between 0 and 1 and are comparable within
-    one kind only. Raises UsageError if there are no words, too many, or no room for a result, and
-    DamageError if the edition's index does not match its manifest.
+    one kind only. What is merely nearest is no match: it is left out, but for passages to which
+    the graph leads from a match or from a name. Raises UsageError for no words, too many, or a
+    limit below 1, and DamageError if the edition's index does not match its manifest.
     """
-    if not words.strip() or len(words) > MAX_CHARS:
-        raise UsageError(f"Search for between 1 and {MAX_CHARS} characters.")
+    words = words.strip()
+    if not words or len(words) > LONGEST_QUESTION:
+        raise UsageError(f"Search for between 1 and {LONGEST_QUESTION} characters.")
     if limit < 1:
-        raise UsageError("The limit of a search is 1 or more.")
+        raise UsageError("The limit of a search must be at least 1.")
     edition.check(f"{Entity.table}.parquet", "search/")
     searcher = Searcher(
         edition.path,
@@ -38,8 +38,11 @@ def search(
         load_encoder(settings.chinese_encoder),
     )
     question = analyse(words)
-    passages = [_row("passage", hit) for hit in searcher.passages(question, limit)]
-    notes = [_row("note", hit) for hit in searcher.notes(question, limit)]
+    names = searcher.link(question)
+    matched = names or any(hit.matches for hit in searcher.alike(question, 1))
+    found = searcher.passages(question, limit, names) if matched else []
+    passages = [_row("passage", hit) for hit in found]
+    notes = [_row("note", hit) for hit in searcher.notes(question, limit) if hit.matches]
     documents = pq.read_table(
         edition.path / f"{Document.table}.parquet",
         columns=["document_id", "uri"],

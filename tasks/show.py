@@ -9,11 +9,13 @@ import duckdb
 
 from schemas.errors import UsageError
 from tasks.programs.knowledge_bases.statements import Stated, are_linked, statements_around
+from tasks.text.names import disambiguator, normalise_name
 from warehouse.editions import DUCKDB_FILE, Edition
 
 MOST_FACTS = 200  # per page; a hub of an imported graph has thousands
 LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever their confidence
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
+MOST_SIMILAR = 3  # names offered where none is the same
 LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 
 _ENTITY = "entity_id, name, kind, entities.graph, mentions, documents, description"
@@ -34,13 +36,13 @@ _NOTES = """
     limit ?
 """
 _SIMILAR = """
-    select alias, max(jaro_winkler_similarity(lower(alias), lower($1))) as similarity
+    select alias, max(jaro_winkler_similarity(lower(alias), $1)) as similarity
     from aliases join entities using (entity_id)
     where $2 in ('', entities.graph)
     group by alias
     having similarity >= $3
     order by similarity desc, alias
-    limit 3
+    limit 20
 """
 
 
@@ -126,7 +128,30 @@ def _says(stated: Stated, fact: dict[str, Any]) -> bool:
 
 
 def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> dict[str, Any]:
-    """Return the entity with this id, else with this name, else with this alias."""
+    """Return the entity that is called so; else the one whose name is the same in another spelling.
+
+    Raises UsageError if there is none, or several.
+    """
+    rows = _called(con, wanted, graph)
+    values: list[str | int | float] = [normalise_name(wanted), graph or "", LEAST_SIMILAR]
+    similar = [] if rows else [row["alias"] for row in _rows(con, _SIMILAR, values)]
+    spelling = next((alias for alias in similar if _is_same(alias, wanted)), None)
+    if spelling:
+        rows = _called(con, spelling, graph)
+    if len(rows) == 1:
+        return rows[0]
+    if rows:
+        raise UsageError(_ambiguous(wanted, rows))
+    place = f" in the graph {graph!r}" if graph else ""
+    listed = f" Similar names: {'; '.join(similar[:MOST_SIMILAR])}." if similar else ""
+    raise UsageError(
+        f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
+        "that mention it."
+    )
+
+
+def _called(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> list[dict[str, Any]]:
+    """Return the entity with this id, else those with this name, else those with this alias."""
     redirected = "join entity_redirects using (entity_id) where old_entity_id = ?"
     called = "join aliases using (entity_id) where"
     for condition in (
@@ -138,16 +163,15 @@ def _choose(con: duckdb.DuckDBPyConnection, wanted: str, graph: str | None) -> d
     ):
         query = f"select distinct {_ENTITY} from entities {condition}"
         rows = [r for r in _rows(con, query, [wanted]) if graph is None or r["graph"] == graph]
-        if len(rows) == 1:
-            return rows[0]
         if rows:
-            raise UsageError(_ambiguous(wanted, rows))
-    place = f" in the graph {graph!r}" if graph else ""
-    similar = [row["alias"] for row in _rows(con, _SIMILAR, [wanted, graph or "", LEAST_SIMILAR])]
-    listed = f" Similar names: {'; '.join(similar)}." if similar else ""
-    raise UsageError(
-        f"No entity{place} has the name or the id {wanted!r}.{listed} `almanac search` finds texts "
-        "that mention it."
+            return rows
+    return []
+
+
+def _is_same(name: str, other: str) -> bool:
+    """Return whether two names differ in spelling alone, and not in what stands in parentheses."""
+    return normalise_name(name) == normalise_name(other) and (
+        disambiguator(name)[1] == disambiguator(other)[1]
     )
 
 

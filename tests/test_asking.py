@@ -94,6 +94,8 @@ def test_without_an_answer_the_names_are_listed_by_which_no_entity_is_known(
     with asker(home) as open_asker:
         strange = open_asker.answer("Who founded Quibbleton in 《沙丘记》?")
         known = open_asker.answer("What did Ada Lovelace and Charles Babbage eat?")
+        for question in ("List Ada Lovelace's boats.", "What sank on May 4, 1974, or in 1975?"):
+            assert open_asker.answer(question).unknown == [], question
     assert strange.answer is None and strange.unknown == ["沙丘记", "Quibbleton"]
     assert known.answer is None and known.unknown == []
     assert main(["--home", str(home.path), "ask", "Who founded Quibbleton?"]) == 0
@@ -160,6 +162,7 @@ def test_an_answer_is_one_of_the_choices_or_not_known(
     with asker(taught, route=route) as open_asker:
         given = open_asker.answer(question, choices)
     assert (given.answer, given.answerable) == (answer, answer is not None)
+    assert answer or given.probability is None
 
 
 def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:

@@ -34,6 +34,12 @@ class ByAlias:
         (("Bo Ray", "N/A"), ["Gerry Tovey"], ""),
         (("Bo Ray", "Ada Quill"), [], ""),
         (("李白", "杜甫"), ["杜甫"], "杜甫"),
+        (("1819", "1820"), ["25 Mar 1819"], "1819"),
+        (("25", "1819"), ["25 Mar 1819"], ""),
+        (("Sel", "Ostwick"), ["It was Ada Quill, of Ostwick, who won the race."], "Ostwick"),
+        (("Ray", "Ost"), ["Rays of Ostwick"], ""),
+        (("青禾镇", "白石镇"), ["她出生在青禾镇的一个农民家庭"], "青禾镇"),
+        (("是", "否"), ["不是"], ""),
     ],
 )
 def test_a_choice_is_named_or_there_is_none(

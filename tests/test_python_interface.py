@@ -43,6 +43,18 @@ def test_a_home_is_refreshed_asked_searched_and_queried(tmp_path: Path) -> None:
         assert kept.to_pylist() == [{"question_id": answer.question_id, "answer": "London"}]
 
 
+def test_a_search_without_match_finds_nothing(own_home: Path) -> None:
+    with almanac.open(own_home) as kb:
+        assert kb.search("mathematician", limit=1)
+        assert not kb.search("xyzzy")
+
+
+@pytest.mark.parametrize(("words", "limit"), [("", 8), (" \n", 8), ("a" * 2001, 8), ("Ada", 0)])
+def test_a_search_needs_words_and_a_limit(own_home: Path, words: str, limit: int) -> None:
+    with almanac.open(own_home) as kb, pytest.raises(UsageError):
+        kb.search(words, limit=limit)
+
+
 @pytest.mark.parametrize("as_given", [str, Path, lambda folder: [folder]])
 def test_one_source_needs_no_list(
     own_home: Path, tmp_path: Path, as_given: Callable[[Path], str | Path | list[Path]]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from schemas.settings import EngineSettings
 from tasks.models.encoders.load import load_encoder
 from tasks.retrieval import search
 from tasks.retrieval.index import _index_names, build_index
@@ -15,6 +16,8 @@ from tasks.retrieval.passage_graph import EntityNames
 from tasks.retrieval.search import Searcher, _best, _Vectors
 from tasks.retrieval.texts import _without_front_matter
 from tasks.retrieval.words import EntityNameIndex
+from tasks.search import search as search_texts
+from tasks.text.chinese_words import simplified
 from tasks.text.question import analyse, content_words
 from tests.small_edition import make_edition
 
@@ -72,6 +75,30 @@ def test_chinese_is_found_by_words(searcher: Searcher) -> None:
     assert set(titles(searcher, "中国的河流", 2)) == {"长江", "黄河"}
 
 
+@pytest.mark.parametrize("question", ["長江有多長？", "黃河全長多少"])
+def test_traditional_characters_find_simplified_ones(searcher: Searcher, question: str) -> None:
+    assert titles(searcher, question, 1) == titles(searcher, simplified(question), 1) != []
+    assert searcher.rarity("長江") == searcher.rarity("长江") < searcher.rarity("鯨魚")
+
+
+def test_simplified_characters_find_traditional_ones(tmp_path: Path) -> None:
+    make_edition(tmp_path, {"灣": "港灣裏有三艘漁船。", "山": "山上有樹。"}, {})
+    build_index(tmp_path, None)
+    assert titles(Searcher(tmp_path, None), "渔船", 9) == ["灣"]
+
+
+def test_a_long_chinese_name_does_not_outweigh_what_is_asked_about_it(tmp_path: Path) -> None:
+    name = "野生动物保护法"
+    long = f"{name}规定，野生动物的保护由保护部门负责，野生动物及其保护工作见{name}。"
+    texts = dict.fromkeys(("一", "二", "三"), long) | {name: "本法自五月一日起施行。"}
+    make_edition(tmp_path, texts, {})
+    build_index(tmp_path, None)
+    searcher = Searcher(tmp_path, None)
+    assert titles(searcher, f"{name}什么时候施行？", 1) == [name]
+    assert len(titles(searcher, "野生动物园", 9)) == 4  # no text has the long word
+    assert len(titles(searcher, "什么时候", 9)) == 0
+
+
 def test_nothing_known_gives_nothing(searcher: Searcher) -> None:
     assert searcher.passages(analyse("xyzzy plugh"), 5) == []
     assert searcher.passages(analyse(""), 5) == []
@@ -90,6 +117,43 @@ def test_front_matter_is_no_text(tmp_path: Path) -> None:
     assert hit.fields["span_start"] == len(above) + 1
     about = searcher.about("Brenholm")
     assert about and about.fields == hit.fields
+
+
+def test_a_passage_without_visible_words_is_never_found(tmp_path: Path) -> None:
+    texts = {
+        "Harbour": '![](quay.png) <br>\n\n{{% fig "quay" %}}',
+        "Rule": "| --- | --- |",
+        "Pier": "![quay](quay.png) The pier of Brenholm.",
+        "Year": "**1974**",
+    }
+    make_edition(tmp_path, texts, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    searcher = Searcher(tmp_path, load_encoder("minilm"))
+    assert set(titles(searcher, "harbour quay png", 9)) == {"Pier", "Year"}
+
+
+def test_passages_that_no_walk_reaches_come_last(tmp_path: Path) -> None:
+    texts = {str(n): f"A harbour {'by the sea ' * n}with glass." for n in range(40)}
+    make_edition(tmp_path, texts, {})
+    build_index(tmp_path, None)
+    found = Searcher(tmp_path, None).passages(analyse("harbour"), 40)
+    assert [hit.fields["title"] for hit in found] == list(texts)
+    assert found[19].score > 1000 * found[21].score > 0
+
+
+def test_scores_lie_between_0_and_1(tmp_path: Path) -> None:
+    make_edition(tmp_path, TEXTS, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    [hit] = Searcher(tmp_path, load_encoder("minilm")).alike(analyse(f"Glass\n{TEXTS['Glass']}"), 1)
+    assert 0.9 < hit.cosine <= 1 and 0.9 < hit.score <= 1
+
+
+def test_what_is_only_nearest_is_no_match(tmp_path: Path) -> None:
+    edition = make_edition(tmp_path, TEXTS, ENTITIES)
+    build_index(tmp_path, load_encoder("minilm"))
+    for words in ("molten", "a clear material", "Lindvall"):
+        assert search_texts(edition, words, EngineSettings(), limit=1), words
+    assert not search_texts(edition, "tax forms", EngineSettings(), limit=7)
 
 
 def test_front_matter_in_several_passages_is_no_text() -> None:

@@ -43,6 +43,19 @@ def test_an_entity_is_found_by_id_and_in_any_case(small_home: Path) -> None:
     assert page_of(small_home, page.entity_id) == page
 
 
+@pytest.mark.parametrize(
+    "name", [" charles  babbage\n", "“Charles Babbage”", "Charles Babbage's", "Ｃharles Ｂabbage"]
+)
+def test_an_entity_is_found_in_any_spelling_of_its_name(small_home: Path, name: str) -> None:
+    assert page_of(small_home, name) == page_of(small_home, "Charles Babbage")
+
+
+@pytest.mark.parametrize("name", ["Charles Babbage (ship)", "Charles Babbag"])
+def test_a_name_that_is_only_similar_is_not_taken(small_home: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="Similar names: Charles Babbage"):
+        page_of(small_home, name)
+
+
 @pytest.mark.parametrize("name", ["Nobody At All", "'; drop table entities; --", "", "\0"])
 def test_an_unknown_name_is_told_in_plain_words(small_home: Path, name: str) -> None:
     with pytest.raises(UsageError, match="No entity has the name or the id"):

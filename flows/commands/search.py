@@ -12,11 +12,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the best passages and notes with their sources."""
     from tasks.search import search
 
-    words = " ".join(arguments.words)
     home = home_of(arguments)
     settings = reading_settings_of(home).engine
     with edition_of(home, arguments.edition).pinned() as edition:
-        hits = search(edition, words, settings, limit=arguments.limit)
+        hits = search(edition, " ".join(arguments.words), settings, limit=arguments.limit)
     if arguments.json:
         terminal.show_json(hits)
         return 0

@@ -253,7 +253,9 @@ class Asker:
         answers = [without_letter(answer, choices) for answer in result.answers]
         graphs = self._resources.graphs.values()
         choice = meant_choice(question.text, choices, answers, graphs)
-        return replace(result, answers=[choice] if choice else [])
+        if not choice:
+            return replace(result, answers=[], probability=None)
+        return replace(result, answers=[choice])
 
     def _to_answer(
         self, question: str, state: QuestionState, results: Sequence[RouteResult], before: float

@@ -16,6 +16,7 @@ from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, wr
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
+from tasks.text.english_words import is_base_verb
 from tasks.text.question import Question
 
 if TYPE_CHECKING:
@@ -116,14 +117,19 @@ class ProgramsRoute(AnswerRoute):
     def _unknown(self, question: Question, kbs: Sequence[KnowledgeBase]) -> list[str]:
         """Return the names in a question that no graph of the edition links to an entity.
 
-        A name with parts, such as the capital of Peru, is not among them if a part is known.
+        A name with parts, such as the capital of Peru, is not among them if a part is known. Dates
+        and numbers are no names, nor is the verb of a command: `List …`.
         """
         graphs = [kb for kb in kbs if kb.name in self._graphs]
         names = written_names(question) if graphs else []
+        values = [question.text[start:end] for start, end, _ in question.values]
+        first = question.text.split(maxsplit=1)[:1]
         return [
             name
             for name in names
-            if not any(
+            if not any(name in value for value in values)
+            and not ([name] == first and is_base_verb(name.lower()))
+            and not any(
                 graph.entity_linking(question.text, [part])
                 for graph in graphs
                 for part in dict.fromkeys([name, *PARTS.split(name)])

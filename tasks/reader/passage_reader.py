@@ -180,4 +180,4 @@ def _evidence(hit: Hit, start: int, end: int) -> Evidence:
     fields = hit.fields
     first = fields["span_start"]
     place = Place(fields["document_id"], fields["uri"], first + start, first + end)
-    return evidence_from(fields["text"][start:end], "passage", place, min(hit.score, 1.0))
+    return evidence_from(fields["text"][start:end], "passage", place, hit.score)

@@ -122,7 +122,7 @@ def _index_words(folder: Path, rows: Iterator[tuple[str, ...]]) -> None:
     folder.mkdir(parents=True)
     writer = tantivy.Index(schema.build(), path=str(folder)).writer(HEAP, 1)
     for row, (above, below, text) in enumerate(rows):
-        title = f"{above} {below}" if text else ""  # a passage of front matter alone is never found
+        title = f"{above} {below}" if text else ""  # what has no words of its own is never found
         words = {**_words("title", title), **_words("text", text)}
         writer.add_document(tantivy.Document(row=row, **words))
     writer.commit()

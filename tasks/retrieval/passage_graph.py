@@ -97,7 +97,7 @@ def _titled(passages: pa.Table, links: np.ndarray, names: EntityNames) -> np.nda
     name still counts if only one entity bears it.
     """
     documents = passages["document_id"].combine_chunks().dictionary_encode().indices.to_numpy()
-    worded = np.flatnonzero(pc.not_equal(passages["text"], "").to_numpy())  # not front matter alone
+    worded = np.flatnonzero(pc.not_equal(passages["text"], "").to_numpy())
     numbers, first = np.unique(documents[worded], return_index=True)
     first = worded[first]
     titles = passages["title"].take(pa.array(first)).to_pylist()

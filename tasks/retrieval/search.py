@@ -20,6 +20,8 @@ from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 
 WORD_SHARE = 0.5  # weight of word scores (at most 1) beside cosines (at most about 0.7)
+LEAST_ALIKE = 0.25  # cosine; below it a text that shares no word with the question is no match
+FAINT = 1e-9  # weight of likeness beside the walk: it orders the passages that no walk reaches
 CANDIDATES = 1000  # texts with the best word scores
 SEEDS = 20  # passages from which the walk starts
 SEED_WEIGHT = 0.08  # starting weight of all passages together; all names together have 1
@@ -30,27 +32,39 @@ KEPT = 200_000  # most vectors of which a copy is kept that is faster to compare
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved text: its row, its fields (`tasks.retrieval.texts`) and its score, above 0.
+    """A retrieved text: its row, its fields (`tasks.retrieval.texts`), its score (over 0 up to 1).
 
-    `cosine` is that of its vector with the question's, 0 if they have none.
+    `cosine` is that of its vector with the question's, 0 if they have none; `has_word` is whether
+    it shares a word with the question.
     """
 
     row: int
     fields: dict[str, Any]
     score: float
     cosine: float = 0.0
+    has_word: bool = False
+
+    @property
+    def matches(self) -> bool:
+        """Whether it has a word of the question or a similar meaning, as not all nearest have."""
+        return self.has_word or self.cosine >= LEAST_ALIKE
 
 
 @dataclass(frozen=True, slots=True)
 class _Scores:
-    """How well each text of a kind matches a question: in all, and by vectors alone."""
+    """How well each text of a kind matches a question: in all, 0 to 1, by vectors and by words."""
 
     likeness: np.ndarray
     cosines: np.ndarray
+    by_words: np.ndarray
 
 
 class Searcher:
-    """Search over one edition; opening it is cheap, as its files are mapped into memory."""
+    """Search over one edition.
+
+    Opening it maps its texts, words and vectors into memory; only the graph is read, which takes
+    half a second for two million links.
+    """
 
     def __init__(
         self, edition: Path, encoder: Encoder | None, chinese_encoder: Encoder | None = None
@@ -126,18 +140,18 @@ class Searcher:
         scores = self._scores("passages", question)
         start = self._start_entities(self.link(question) if names is None else names)
         time = self._walker.walk(start, _start_passages(scores.likeness))
-        ranked = time if time.any() else scores.likeness
-        return self._hits("passages", ranked, scores.cosines, k)
+        ranked = time + FAINT * scores.likeness if time.any() else scores.likeness
+        return self._hits("passages", ranked, scores, k)
 
     def alike(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k passages most similar to the question, without the graph."""
         scores = self._scores("passages", question)
-        return self._hits("passages", scores.likeness, scores.cosines, k)
+        return self._hits("passages", scores.likeness, scores, k)
 
     def notes(self, question: Question, k: int = 8) -> list[Hit]:
         """Return the k descriptions and aspects most similar to the question, best first."""
         scores = self._scores("notes", question)
-        return self._hits("notes", scores.likeness, scores.cosines, k)
+        return self._hits("notes", scores.likeness, scores, k)
 
     def stated(self, passage: int) -> list[dict[str, Any]]:
         """Return the statements of a passage, given its row, as rows of the table `statements`."""
@@ -174,7 +188,7 @@ class Searcher:
         return start
 
     def _scores(self, kind: str, question: Question) -> _Scores:
-        """Return the scores of all texts of a kind: word score plus cosine, and the cosine alone.
+        """Return the scores of all texts of a kind.
 
         A question is often asked of texts twice, with the graph and without: the latest is kept.
         """
@@ -193,21 +207,22 @@ class Searcher:
         if dense is not None:
             first = 0 if kind == "passages" else len(self._texts["passages"])
             cosines = dense.likeness(question.text, first, first + len(texts))
-        return _Scores(by_words + cosines, cosines)
+        return _Scores((by_words + cosines) / (WORD_SHARE + 1), cosines, by_words)
 
-    def _hits(self, kind: str, scores: np.ndarray, cosines: np.ndarray, k: int) -> list[Hit]:
+    def _hits(self, kind: str, ranked: np.ndarray, scores: _Scores, k: int) -> list[Hit]:
         texts = self._texts[kind]
         hits = (
             Hit(
                 int(row),
                 texts.slice(int(row), 1).to_pylist()[0],
-                float(scores[row]),
-                float(cosines[row]),
+                float(ranked[row]),
+                float(scores.cosines[row]),
+                bool(scores.by_words[row]),
             )
-            for row in _best(scores, k)
-            if scores[row] > 0
+            for row in _best(ranked, k)
+            if ranked[row] > 0
         )
-        return [hit for hit in hits if hit.fields["text"]]  # not of front matter alone
+        return [hit for hit in hits if hit.fields["text"]]  # some have no words of their own
 
 
 def _start_passages(scores: np.ndarray) -> dict[int, float]:
@@ -244,7 +259,7 @@ class _Vectors:
         for start in range(low, high, CHUNK):
             part = slice(start, min(start + CHUNK, high))
             scores[self._rows[part] - first] = vectors[part].astype(np.float32, copy=False) @ query
-        return scores
+        return np.minimum(scores, 1.0)  # rounded vectors may be longer than one
 
     def encode(self, questions: list[str]) -> None:
         """Encode questions; the vectors of the latest are kept."""

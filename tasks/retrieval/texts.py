@@ -14,6 +14,7 @@ import schemas
 from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.ingest.front_matter import front_matter_end
+from tasks.ingest.prose import words_of
 
 BATCH = 4096  # rows in memory at a time
 OPENING = 16_000  # characters of a document in which front matter ends
@@ -46,7 +47,8 @@ order by passage, s.span_start, s.statement_id
 def write_passage_texts(edition: Path, path: Path) -> pa.Table:
     """Write the passages with their document's title and uri; return the opened table.
 
-    Their texts begin after the front matter, which is metadata; one that has nothing else is empty.
+    Their texts begin after the front matter, which is metadata. One without words that readers see,
+    such as pictures alone, is empty.
     """
     columns = ["document_id", "uri", "title"]
     documents = pq.read_table(edition / f"{schemas.Document.table}.parquet", columns=columns)
@@ -71,11 +73,16 @@ def _without_front_matter(table: pa.Table) -> pa.Table:
         if start == 0:
             end = front_matter_end(_opening(texts, starts, row))
         after = text[end - start :].lstrip() if start < end else text
-        kept.append(after)
+        kept.append(after if _has_words(after) else "")
         places.append(start + len(text) - len(after))
     table = table.set_column(table.column_names.index("text"), "text", pa.array(kept))
     column = pa.array(places, pa.int64())
     return table.set_column(table.column_names.index("span_start"), "span_start", column)
+
+
+def _has_words(text: str) -> bool:
+    """Return whether readers see words or numbers; what begins with one need not be parsed."""
+    return text[:1].isalnum() or any(map(str.isalnum, words_of(text).text))
 
 
 def _opening(texts: list[str], starts: list[int], row: int) -> str:

@@ -1,5 +1,6 @@
 """Query the word indexes of an edition: BM25 over texts, exact matches over names."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import numpy as np
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
 from tasks.text.word_index import open_word_index
-from tasks.text.words import words_in_chinese, words_outside_chinese
+from tasks.text.words import words_outside_chinese
 
-FIELD_BOOSTS = {"title": 1.0, "text": 1.0, "chinese_title": 1.0, "chinese_text": 1.0}
+FIELDS = ["title", "text", "chinese_title", "chinese_text"]
+FAINT = 0.01  # weight of words that only break ties
 
 
 class WordIndex:
@@ -23,19 +25,38 @@ class WordIndex:
 
     def search(self, question: str, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and scores of the best texts, best first, ties by row."""
-        words = f"{words_outside_chinese(question)} {words_in_chinese(question)}".strip()
+        words = " ".join([words_outside_chinese(question), *self._chinese(question)]).strip()
         if not words or not self._searcher.num_docs:
             return np.zeros(0, np.int64), np.zeros(0)
-        query, _ = self._index.parse_query_lenient(words, list(FIELD_BOOSTS), FIELD_BOOSTS)
+        query, _ = self._index.parse_query_lenient(words, FIELDS)
         hits = self._searcher.search(query, limit, count=False).hits
         rows = np.array(_values(self._searcher, "row", hits), np.int64)
         scores = np.array([score for score, _ in hits])
         order = np.lexsort((rows, -scores))
         return rows[order], scores[order]
 
+    def _chinese(self, question: str) -> Iterator[str]:
+        """Yield the Chinese words of a question with their weights, in the syntax of queries.
+
+        Words inside a longer one that texts have, and those without a meaning of their own, are
+        faint: else one long name would outweigh all that is asked about it.
+        """
+        runs = HAN.findall(question)
+        if not runs:
+            return
+        from tasks.text.chinese_words import STOP_WORDS, nested_words
+
+        for word, inside in nested_words(" ".join(runs)):
+            yield f"{word}^{FAINT}" if word in STOP_WORDS else word
+            faint = self.frequency(word) > 0
+            yield from (f"{short}^{FAINT}" if faint else short for short in inside)
+
     def frequency(self, word: str) -> int:
         """Return how many texts have a word, in any inflection."""
         if HAN.search(word):
+            from tasks.text.chinese_words import simplified
+
+            word = simplified(word)
             return int(self._searcher.doc_freq("chinese_text", word))
         return int(self._searcher.doc_freq("text", english_stem(word.lower())))
 

@@ -5,6 +5,7 @@ The dictionary is part of the library and is loaded once; nothing is written.
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -72,10 +73,11 @@ def simplified(text: str) -> str:
 def chinese_words(text: str) -> list[str]:
     """Return the words of a text for search, in order, including short words inside long ones.
 
-    Runs of Latin letters and figures are words in lower case; everything else is left out.
+    They are in simplified characters. Runs of Latin letters and figures are words in lower case;
+    everything else is left out.
     """
     words: list[str] = []
-    for run in RUN.findall(text):
+    for run in RUN.findall(simplified(text)):
         words.extend(segmenter().cut_for_search(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words
 
@@ -92,3 +94,17 @@ def content_words(text: str) -> set[str]:
     for run in RUN.findall(text):
         words.update(segmenter().cut(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words - STOP_WORDS
+
+
+def nested_words(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield a text's words, simplified, that lie in no longer one, each with those inside it."""
+    for run in RUN.findall(simplified(text)):
+        inside: list[str] = []
+        whole = iter(segmenter().cut(run))
+        longest = next(whole)
+        for word in segmenter().cut_for_search(run):
+            if word == longest:
+                yield word, inside
+                inside, longest = [], next(whole, "")
+            else:
+                inside.append(word)
