@@ -83,6 +83,11 @@ def test_what_a_sentence_does_not_say_is_no_fact(text: str):
     assert heads_and_tails.isdisjoint((head, tail) for head, _, tail in facts(text))
 
 
+def test_a_passive_has_not_the_object_of_the_verb_beside_it():
+    found = facts("Otto Lund was certified and sold two mills.")
+    assert [relation for _, relation, tail in found if tail == "two mills"] == ["sold"]
+
+
 def test_what_comes_after_a_relative_clause_is_no_second_subject():
     text = (
         "The Ohio Task Force, which consists of people from the Department of Roads, the Office "
