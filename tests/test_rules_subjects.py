@@ -290,3 +290,15 @@ def test_it_is_nothing_named_before_another_subject():
     assert opened in facts(text.format("The Harbour Bank left Boston."))
     assert opened not in facts(text.format("A rival left Boston."))
     assert opened not in facts(text.format("Note: In those years a rival left Boston."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Harbour office:\n  - Phone: 555 0101\n",
+        "- Phone: 555 0101\n- Phone: 555 0202\n",
+    ],
+)
+def test_a_value_of_one_of_several_things_is_not_of_the_documents_subject(text: str):
+    assert facts("- Phone: 555 0101\n", "Acme Mill") == {("Acme Mill", "phone", "555 0101")}
+    assert facts(text, "Acme Mill") == set()
