@@ -243,3 +243,8 @@ def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
     text: str, expected: set[tuple[str, str, str]]
 ) -> None:
     assert triples(text, "报告") == expected
+
+
+def test_a_document_is_not_who_made_it() -> None:
+    text = "公安部《海港使用规范》未作规定，电视剧《海港之夜》写了他的经历。"
+    assert triples(text, "湿地") == {("海港之夜", "是", "电视剧")}
