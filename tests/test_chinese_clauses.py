@@ -243,3 +243,19 @@ def test_who_holds_a_role_is_no_part_of_it_and_the_role_no_part_of_a_name(
     text: str, expected: set[tuple[str, str, str]]
 ) -> None:
     assert triples(text, "报告") == expected
+
+
+def test_a_document_is_not_who_made_it() -> None:
+    text = "公安部《海港使用规范》未作规定，电视剧《海港之夜》写了他的经历。"
+    assert triples(text, "湿地") == {("海港之夜", "是", "电视剧")}
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("青山", "其分号遍布全国30余个城市，远及欧美。"),
+        ("细胞", "髓鞘质则是包裹在神经纤维上的一层层绝缘物质。"),
+    ],
+)
+def test_words_that_run_together_are_no_head(title: str, text: str) -> None:
+    assert triples(text, title) == set()

@@ -83,6 +83,11 @@ def test_what_a_sentence_does_not_say_is_no_fact(text: str):
     assert heads_and_tails.isdisjoint((head, tail) for head, _, tail in facts(text))
 
 
+def test_a_passive_has_not_the_object_of_the_verb_beside_it():
+    found = facts("Otto Lund was certified and sold two mills.")
+    assert [relation for _, relation, tail in found if tail == "two mills"] == ["sold"]
+
+
 def test_what_comes_after_a_relative_clause_is_no_second_subject():
     text = (
         "The Ohio Task Force, which consists of people from the Department of Roads, the Office "
@@ -277,3 +282,23 @@ def test_a_table_of_labels_and_values_is_about_the_subject_of_its_document(heade
 def test_a_header_that_says_what_a_column_holds_makes_its_rows_the_subjects():
     table = "| Mill | Built |\n| --- | --- |\n| Acme Mill | 1890 |\n"
     assert facts(table, "Bern") == {("Acme Mill", "built", "1890")}
+
+
+def test_it_is_nothing_named_before_another_subject():
+    text = "The Harbour Bank sold modems. {} It opened an office in Rome."
+    opened = ("Harbour Bank", "opened", "office in Rome")
+    assert opened in facts(text.format("The Harbour Bank left Boston."))
+    assert opened not in facts(text.format("A rival left Boston."))
+    assert opened not in facts(text.format("Note: In those years a rival left Boston."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Harbour office:\n  - Phone: 555 0101\n",
+        "- Phone: 555 0101\n- Phone: 555 0202\n",
+    ],
+)
+def test_a_value_of_one_of_several_things_is_not_of_the_documents_subject(text: str):
+    assert facts("- Phone: 555 0101\n", "Acme Mill") == {("Acme Mill", "phone", "555 0101")}
+    assert facts(text, "Acme Mill") == set()

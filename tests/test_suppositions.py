@@ -109,3 +109,30 @@ def test_whether_is_no_condition_and_no_longer_stays_whole():
     assert care["modality"] == "asserted"
     (kept,) = read("The libraries are no longer maintained.").statements
     assert (kept["predicate"], kept["object"]) == ("are", "no longer maintained")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is not to say that Heliox is made by Corvia.",
+        "It does not mean that Heliox is made by Corvia.",
+        "Corvia does not directly sell Heliox.",
+        "Corvia did not sell Heliox in Norway until 1942.",
+        "Corvia does not sell Heliox if a permit is missing.",
+    ],
+)
+def test_what_is_denied_only_in_part_or_as_a_consequence_is_no_fact(text: str):
+    assert not [t for t in read(text).triples if t["tail"] in ("Corvia", "Heliox")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Corvia does not sell Heliox.",
+        "However, Corvia does not sell Heliox, because of its price.",
+        "Corvia no longer sells Heliox.",
+    ],
+)
+def test_what_is_denied_as_a_whole_is_a_fact(text: str):
+    stated = {(t["polarity"], t["tail"]) for t in read(text).triples}
+    assert ("negative", "Heliox") in stated

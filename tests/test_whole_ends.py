@@ -243,3 +243,29 @@ def test_verbs_share_what_follows_the_last(text, expected):
 
 def test_what_something_is_not_says_nothing_of_it():
     assert not facts(read("Pale Lantern is not a film directed by Anna Smith."))
+
+
+@pytest.mark.parametrize(
+    "value", ["unknown", "to be announced", "See Rates above", "Learn more below", "as above"]
+)
+def test_a_cell_that_says_nothing_or_points_elsewhere_has_no_value(value):
+    table = f"| Mill | Owner | Age |\n| --- | --- | --- |\n| Acme Mill | {value} | 50 |\n"
+    assert facts(read(table)) == {("Acme Mill", "age", "50")}
+
+
+@pytest.mark.parametrize("value", ["未调查", "待补充", "详见下表", "见附件", "查看详情"])
+def test_a_chinese_cell_may_say_nothing_too(value):
+    table = f"| 工具 | 语言 | 特性 |\n| --- | --- | --- |\n| Heliox | Python | {value} |\n"
+    row = {"passage_id": "p", "text": table, "title": "", "subject": "", "headings": ""}
+    assert [record.value for record in lay_out(row).records] == ["Python"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Otto Lund will pass these on to the Harbour Team.", "Harbour Team"),
+        ("Video files are shown by a media player instead of a thumbnail.", "thumbnail"),
+    ],
+)
+def test_what_a_relation_would_leave_out_is_not_left_out(text, cut):
+    assert not [tail for _, _, tail in facts(read(text)) if tail == cut]

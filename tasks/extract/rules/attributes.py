@@ -98,7 +98,7 @@ def _stated_attributes(row: dict[str, Any], layout: Layout, language: str) -> It
         label, span = record.label.lower(), (record.start, record.end)
         if record.subject:
             yield Attribute.stated(record.subject, label, record.value, span, language)
-        elif row["subject"]:
+        elif row["subject"] and record.is_owned:
             above = _lower(heading)
             relation = f"{above} {label}" if above and above not in label else label
             yield Attribute.stated(row["subject"], relation, record.value, span, language)

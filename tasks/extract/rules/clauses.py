@@ -276,7 +276,8 @@ def _marks(tree: Tree, token: int) -> list[int]:
 def _shared(tree: Tree, token: int) -> list[Complement]:
     """Return the object or agent that coordinated verbs share.
 
-    It follows the last verb: "founded and led X", "written and led by X".
+    It follows the last verb: "founded and led X", "written and led by X". A passive shares no
+    object: "is stained and shows X".
     """
     first = tree.head[token] if tree.dep[token] == "conj" else token
     verbs = [first, *(c for c in tree.children[first] if _is_coordinate(tree, c))]
@@ -287,7 +288,7 @@ def _shared(tree: Tree, token: int) -> list[Complement]:
     if token not in verbs or any(tree.dep[t] not in ("cc", "punct") for t in between):
         return []
     for child in (c for verb in verbs for c in tree.children[verb] if c > last):
-        if tree.dep[child] == "obj":
+        if tree.dep[child] == "obj" and tree.child(token, "aux:pass") is None:
             return [Complement("object", child)]
         passive = all(tree.tag[verb] in ("VBN", "VBD") for verb in verbs)
         if tree.dep[child] == "obl:agent" and passive:

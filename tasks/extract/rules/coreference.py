@@ -62,7 +62,7 @@ class _Resolver:
                 referent = self.person
             self.named[referent] = passage.sentence_of(token)[0]
         elif word in NEUTRAL and self.thing and self._may_stand_for_a_thing(token):
-            referent = self.thing
+            referent = self.thing if word != "it" or self._is_at_hand(token) else ""
         elif tree.tag[token] in ("PRP", "PRP$"):
             persons = ((FIRST_PERSON, self.speaker), (SECOND_PERSON, self.audience))
             mine = tree.dep[token] in (*SUBJECTS, "nmod:poss") and not passage.is_quoted(token)
@@ -126,6 +126,18 @@ class _Resolver:
         formal = tree.pos[head] in ("ADJ", "NOUN") or tree.lemma[head] in FORMAL
         formal = formal and tree.child(head, *EXTRAPOSED) is not None
         return token == start and not formal
+
+    def _is_at_hand(self, token: int) -> bool:
+        """Return whether the subject of the sentence before, if it has one, is the last thing."""
+        passage, tree = self.passage, self.passage.tree
+        before = range(self.recent[-1], passage.sentence_of(token)[0])
+        subjects = [t for t in before if tree.dep[t] in SUBJECTS]
+        if not subjects:
+            return True
+        main = min(subjects, key=tree.depth)
+        meant = [main, *(c for c in tree.children[main] if tree.dep[c] in CLASSES)]
+        names = {passage.entities[t].name for t in meant if t in passage.entities}
+        return self.thing in names | {passage.referents.get(main)}
 
     def _person_before(self, token: int) -> str:
         """Return the nearest person before a token that is a subject in its sentence, if any."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -72,7 +72,12 @@ _LONGEST_WORD = 80
 _LONGEST_LEAD = 300
 _SENTENCE_END = re.compile(r"[.!?]\s*\Z|[。！？]")
 _NO_VALUE = re.compile(
-    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:", re.IGNORECASE
+    r"[\W_]*|[✓✔✗✘❌✅☑✖]\s*\d?|n/?a|none|tbd|no|yes|x|无|暂无|.*:"
+    r"|unknown|to be \w+|待(?:补充|完善|更新|填写|确认|[定续])|未(?:知|定|详|调查|公布|填写)"
+    # What only points to another place holds no value.
+    r"|(?:please )?(?:see|refer to|learn more|read more)\b.*|(?:same )?as (?:above|below)"
+    r"|请?(?:参[见阅考看照]|详见|见[上下表图附]|(?:查看)?详情).*",
+    re.IGNORECASE,
 )
 # Words of English clauses, which values do not have; with a capital they are mostly names.
 CLAUSE = re.compile(
@@ -86,13 +91,17 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A value with its label, and its `subject` if that is known; the span is the value's."""
+    """A value with its label, and its `subject` if that is known; the span is the value's.
+
+    `is_owned` tells that it may be of the document's subject, and not of a part of the text.
+    """
 
     subject: str
     label: str
     value: str
     start: int
     end: int
+    is_owned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +122,7 @@ def lay_out(row: dict[str, Any]) -> Layout:
     """Return the layout of a passage; without stored blocks its text is divided into blocks."""
     blocks = stored_blocks(row)
     text = row["text"]
-    pairs = [record for block in blocks for record in _of_pair(text, block)]
+    pairs = _with_owners(text, [record for block in blocks for record in _of_pair(text, block)])
     labelled = tuple(pair for pair in pairs if _SENTENCE_END.search(pair.value))
     stated = [*_of_tables(text, blocks), *(pair for pair in pairs if pair not in labelled)]
     records = tuple(sorted(stated, key=lambda record: record.start))
@@ -214,6 +223,25 @@ def _of_pair(text: str, block: Block) -> Iterator[Record]:
         label = words_of(block.lead).text.strip()
         if _is_label(label) and _is_value(value) and not CLAUSE.search(value):
             yield Record("", label, value, block.start, block.end)
+
+
+def _with_owners(text: str, pairs: list[Record]) -> list[Record]:
+    """Return labelled values with whether they may be of the document's subject.
+
+    A value below a list item is of that item; a label with several values is of several things.
+    """
+    values: dict[str, set[str]] = {}
+    for pair in pairs:
+        values.setdefault(pair.label, set()).add(pair.value)
+    return [
+        replace(pair, is_owned=len(values[pair.label]) == 1 and not _is_indented(text, pair.start))
+        for pair in pairs
+    ]
+
+
+def _is_indented(text: str, place: int) -> bool:
+    line = text[text.rfind("\n", 0, place) + 1 : place + 1]
+    return line[0].isspace()
 
 
 def _is_label(label: str) -> bool:

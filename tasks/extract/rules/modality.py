@@ -74,6 +74,7 @@ def standing_of(passage: ParsedPassage, clause: Clause) -> Standing:
         if label == "ccomp" or (depth and label == "xcomp"):
             meant = modality_of(tree.lemma[above])
             around = around or meant
+            stated = stated and not (label == "ccomp" and _is_denied(tree, above))
             if label == "ccomp" and meant and speaker is None:
                 speaker = _speaker(tree, above)
         if modality == "asserted" and around:
@@ -259,6 +260,11 @@ def _polarity(tree: Tree, clause: Clause) -> str:
     )
     failed = any(tree.lemma[g].lower() in NEGATING for g in _governors(tree, clause))
     return "negative" if denied != failed else "positive"
+
+
+def _is_denied(tree: Tree, predicate: int) -> bool:
+    """Return whether a predicate is negated: "this is not to say that X fails"."""
+    return any(_denies(tree, child) for child in tree.children[predicate])
 
 
 def _denies(tree: Tree, token: int) -> bool:

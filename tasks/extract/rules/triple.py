@@ -59,6 +59,7 @@ POINTING = word_set(
 SORTS = word_set("type kind sort form one part member number variety example name")
 PICTURES = word_set("photograph photo image picture illustration screenshot figure cartoon")
 HEDGED = ("required", "possible", "future")
+DENIED = word_set("adverb adverbial oblique time")
 LOOSE_ENDS = ("ADP", "CCONJ", "SCONJ", "DET")
 _GAP = re.compile(r" (?:\([^()]{1,40}\) )?")  # the tree is built without parentheses
 
@@ -134,6 +135,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
     cut = cut or _is_unnamed_holder(passage, triple) or _is_alternative(passage.tree, triple)
+    cut = cut or _denies_only_a_part(passage.tree, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
 
@@ -227,6 +229,25 @@ def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
     if clause.negated or any(tree.tag[token] == "MD" for token in clause.verb):
         return False
     return any(is_one_of_several(tree, t) for t in tokens if tree.head[t] not in tokens)
+
+
+def _denies_only_a_part(tree: Tree, triple: RuleTriple) -> bool:
+    """Return whether a negated triple leaves out what its clause denies: "do not directly infect".
+
+    What stands before the negation or behind a comma is not denied; "no longer" is a negation.
+    """
+    clause, stated = triple.clause, set(triple.tokens)
+    negations = [token for token in clause.verb if tree.lower[token] in NEGATIONS]
+    if not negations:
+        return False
+    dropped = (c.head for c in clause.complements if c.role in DENIED)
+    parts = (tree.subtree(head) for head in dropped if head > negations[0])
+    return any(
+        stated.isdisjoint(part)
+        and "," not in (tree.words[part[0]], tree.words[part[0] - 1])
+        and tree.lower[part[0] - 1] != "no"
+        for part in parts
+    )
 
 
 def _points(passage: ParsedPassage, tokens: list[int]) -> bool:

@@ -36,6 +36,7 @@ KEEPING_OBJECT = frozenset(
 )  # fmt: skip
 # Nouns of light verb constructions: "take part in", "take place in".
 LIGHT = word_set("part place care charge command control possession refuge")
+REPLACING = word_set("instead rather")  # "is shown by a player instead of an image"
 SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
     "define describe regard treat classify view characterize designate recognize consider portray"
@@ -63,7 +64,7 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     if mains:
         between = without_determiner(passage, core_phrase(tree, mains[0].head))
         narrowed = any(tree.dep[c] in NARROWING for c in tree.children[mains[0].head])
-        if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] == "PRON":
+        if len(between) > LONGEST_BETWEEN or narrowed or tree.pos[mains[0].head] in ("PRON", "DET"):
             return
     for complement in clause.complements:
         if complement.role not in ("oblique", "agent") or tells_when(passage, complement):
@@ -145,7 +146,8 @@ def _of_oblique(
 ) -> Iterator[RuleTriple]:
     """Yield triples with relations like "work at" or, with an object, "win prize in"."""
     tree = passage.tree
-    if is_vague(tree, clause, complement.marks) and not between:
+    replaces = complement.marks and tree.lower[complement.marks[0]] in REPLACING
+    if not between and (replaces or is_vague(tree, clause, complement.marks)):
         return
     for thing in members(tree, complement.head, complement.marks):
         if _is_bare_time(passage, thing):

@@ -96,7 +96,8 @@ def _state_record(passage: PassageReading, record: Record, row: dict[str, Any]) 
     label, value = record.label, record.value.rstrip("；;。")
     if QUESTION.search(label) or not any(map(str.isalpha, label)) or value.endswith(("：", ":")):
         return
-    title = "" if passage.document else plain_title(row["subject"])
+    owner = not passage.document and record.is_owned
+    title = plain_title(row["subject"]) if owner else ""
     subject, heading = record.subject or title, row["headings"].rsplit(" > ", 1)[-1]
     if not subject:
         tags = [tag_of(word)[:1] for word in segmenter().cut(simplified(label))]

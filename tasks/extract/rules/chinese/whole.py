@@ -9,9 +9,11 @@ from collections.abc import Collection
 from tasks.extract.rules.chinese.clauses import Clause
 from tasks.extract.rules.chinese.lexicon import (
     AND,
+    CONDITIONS,
     COPULAS,
     HEDGES,
     PERSON_ENDINGS,
+    PREPOSITIONS,
     PRONOUNS,
     RELATIVE_WORDS,
     SHORT_VERBS,
@@ -21,7 +23,7 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName, is_name, looks_like_person
 from tasks.extract.rules.chinese.tokens import Token, text_of
-from tasks.text.chinese_words import HAN_OR_ZERO
+from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
 LONGEST_SUBJECT = 20  # characters
 LONGEST_OBJECT = 40
@@ -31,6 +33,8 @@ QUOTES = frozenset("“”「」『』")
 NARRATORS = frozenset(["我", "俺", "咱", "笔者"])  # narrators in the first person
 NAMED_KINDS = frozenset(["person", "place", "organisation", "work", "event", "thing"])
 HANDLING = frozenset("将把被")
+OPENING = PREPOSITIONS | AND | CONDITIONS | {"其", "如"}
+CLOSING = frozenset("是有为则也均乃亦即")
 NAMES = frozenset(["ns", "nt", "nr", "nz", "nrt", "nrfg", "j"])
 ENDS = frozenset("njlis")  # the first letters of the tags of nouns and set phrases
 
@@ -85,10 +89,18 @@ def _fits(token: Token, *, modifies: bool) -> bool:
     return modifies or not (token.tag[0] in "dp" or token.tag in ("v", "ul", "uz", "ug"))
 
 
+def is_run_together(token: Token) -> bool:
+    """Return whether an unknown noun is several words: 如对, 其分号, 展品中有, 和拉取."""
+    unknown = token.tag == "n" and len(token.text) > 1 and not tag_of(token.text)
+    return unknown and (token.text[0] in OPENING or token.text[-1] in CLOSING)
+
+
 def is_term(phrase: list[Token], title: TypedName) -> bool:
     """Return whether a subject is a name, the document's subject or a term one could look up."""
     text = text_of(phrase)
     if len(phrase) > 1 and (phrase[0].tag[0] in "vpcdu" or phrase[0].text in RELATIVE_WORDS):
+        return False
+    if text != title.text and any(map(is_run_together, phrase)):
         return False
     if text == title.text or phrase[0].text in PRONOUNS:
         return True
