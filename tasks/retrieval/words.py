@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
 from tasks.text.word_index import open_word_index
@@ -36,7 +37,7 @@ class WordIndex:
     def frequency(self, word: str) -> int:
         """Return how many texts have a word, in any inflection."""
         if HAN.search(word):
-            return int(self._searcher.doc_freq("chinese_text", word))
+            return int(self._searcher.doc_freq("chinese_text", simplified(word)))
         return int(self._searcher.doc_freq("text", english_stem(word.lower())))
 
 

@@ -65,6 +65,8 @@ def _converter() -> Any:
 
 def simplified(text: str) -> str:
     """Return a text in simplified characters, with all offsets unchanged."""
+    if text.isascii():
+        return text
     converted: str = _converter().convert(text)
     return converted if len(converted) == len(text) else text
 
@@ -72,10 +74,11 @@ def simplified(text: str) -> str:
 def chinese_words(text: str) -> list[str]:
     """Return the words of a text for search, in order, including short words inside long ones.
 
-    Runs of Latin letters and figures are words in lower case; everything else is left out.
+    They are in simplified characters, so that a question finds a text in the other script. Runs of
+    Latin letters and figures are words in lower case; everything else is left out.
     """
     words: list[str] = []
-    for run in RUN.findall(text):
+    for run in RUN.findall(simplified(text)):
         words.extend(segmenter().cut_for_search(run) if HAN_OR_ZERO.match(run) else [run.lower()])
     return words
 

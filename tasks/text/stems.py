@@ -62,9 +62,9 @@ def words_of(text: str, *, cut_chinese: bool = True) -> frozenset[str]:
 
 
 def _chinese(run: str, offset: int) -> list[tuple[int, int, str]]:
-    from tasks.text.chinese_words import chinese_words
+    from tasks.text.chinese_words import chinese_words, simplified
 
-    words, end = [], 0
+    run, words, end = simplified(run), [], 0
     for word in chinese_words(run):
         # A short word may lie inside the long one that came before it.
         start = run.find(word, max(0, end - 4))
