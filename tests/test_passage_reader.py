@@ -148,12 +148,28 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
         ("西南分公司的负责人是谁？", "韓冬梅"),
         ("西南分公司預計投資多少錢？", "4500萬元"),
         ("海濱公司有多少員工？", "1260人"),
+        ("那家航运公司有多少员工？", "1260人"),
     ],
 )
 def test_questions_and_texts_may_be_in_different_chinese_scripts(
     company: PassageReader, question: str, answer: str
 ) -> None:
     assert answer in " ".join(company.answer(analyse(question)).answers)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "长河公司有多少员工？",
+        "长河公司的总部在哪里？",
+        "长河公司是哪一年成立的？",
+        "王小明哪一年加入海滨公司？",
+    ],
+)
+def test_what_is_said_of_another_of_the_same_kind_is_no_answer(
+    company: PassageReader, question: str
+) -> None:
+    assert not company.answer(analyse(question)).answers
 
 
 def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:
