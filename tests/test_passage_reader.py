@@ -126,6 +126,58 @@ def test_all_items_of_a_list_are_the_answer(reader: PassageReader) -> None:
     assert answer.answers == ["红色", "绿色", "白色"]
 
 
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
+    """Return a reader of texts about one company, one of them in traditional characters."""
+    folder = tmp_path_factory.mktemp("company")
+    texts = {
+        "海滨公司简介": "海滨公司成立于2009年3月，总部位于临江市，共有员工1260人。",
+        "人物": "林知远1980年出生于临江市，2011年加入海滨公司。",
+        "董事會會議": "會議批准在青城設立西南分公司，負責人為韓冬梅，預計投資4500萬元。",
+    }
+    entities = {
+        "海滨公司": ("organisation", []),
+        "林知远": ("person", []),
+        "临江市": ("place", []),
+    }
+    edition = make_edition(folder, texts, entities)
+    build_index(folder, None)
+    return PassageReader(edition, LEXICAL)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("海滨公司有多少员工？", "1260人"),
+        ("海滨公司的总部在哪里？", "临江市"),
+        ("林知远哪一年加入海滨公司？", "2011年"),
+        ("西南分公司的负责人是谁？", "韓冬梅"),
+        ("西南分公司預計投資多少錢？", "4500萬元"),
+        ("海濱公司有多少員工？", "1260人"),
+        ("那家航运公司有多少员工？", "1260人"),
+    ],
+)
+def test_questions_and_texts_may_be_in_different_chinese_scripts(
+    company: PassageReader, question: str, answer: str
+) -> None:
+    assert answer in " ".join(company.answer(analyse(question)).answers)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "长河公司有多少员工？",
+        "长河公司的总部在哪里？",
+        "长河公司是哪一年成立的？",
+        "王小明哪一年加入海滨公司？",
+    ],
+)
+def test_what_is_said_of_another_of_the_same_kind_is_no_answer(
+    company: PassageReader, question: str
+) -> None:
+    assert not company.answer(analyse(question)).answers
+
+
 def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:
     nearest = reader.answer(analyse("How much were the keepers of the lighthouse paid?")).evidence
     shown = [evidence.text for evidence in nearest]

@@ -143,13 +143,15 @@ import numpy as np
 from schemas.settings import EngineSettings
 from tasks.reader.passage_reader import PassageReader
 from tasks.text.languages import HAN
+from tasks.retrieval.search import _Scores
 from tasks.text.question import analyse
 from warehouse.home import Home
 edition = Home(Path({str(small_home)!r})).editions.current()
 reader = PassageReader(edition, EngineSettings(encoder="none"))
 searcher = reader._searcher
 texts = len(searcher._texts["passages"])
-every = searcher._hits("passages", np.ones(texts), np.ones(texts), texts)
+ones = np.ones(texts)
+every = searcher._hits("passages", ones, _Scores(ones, ones, ones), texts)
 assert any(HAN.search(hit.fields["text"]) for hit in every)
 searcher.passages = lambda *_: every
 reader.answer(analyse({question!r}))

@@ -247,6 +247,16 @@ def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):
     assert f"from rejections where run_id = '{run.run_id}'" in where
 
 
+def test_a_refused_file_is_read_again_once_the_settings_for_reading_change(home, tmp_path):
+    (tmp_path / "rules.txt").write_bytes("海滨公司成立于2009年。".encode("gb18030"))
+    inputs = refresh(home, [str(tmp_path / "*.txt")], SETTINGS).counts["inputs"]
+    again = refresh(home, [str(tmp_path / "*.txt")], SETTINGS).counts["inputs"]
+    assert (inputs["refused"], again["unchanged_files"]) == (1, 1)
+    named = SETTINGS.model_copy(update={"read": ReadSettings(charset="gb18030")})
+    inputs = refresh(home, [str(tmp_path / "*.txt")], named).counts["inputs"]
+    assert inputs["ingested"] == 1
+
+
 def test_every_input_ends_in_exactly_one_outcome_and_refusals_say_why(home, source):
     (source / "copy.md").write_text(TEXTS["warsaw.md"], encoding="utf-8")
     (source / "empty.txt").write_bytes(b"")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from schemas.errors import AlmanacError, HeldError
@@ -60,7 +61,11 @@ class Ingestion:
     def changed(self) -> list[Item]:
         """The files that are new or have changed."""
         known = self.known.fingerprints
-        return [i for i in self.listing.items if known.get(i.container) != i.fingerprint]
+        return [
+            i
+            for i in self.listing.items
+            if known.get(i.container) not in (i.fingerprint, self._fingerprint_of_refused(i))
+        ]
 
     @property
     def gone(self) -> list[str]:
@@ -105,8 +110,11 @@ class Ingestion:
     def _read_file(self, item: Item) -> None:
         seen: set[str] = set()
         broken: Reason | None = None
+        fingerprint = item.fingerprint
         for outcome in read_item(item, self.settings.read):
             seen.add(outcome.uri)
+            if isinstance(outcome, Refusal):
+                fingerprint = self._fingerprint_of_refused(item)
             if isinstance(outcome, Refusal) and outcome.uri == item.uri:
                 broken = outcome.reason
             self._note(outcome, item)
@@ -114,8 +122,16 @@ class Ingestion:
         # The rest of a file that broke off is unknown, so its records do not count as gone.
         if broken is None or (broken not in TRANSIENT and seen == {item.uri}):
             self._remove_missing(item.container, seen, "not_in_file")
-        fingerprint = "" if broken in TRANSIENT else item.fingerprint
+        fingerprint = "" if broken in TRANSIENT else fingerprint
         self.observed.container(item.container, fingerprint, len(seen))
+
+    def _fingerprint_of_refused(self, item: Item) -> str:
+        """Return the fingerprint of a file that holds a refused input.
+
+        It names the settings, since the file is read again once they may allow more.
+        """
+        settings = sha256(self.settings.read.model_dump_json().encode()).hexdigest()
+        return f"{item.fingerprint} refused under {settings[:16]}"
 
     def _note(self, outcome: Outcome, item: Item) -> None:
         """Journal the outcome of one input; exactly one of the counts goes up."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
+from tasks.text.chinese_words import simplified
 from tasks.text.expected_answer import ExpectedAnswer, asking_word
 from tasks.text.languages import HAN, language_of
 from tasks.text.question import Question, content_words
@@ -151,7 +152,7 @@ def _joined(pair: str) -> bool:
 
 def _is_word(part: str) -> bool:
     """Return whether a part of a Chinese word is itself a word of several characters."""
-    from tasks.text.chinese_words import segmenter, simplified
+    from tasks.text.chinese_words import segmenter
 
     return len(part) > 1 and bool(segmenter().has_word(simplified(part)))
 
@@ -159,7 +160,7 @@ def _is_word(part: str) -> bool:
 @lru_cache(maxsize=256)
 def _dictionary_words(run: str) -> list[tuple[int, int]]:
     """Return the ranges of the dictionary's words in a run of Chinese characters."""
-    from tasks.text.chinese_words import segmenter, simplified
+    from tasks.text.chinese_words import segmenter
 
     words = segmenter().cut(simplified(run))
     ends = itertools.accumulate(map(len, words))
@@ -215,7 +216,7 @@ def alike(first: FoundAnswer, second: FoundAnswer) -> bool:
 
 def asks_for_several(question: str) -> bool:
     """Return whether a question asks for a list."""
-    return bool(_SEVERAL.search(question))
+    return bool(_SEVERAL.search(simplified(question)))
 
 
 def items_around(text: str, start: int) -> list[str]:

@@ -33,6 +33,7 @@ from tasks.reader.comparison import (
     winner,
 )
 from tasks.reader.nested import Nested, find_nested
+from tasks.reader.rivals import Rivals
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question, analyse
@@ -209,7 +210,7 @@ def candidates(
     Near are those that cover most of its words, in Chinese also those most similar by vectors. In
     English the reader takes as many wrong answers from these as right ones.
     """
-    coverage = _Coverage(question, source)
+    coverage, rivals = _Coverage(question, source), Rivals(question)
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
@@ -220,7 +221,9 @@ def candidates(
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
             part = text.part_at(span.start)
-            if part and coverage.adds(text.led, part) and coverage.is_related(text, part):
+            if not part or rivals.replace(text, part, span, source):
+                continue
+            if coverage.adds(text.led, part) and coverage.is_related(text, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part
                 rows.append(Candidate(inside, part, coverage.of(text, part)))
         yield list(rows)
@@ -353,8 +356,7 @@ class _Coverage:
 
     def of(self, text: Text, part: Part) -> float:
         """Return the share that a part of a text covers with the introduction of the text."""
-        introduction = text.words[: text.parts[0].start]
-        return self.share(f"{introduction} {text.words[part.start : part.end]}")
+        return self.share(text.introduced(part))
 
     def is_related(self, text: Text, part: Part) -> bool:
         """Return whether a part of a text shares a word with the question, if that has any.

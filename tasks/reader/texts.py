@@ -53,6 +53,10 @@ class Text:
         """Return the part that holds a character, None outside all parts."""
         return next((part for part in self.parts if part.start <= start < part.end), None)
 
+    def introduced(self, part: Part) -> str:
+        """Return the words of a part after the introduction of the text."""
+        return f"{self.words[: self.parts[0].start]} {self.words[part.start : part.end]}"
+
 
 class Source(Protocol):
     """Where texts come from: passages, or facts."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tasks.text.chinese_words import STOP_WORDS, nested_words, simplified
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
 from tasks.text.word_index import open_word_index
@@ -44,8 +45,6 @@ class WordIndex:
         runs = HAN.findall(question)
         if not runs:
             return
-        from tasks.text.chinese_words import STOP_WORDS, nested_words
-
         for word, inside in nested_words(" ".join(runs)):
             yield f"{word}^{FAINT}" if word in STOP_WORDS else word
             faint = self.frequency(word) > 0
@@ -54,10 +53,7 @@ class WordIndex:
     def frequency(self, word: str) -> int:
         """Return how many texts have a word, in any inflection."""
         if HAN.search(word):
-            from tasks.text.chinese_words import simplified
-
-            word = simplified(word)
-            return int(self._searcher.doc_freq("chinese_text", word))
+            return int(self._searcher.doc_freq("chinese_text", simplified(word)))
         return int(self._searcher.doc_freq("text", english_stem(word.lower())))
 
 

@@ -66,6 +66,8 @@ def _converter() -> Any:
 
 def simplified(text: str) -> str:
     """Return a text in simplified characters, with all offsets unchanged."""
+    if text.isascii():
+        return text
     converted: str = _converter().convert(text)
     return converted if len(converted) == len(text) else text
 
@@ -73,8 +75,8 @@ def simplified(text: str) -> str:
 def chinese_words(text: str) -> list[str]:
     """Return the words of a text for search, in order, including short words inside long ones.
 
-    They are in simplified characters. Runs of Latin letters and figures are words in lower case;
-    everything else is left out.
+    They are in simplified characters, so that a question finds a text in the other script. Runs of
+    Latin letters and figures are words in lower case; everything else is left out.
     """
     words: list[str] = []
     for run in RUN.findall(simplified(text)):

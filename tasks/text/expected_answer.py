@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from tasks.text.chinese_words import simplified
 from tasks.text.languages import is_chinese, word_set
 from tasks.text.stems import english_stem, stem
 from tasks.text.values.units import chinese_units
@@ -142,6 +143,7 @@ def asking_word(question: str) -> re.Match[str] | None:
 
 
 def _chinese_answer(question: str) -> ExpectedAnswer:
+    question = simplified(question)
     for form, kind, pattern in _CHINESE_FORMS:
         if pattern.search(question):
             unit = _CHINESE_UNIT.search(question)

@@ -24,6 +24,7 @@ from tasks.models.encoders.minilm_graph import LAYERS, RECIPE, WIDTH, build_stat
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
 from tasks.models.span_reader.windows import Tokens, pair_ids, tokens_of, windows
+from tasks.text.chinese_words import simplified
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
@@ -87,7 +88,11 @@ class TrainedReader:
         self._weights: dict[str, Any] = known
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
-        """Return the likeliest spans of each text's windows, the best first."""
+        """Return the likeliest spans of each text's windows, the best first.
+
+        Chinese is read in simplified characters, as questions and texts may differ in their script.
+        """
+        question, *texts = map(simplified, (question, *texts))
         question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
         tokens = tokens_of(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
