@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,9 @@ from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn
+from tasks.models.call import Request
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
+from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
 from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
 from tests.mock_endpoint import running
@@ -172,8 +175,14 @@ def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "choice"),
-    [("B", "Bonn"), ("b.", "Bonn"), ("A. London", "London"), ("C", "C"), ("Bonn", "Bonn")],
-)
+    [
+        ("B", "Bonn"), ("b.", "Bonn"), ("A. London", "London"), ("C", "C"), ("Bonn", "Bonn"),
+        ("Answer: B", "Bonn"), ("The correct answer is (B).", "Bonn"), ("Option b", "Bonn"),
+        ("The answer is B) Bonn", "Bonn"), ("选B", "Bonn"), ("正确答案是 B。", "Bonn"),
+        ("B、Bonn", "Bonn"), ("选举", "选举"), ("U.S. Navy", "U.S. Navy"), ("Plan B", "Plan B"),
+        ("选" + " " * 20_000, "选" + " " * 20_000),
+    ],
+)  # fmt: skip
 def test_a_reply_may_be_the_letter_of_a_choice(reply: str, choice: str) -> None:
     assert without_letter(reply, ["London", "Bonn"]) == choice
 
@@ -218,6 +227,23 @@ def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Se
         later = open_asker.answer("Who was Ada Lovelace?")
     assert later.answer == first.answer
     assert (later.usage.calls, later.usage.tokens_in) == (0, 0)
+
+
+def test_a_model_that_searches_is_shown_the_choices(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: dict[str, str] = {}
+    ask = Conversation.ask
+
+    def noted(self: Conversation, request: Request, kind: type[Any]) -> Any:
+        shown[request.purpose] = request.user
+        return ask(self, request, kind)
+
+    monkeypatch.setattr(Conversation, "ask", noted)
+    with asker(home, model, route="programs") as open_asker:
+        open_asker.answer("What was Ada Lovelace?", ["a sailor", "a mathematician"])
+    for purpose in ("program", "answer"):
+        assert "Ada Lovelace?\nChoices: A. a sailor; B. a mathematician" in shown[purpose]
 
 
 def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model: Settings) -> None:

@@ -16,7 +16,7 @@ from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, wr
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
-from tasks.text.question import Question
+from tasks.text.question import Question, with_choices
 
 if TYPE_CHECKING:
     from tasks.programs.written_program import Conversation
@@ -51,7 +51,8 @@ class ProgramsRoute(AnswerRoute):
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
         if state.conversation is not None:
-            return self._by_model(question, kbs, state.conversation)
+            asked = with_choices(question, state.hints.choices)
+            return self._by_model(asked, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
         for result in self._planned(question, kbs):
             tried += result.tried
