@@ -41,7 +41,7 @@ from tasks.models.loaded_model import weights_size
 from tasks.models.prices import capped, cost, most_cost, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
-from tasks.models.validation import Validated, validate
+from tasks.models.validation import Validated, ends_in_thought, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
@@ -87,6 +87,7 @@ class ModelClient:
         self.price = Price(input=0, output=0) if here else price_of(settings.name, settings)
         # A local model that was too slow for a text will be too slow again.
         self._tried_again = TRIED_AGAIN - ({Outcome.TIMED_OUT} if here else set())
+        self._thinking = 0  # tokens for the reasoning of a model that reasons before it replies
         self._flying: dict[str, asyncio.Future[Answer]] = {}
         if settings.budget is not None and self.price is None:
             raise UsageError(
@@ -191,18 +192,19 @@ class ModelClient:
         request = pending.request
         local = self.transport.endpoint is None
         schema = {} if request.plain else strict_schema(request.reply, lengths=local)
+        room = pending.room + self._thinking
         sent = Sent(
             pending.messages,
             request.purpose,
             schema,
-            pending.room,
+            room,
             plain=request.plain,
             continued=request.continued,
             choices=request.choices,
             unasked=request.unasked,
         )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
-        async with self.limiter.place(expected + pending.room // 4) as place:
+        async with self.limiter.place(expected + room // 4) as place:
             self.health.check()
             reserved = most_cost(self.price, sent)
             await self.budget.reserve(reserved)
@@ -215,6 +217,8 @@ class ModelClient:
                 doubtful = None
                 if not local:  # a local model's own counts are reliable
                     raw, doubtful = capped(raw, sent)
+                    if raw.tokens_thought or ends_in_thought(raw):
+                        self._thinking = self.settings.reply_tokens
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
             except CallError as error:
