@@ -22,9 +22,13 @@ from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn
 from tasks.models.call import Request
+from tasks.models.prompts.replies import AnswerReply, Program
+from tasks.programs import search_program
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
+from tasks.programs.program_run import run_program
 from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
+from tasks.text.question import Question
 from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
 from tests.mock_endpoint import running
 from warehouse import durable
@@ -244,6 +248,43 @@ def test_a_model_that_searches_is_shown_the_choices(
         open_asker.answer("What was Ada Lovelace?", ["a sailor", "a mathematician"])
     for purpose in ("program", "answer"):
         assert "Ada Lovelace?\nChoices: A. a sailor; B. a mathematician" in shown[purpose]
+
+
+def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "def search():\n    return find_entity_or_value(['Nobody Atall'], ['capital'])[1]"
+    said = AnswerReply(answerable="yes", answer="Sel")
+    limits = []
+
+    def run(*given: Any, **more: Any) -> Any:
+        limits.append(given[3])
+        return run_program(*given, **more)
+
+    monkeypatch.setattr(Conversation, "write", lambda *_: Program(need_knowledge="yes", code=code))
+    monkeypatch.setattr(Conversation, "phrase", lambda *_: said)
+    monkeypatch.setattr(search_program, "run_program", run)
+    with asker(home, model, route="programs") as open_asker:
+        answer = open_asker.answer("Of what is Sel the capital?")
+    assert (answer.answer, answer.route, answer.evidence) == ("Sel", "none", [])
+    slowest = ModelSettings().deadline_seconds + ModelSettings().patience_seconds
+    assert min(one.call_seconds for one in limits) > slowest
+
+
+def test_a_model_that_answers_alone_is_shown_the_choices(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def phrase(_: Conversation, question: Question, __: list[str]) -> AnswerReply:
+        asked.append(question.text)
+        return AnswerReply(answerable="yes", answer="The answer is B.")
+
+    monkeypatch.setattr(Conversation, "phrase", phrase)
+    with asker(home, model, route="none") as open_asker:
+        answers = open_asker.own_answers(["Who keeps the clock?"], [["Olga", "Nils"]])
+    assert answers == [("Nils", None)]
+    assert asked == ["Who keeps the clock?\nChoices: A. Olga; B. Nils"]
 
 
 def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model: Settings) -> None:

@@ -11,6 +11,7 @@ from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, Rout
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.limits import Limits
 from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import RelationMatcher
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
+CHOOSING = Limits(call_seconds=600.0)  # a model that chooses may wait for its rate limits
 PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
 
@@ -71,17 +73,18 @@ class ProgramsRoute(AnswerRoute):
     ) -> RouteResult:
         """Return the answer that the model reads from the results of its programs.
 
-        If it asks for no knowledge, it answers by itself, and the route is `none`.
+        If it asks for no knowledge, or none is found, it answers by itself: the route is `none`.
         """
         search = ProgramSearch(
             conversation,
             kbs,
             matcher=self._matcher,
             chooser=partial(conversation.choose, language=question.language),
+            limits=CHOOSING,
             rounds=self._options.rounds,
         )
         answer = answer_by_program(question, search, conversation)
-        route: Route = "programs" if answer.searched.need_knowledge else "none"
+        route: Route = "programs" if answer.searched.found else "none"
         where = ", ".join(kb.name for kb in kbs)
         return RouteResult(
             route, answer.answers, answer.evidence, (Attempt(where, answer.searched.program),)
