@@ -21,7 +21,8 @@ from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn
-from tasks.models.call import Request
+from tasks.models.call import RawReply, Request
+from tasks.models.endpoint import Endpoint
 from tasks.models.prompts.replies import AnswerReply, Program
 from tasks.programs import search_program
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
@@ -269,6 +270,20 @@ def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
     assert (answer.answer, answer.route, answer.evidence) == ("Sel", "none", [])
     slowest = ModelSettings().deadline_seconds + ModelSettings().patience_seconds
     assert min(one.call_seconds for one in limits) > slowest
+
+
+def test_replies_that_could_not_be_used_are_told(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> RawReply:
+        return RawReply(None, refusal="refused")
+
+    monkeypatch.setattr(Endpoint, "send", refused)
+    with asker(home, model, route="programs") as open_asker:
+        assert open_asker.warnings == []
+        assert open_asker.answer("Who was Ada Lovelace?").answer is None
+        [warning] = open_asker.warnings
+    assert "no usable reply to 2 of the requests (refused: the model refused)" in warning
 
 
 def test_a_model_that_answers_alone_is_shown_the_choices(

@@ -191,9 +191,23 @@ class Asker:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the gate and of routes, in plain words."""
+        """Warnings of the model, the gate and the routes, in plain words."""
         gate = self._gatekeeper.warnings if self._gatekeeper else []
-        return [*gate, *(words for route in self._routes.values() for words in route.warnings)]
+        routes = [words for route in self._routes.values() for words in route.warnings]
+        return [*self._unusable_replies, *gate, *routes]
+
+    @property
+    def _unusable_replies(self) -> list[str]:
+        """Tell of requests that the model did not answer: "does not know" would hide them."""
+        model = self._resources.model
+        given_up = model.client.given_up if model else None
+        if not given_up:
+            return []
+        [(reason, _)] = given_up.most_common(1)
+        return [
+            f"The model gave no usable reply to {given_up.total()} of the requests ({reason}). "
+            "The table model_calls lists them."
+        ]
 
     @contextmanager
     def _workers(self) -> Iterator[Callable[..., Iterable[Any]]]:

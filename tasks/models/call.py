@@ -143,6 +143,11 @@ class Answer:
     detail: str | None = None
     spent: Counter[str] = field(default_factory=Counter, compare=False)
 
+    @property
+    def reason(self) -> str:
+        """Return why there is no reply."""
+        return f"{self.outcome}: {self.detail}" if self.detail else str(self.outcome)
+
 
 class CallError(Exception):
     """A call without a reply; `after` is the pause in seconds that the endpoint requested."""

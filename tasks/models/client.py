@@ -83,6 +83,7 @@ class ModelClient:
         self.health = Health(settings)
         self.budget = Budget(settings.budget)
         self.counts: Counter[str] = Counter()
+        self.given_up: Counter[str] = Counter()  # requests, by the reason
         here = transport.endpoint is None
         self.price = Price(input=0, output=0) if here else price_of(settings.name, settings)
         # A local model that was too slow for a text will be too slow again.
@@ -127,6 +128,8 @@ class ModelClient:
         self._flying[sha] = future = asyncio.get_running_loop().create_future()
         try:
             answer = await self._ask(_Pending(request, sha, request.messages, request.most_tokens))
+            if answer.reply is None:
+                self.given_up[answer.reason] += 1
             future.set_result(answer)
             return answer
         except BaseException as error:
