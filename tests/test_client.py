@@ -273,7 +273,15 @@ def test_a_model_that_reasons_gets_room_for_it_from_its_first_reply_on(
     client = ModelClient(transport, MODEL, home.ledger, "run")
     for text in ("Which colour has blood?", "Which colour has rust?"):
         assert asyncio.run(client.ask(request(text))).reply == RED
-    assert [sent.most_tokens for sent in transport.sent[1:]] in ([4146, 4146], [4196, 4146])
+    assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 4146]
+
+
+def test_calls_of_a_batch_keep_their_bodies_from_run_to_run(home: Home) -> None:
+    transport = ScriptedTransport(raw_reply("", finish="length"), GOOD)
+    client = ModelClient(transport, MODEL, home.ledger, "run", batch=True)
+    for text in ("Which colour has blood?", "Which colour has rust?"):
+        assert asyncio.run(client.ask(request(text))).reply == RED
+    assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 50]
 
 
 def test_what_a_model_thinks_is_not_its_plain_answer(home: Home) -> None:

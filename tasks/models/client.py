@@ -127,7 +127,8 @@ class ModelClient:
             )
         self._flying[sha] = future = asyncio.get_running_loop().create_future()
         try:
-            answer = await self._ask(_Pending(request, sha, request.messages, request.most_tokens))
+            room = request.most_tokens + self._thinking
+            answer = await self._ask(_Pending(request, sha, request.messages, room))
             if answer.reply is None:
                 self.given_up[answer.reason] += 1
             future.set_result(answer)
@@ -148,6 +149,9 @@ class ModelClient:
                 raw, row = await self._reach(pending)
             except CallError as error:
                 return Answer(None, error.outcome, error.detail, pending.spent)
+            # A batch's calls are known by their bodies, which must be the same in the next run.
+            if self._reasons(raw) and not self.batch:
+                self._thinking = self.settings.reply_tokens
             validated = validate(pending.request, raw)
             doubted = validated.outcome is Outcome.NO_FACTS and Outcome.NO_FACTS not in tried
             if validated.reply is not None and not doubted:
@@ -159,8 +163,17 @@ class ModelClient:
             self._note(pending, row, validated.outcome, validated.detail)
             if validated.outcome in tried or not _prepare_second_try(pending, raw, validated):
                 return Answer(None, validated.outcome, validated.detail, pending.spent)
+            if self._reasons(raw):
+                enough = pending.request.most_tokens + self.settings.reply_tokens
+                pending.room = max(pending.room, enough)
             tried.add(validated.outcome)
             self.health.retry()
+
+    def _reasons(self, raw: RawReply) -> bool:
+        """Return whether a model behind an endpoint uses up tokens before its reply begins."""
+        return self.transport.endpoint is not None and (
+            bool(raw.tokens_thought) or ends_in_thought(raw)
+        )
 
     async def _reach(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
         """Send until a reply arrives; raise CallError when the call is given up."""
@@ -195,19 +208,18 @@ class ModelClient:
         request = pending.request
         local = self.transport.endpoint is None
         schema = {} if request.plain else strict_schema(request.reply, lengths=local)
-        room = pending.room + self._thinking
         sent = Sent(
             pending.messages,
             request.purpose,
             schema,
-            room,
+            pending.room,
             plain=request.plain,
             continued=request.continued,
             choices=request.choices,
             unasked=request.unasked,
         )
         expected = sum(estimate_tokens(m["content"]) for m in pending.messages)
-        async with self.limiter.place(expected + room // 4) as place:
+        async with self.limiter.place(expected + pending.room // 4) as place:
             self.health.check()
             reserved = most_cost(self.price, sent)
             await self.budget.reserve(reserved)
@@ -220,8 +232,6 @@ class ModelClient:
                 doubtful = None
                 if not local:  # a local model's own counts are reliable
                     raw, doubtful = capped(raw, sent)
-                    if raw.tokens_thought or ends_in_thought(raw):
-                        self._thinking = self.settings.reply_tokens
                 paid = cost(self.price, raw, batch=self.batch)
                 place.settle((raw.tokens_in or 0) + (raw.tokens_out or 0))
             except CallError as error:
