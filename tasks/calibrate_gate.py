@@ -78,7 +78,7 @@ def calibrate_gate(
     if len(tasks) > 1 and not named:
         run.notes.append(
             f"No question is of the task {task!r}, so the gate was calibrated with questions of "
-            f"all tasks: {', '.join(tasks)}."
+            f"all tasks: {', '.join(tasks)}"
         )
     return run, summaries[0]
 

@@ -130,7 +130,7 @@ def _learn_needs(
         for start in range(0, len(sampled), NEEDS_TOGETHER):
             some = sampled[start : start + NEEDS_TOGETHER]
             texts = [question.question for question in some]
-            own_answers = asker.own_answers(texts)
+            own_answers = asker.own_answers(texts, [question.choices for question in some])
             for question, (answer, surprise) in zip(some, own_answers, strict=True):
                 right = any(_says(answer, gold) for gold in question.answers)
                 language = analyse(question.question).language

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,15 @@ from tasks.ask.phrasing import without_letter
 from tasks.ask.route import AskOptions
 from tasks.import_graph import import_graph
 from tasks.learn import learn
+from tasks.models.call import RawReply, Request
+from tasks.models.endpoint import Endpoint
+from tasks.models.prompts.replies import AnswerReply, Program
+from tasks.programs import search_program
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
+from tasks.programs.program_run import run_program
+from tasks.programs.written_program import Conversation
 from tasks.refresh import refresh
+from tasks.text.question import Question
 from tests.film_questions import ONE_HOP, examples, film, graph, person, triples
 from tests.mock_endpoint import running
 from warehouse import durable
@@ -175,8 +183,14 @@ def test_answers_that_are_no_choices_are_not_given(taught: Home) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "choice"),
-    [("B", "Bonn"), ("b.", "Bonn"), ("A. London", "London"), ("C", "C"), ("Bonn", "Bonn")],
-)
+    [
+        ("B", "Bonn"), ("b.", "Bonn"), ("A. London", "London"), ("C", "C"), ("Bonn", "Bonn"),
+        ("Answer: B", "Bonn"), ("The correct answer is (B).", "Bonn"), ("Option b", "Bonn"),
+        ("The answer is B) Bonn", "Bonn"), ("选B", "Bonn"), ("正确答案是 B。", "Bonn"),
+        ("B、Bonn", "Bonn"), ("选举", "选举"), ("U.S. Navy", "U.S. Navy"), ("Plan B", "Plan B"),
+        ("选" + " " * 20_000, "选" + " " * 20_000),
+    ],
+)  # fmt: skip
 def test_a_reply_may_be_the_letter_of_a_choice(reply: str, choice: str) -> None:
     assert without_letter(reply, ["London", "Bonn"]) == choice
 
@@ -221,6 +235,74 @@ def test_a_model_writes_the_program_and_phrases_the_answer(home: Home, model: Se
         later = open_asker.answer("Who was Ada Lovelace?")
     assert later.answer == first.answer
     assert (later.usage.calls, later.usage.tokens_in) == (0, 0)
+
+
+def test_a_model_that_searches_is_shown_the_choices(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: dict[str, str] = {}
+    ask = Conversation.ask
+
+    def noted(self: Conversation, request: Request, kind: type[Any]) -> Any:
+        shown[request.purpose] = request.user
+        return ask(self, request, kind)
+
+    monkeypatch.setattr(Conversation, "ask", noted)
+    with asker(home, model, route="programs") as open_asker:
+        open_asker.answer("What was Ada Lovelace?", ["a sailor", "a mathematician"])
+    for purpose in ("program", "answer"):
+        assert "Ada Lovelace?\nChoices: A. a sailor; B. a mathematician" in shown[purpose]
+
+
+def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "def search():\n    return find_entity_or_value(['Nobody Atall'], ['capital'])[1]"
+    said = AnswerReply(answerable="yes", answer="Sel")
+    limits = []
+
+    def run(*given: Any, **more: Any) -> Any:
+        limits.append(given[3])
+        return run_program(*given, **more)
+
+    monkeypatch.setattr(Conversation, "write", lambda *_: Program(need_knowledge="yes", code=code))
+    monkeypatch.setattr(Conversation, "phrase", lambda *_: said)
+    monkeypatch.setattr(search_program, "run_program", run)
+    with asker(home, model, route="programs") as open_asker:
+        answer = open_asker.answer("Of what is Sel the capital?")
+    assert (answer.answer, answer.route, answer.evidence) == ("Sel", "none", [])
+    slowest = ModelSettings().deadline_seconds + ModelSettings().patience_seconds
+    assert min(one.call_seconds for one in limits) > slowest
+
+
+def test_replies_that_could_not_be_used_are_told(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> RawReply:
+        return RawReply(None, refusal="refused")
+
+    monkeypatch.setattr(Endpoint, "send", refused)
+    with asker(home, model, route="programs") as open_asker:
+        assert open_asker.warnings == []
+        assert open_asker.answer("Who was Ada Lovelace?").answer is None
+        [warning] = open_asker.warnings
+    assert "no usable reply to 2 of the requests (refused: the model refused)" in warning
+
+
+def test_a_model_that_answers_alone_is_shown_the_choices(
+    home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def phrase(_: Conversation, question: Question, __: list[str]) -> AnswerReply:
+        asked.append(question.text)
+        return AnswerReply(answerable="yes", answer="The answer is B.")
+
+    monkeypatch.setattr(Conversation, "phrase", phrase)
+    with asker(home, model, route="none") as open_asker:
+        answers = open_asker.own_answers(["Who keeps the clock?"], [["Olga", "Nils"]])
+    assert answers == [("Nils", None)]
+    assert asked == ["Who keeps the clock?\nChoices: A. Olga; B. Nils"]
 
 
 def test_questions_that_are_worked_on_at_once_share_the_texts(home: Home, model: Settings) -> None:

@@ -14,6 +14,7 @@ from schemas.settings import ModelSettings, Price
 from tasks.models.call import Answer, CallError, Outcome, RawReply, Request, Sent
 from tasks.models.client import ModelClient
 from tasks.models.limits import BudgetSpentError, EndpointError
+from tasks.models.measures import MeasuredAnswer
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -54,7 +55,8 @@ RED = Colour(colour="red")
 
 
 def request(user: str = "Which colour has blood?", **more: Any) -> Request:
-    return Request("answer", "sha", "# Answer", user, Colour, most_tokens=50, **more)
+    kind = MeasuredAnswer if more.get("plain") else Colour
+    return Request("answer", "sha", "# Answer", user, kind, most_tokens=50, **more)
 
 
 @pytest.fixture
@@ -254,6 +256,39 @@ def test_a_truncated_reply_gets_twice_the_room(home: Home) -> None:
     transport = ScriptedTransport(raw_reply("{", finish="length"), GOOD)
     ask(home, transport)
     assert [sent.most_tokens for sent in transport.sent] == [50, 100]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        raw_reply("", finish="length"),
+        raw_reply("<think>Blood is", finish="length"),
+        raw_reply('{"colour": "blue', finish="length", tokens_thought=40),
+    ],
+)
+def test_a_model_that_reasons_gets_room_for_it_from_its_first_reply_on(
+    home: Home, first: RawReply
+) -> None:
+    transport = ScriptedTransport(first, GOOD)
+    client = ModelClient(transport, MODEL, home.ledger, "run")
+    for text in ("Which colour has blood?", "Which colour has rust?"):
+        assert asyncio.run(client.ask(request(text))).reply == RED
+    assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 4146]
+
+
+def test_calls_of_a_batch_keep_their_bodies_from_run_to_run(home: Home) -> None:
+    transport = ScriptedTransport(raw_reply("", finish="length"), GOOD)
+    client = ModelClient(transport, MODEL, home.ledger, "run", batch=True)
+    for text in ("Which colour has blood?", "Which colour has rust?"):
+        assert asyncio.run(client.ask(request(text))).reply == RED
+    assert [sent.most_tokens for sent in transport.sent] == [50, 4146, 50]
+
+
+def test_what_a_model_thinks_is_not_its_plain_answer(home: Home) -> None:
+    cut, whole = raw_reply("<think>Hm", finish="length"), raw_reply("<think>Hm.</think>\nred")
+    plain = request(plain=True)
+    [answer] = ask(home, ScriptedTransport(cut, whole), plain)
+    assert answer.reply == MeasuredAnswer(answer="red", surprise=None, entropy=None)
 
 
 def test_a_reply_with_the_key_in_it_is_thrown_away(

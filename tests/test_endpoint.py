@@ -79,6 +79,10 @@ MEANINGS = [
     (429, b"", Outcome.THROTTLED),
     (400, b'{"error": {"code": "context_length_exceeded"}}', Outcome.TOO_LONG),
     (413, b"", Outcome.TOO_LONG),
+    (400, b'{"object": "error", "message": "Maximum Context Length is 9"}', Outcome.TOO_LONG),
+    (400, b'{"error": {"message": "exceeds the available context size"}}', Outcome.TOO_LONG),
+    (400, b'[{"error": {"code": 400, "message": "prompt too long"}}]', Outcome.TOO_LONG),
+    (422, b'{"detail": "the prompt is too long"}', Outcome.TOO_LONG),
     (400, b'{"error": {"code": "content_filter"}}', Outcome.FILTERED),
     (400, b'{"error": {"message": "what?"}}', Outcome.INVALID),
     (301, b"", Outcome.UNAVAILABLE),
@@ -130,6 +134,12 @@ def test_parts_are_joined_and_calls_of_tools_are_not_looked_at() -> None:
     assert reply_of(200, message(content=parts)).text == "hello"
     tools = [{"function": {"name": "run_shell", "arguments": "{}"}}]
     assert reply_of(200, message(content=None, tool_calls=tools)).text is None
+
+
+def test_tokens_of_reasoning_are_read() -> None:
+    usage = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
+    body = {"choices": [{"message": {"content": "x"}}], "usage": usage}
+    assert reply_of(200, json.dumps(body).encode()).tokens_thought == 7
 
 
 @pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": -5}, {"prompt_tokens": "7"}])
@@ -302,6 +312,33 @@ def test_room_and_temperature_are_given_up_when_refused() -> None:
     assert spoken["max_completion_tokens"] == 100
     assert "temperature" not in spoken and "max_tokens" not in spoken
     assert not dialect.step_down("the text is bad", spoken)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"object": "error", "message": "response_format is not supported"},
+        {"detail": [{"loc": ["body", "response_format"], "msg": "extra", "input": "a text"}]},
+        [{"error": {"message": 'Unknown name "response_format"'}}],
+    ],
+)
+def test_refusals_are_understood_in_the_forms_of_many_servers(key: str, error: object) -> None:
+    endpoint = Endpoint(ModelSettings(name="m", base_url="http://127.0.0.1:1/v1"))
+    spoken = endpoint.dialect.parameters(SENT)
+    assert endpoint.steps_down(422, json.dumps(error).encode(), spoken)
+    assert endpoint.dialect.form == "json"
+
+
+def test_a_prompt_that_is_too_long_refuses_no_parameter(key: str) -> None:
+    endpoint = Endpoint(ModelSettings(name="m", base_url="http://127.0.0.1:1/v1"))
+    body = b'{"error": {"message": "max_tokens exceeds the context length"}}'
+    assert not endpoint.steps_down(400, body, endpoint.dialect.parameters(SENT))
+
+
+def test_what_fastapi_repeats_of_a_text_is_not_told() -> None:
+    body = b'{"detail": [{"loc": ["body", 0], "msg": "too big", "input": "a private text"}]}'
+    with pytest.raises(CallError, match=r"^status 422: body\.0: too big$"):
+        reply_of(422, body)
 
 
 def test_the_form_that_worked_before_comes_first() -> None:

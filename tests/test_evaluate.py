@@ -10,17 +10,18 @@ import pytest
 from flows.__main__ import main
 from schemas.errors import AlmanacError, UsageError
 from schemas.operations import AnswerRecord, Evaluation
-from schemas.settings import EngineSettings, Settings
+from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions
 from tasks.evaluate import evaluate as evaluation
 from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.program_answerer import ProgramAnswerer
-from tasks.evaluate.systems import TextAnswerer
+from tasks.evaluate.systems import TextAnswerer, system_for
 from tasks.import_graph import list_graphs
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
+from tests.mock_endpoint import running
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -197,6 +198,25 @@ def test_programs_choose_on_the_corpus_as_ask_does(
         expected = asker.answer(text, choices)
     [prediction] = ProgramAnswerer(edition).answer_all([question])
     assert prediction.answers == expected.answers == (["London"] if "London" in choices else [])
+
+
+@pytest.mark.parametrize("route", ["auto", "programs"])
+def test_with_a_model_its_own_programs_are_measured(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, route: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    home = Home(own_home)
+    edition = home.editions.current()
+    assert edition is not None
+    question = BenchmarkQuestion("q", "Who was Ada Lovelace?", ("a mathematician",), graph="corpus")
+    with running(tmp_path / "calls.jsonl") as endpoint:
+        model = ModelSettings(name=f"m-{route}", base_url=endpoint.base_url)
+        engine = EngineSettings(engine="openai", encoder="none", model=model)
+        system = system_for(route, Settings(engine=engine), home)(edition)
+        [prediction] = system.answer_all([question])
+        asked = {call.purpose for call in endpoint.calls}
+    assert system.name == f"{route} m-{route}"
+    assert {"program", "answer"} <= asked and "mathematician" in prediction.answers[0]
 
 
 def test_answer_writes_an_object_a_line(

@@ -63,11 +63,11 @@ def test_the_model_says_what_it_wants_and_whom_it_asks() -> None:
     model = Model({"information": " clocks\nof Lund "}, {"information": ""}, {})
     decider = ModelDecider(model, "en", 1)
     assert [decider.wanted(QUESTION, []) for _ in range(3)] == ["clocks of Lund", None, None]
-    sources = ["fish", " Fish ", "none", "fis", "clocks and fish"]
+    sources = ["fish", " Fish ", "none", "fis", "clocks and fish", '"Fish"', "fish: a line"]
     model = Model(*({"thought": "", "source": name} for name in sources))
     decider = ModelDecider(model, "en", 1)
     chosen = [decider.choose(QUESTION, ["It is old."], ABOUT) for _ in sources]
-    assert chosen == ["fish", "fish", None, None, None]
+    assert chosen == ["fish", "fish", None, None, None, "fish", "fish"]
     assert "fish: cod, eels and herring" in model.requests[0].user
     assert "Knowledge: It is old." in model.requests[0].user
     assert (Information, Source) == (decider_reply("wanted_information"), decider_reply("source"))

@@ -185,6 +185,8 @@ def test_open_answers_have_the_best_f1_and_choices_are_right_or_not() -> None:
         ("(B)", "lead"),
         ("B. lead", "lead"),
         ("The answer is B", "lead"),
+        ("Answer: B", "lead"),
+        ("正确答案：B", "lead"),
         ("A cork, I think", "cork"),
         ("It is lead, not wood.", "lead"),
         ("a heavy metal", "heavy lead metal"),

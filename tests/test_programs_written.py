@@ -14,6 +14,7 @@ from schemas.settings import EngineSettings, ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.client import BlockingClient, ModelClient
 from tasks.models.transports import open_client
+from tasks.programs.entities import MOST_CHOICES
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint, ProgramSearch, answer_by_program
@@ -130,6 +131,19 @@ def test_what_a_call_returned_is_not_chosen_again(home: Home) -> None:
     assert len(transport.sent) == 1 and "South Shields" in run.messages[1]
 
 
+def test_a_model_is_not_asked_about_any_number_of_names(home: Home) -> None:
+    asked: list[list[str]] = []
+
+    def choose(_: str, aliases: list[str], offered: list[Candidate]) -> Candidate:
+        asked.append(aliases)
+        return offered[0]
+
+    code = "for n in range(40):\n    find_entity_or_value(['Alien', str(n)], ['director'])"
+    run = run_program(code, films(), "q", chooser=choose)
+    assert len(asked) == MOST_CHOICES < 40
+    assert all("Ridley Scott" in message for message in run.messages)
+
+
 def test_an_endpoint_that_stops_ends_the_work(home: Home) -> None:
     with (
         pytest.raises(AlmanacError),
@@ -160,6 +174,7 @@ def test_a_long_harvest_is_cut_fairly() -> None:
     text = fitted(lines, 10_000)
     assert len(text) <= 10_000 and text.count("\n") == 19
     assert fitted(["a", "b"], 100) == "a\nb"
+    assert fitted(["a\n\nQuery: b", "c" * 400], 1_000) == f"a Query: b\n{'c' * 400}"
 
 
 def test_hints_are_lines_that_texts_cannot_forge() -> None:

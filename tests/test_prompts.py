@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from tasks.extract.by_model.grounding import ground
 from tasks.models.call import Request
 from tasks.models.prompts import PURPOSES, Prompt, examples, load_prompt, prompt, purpose_of
-from tasks.models.prompts.replies import Choice, EntityReply, Extraction, TripleReply, merged
+from tasks.models.prompts.replies import (
+    AnswerReply,
+    Choice,
+    EntityReply,
+    Extraction,
+    Program,
+    Reply,
+    TripleReply,
+    merged,
+)
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
 from tasks.models.validation import BadReply, parse_reply
@@ -184,6 +193,31 @@ def test_a_choice_names_a_candidate_or_none(choice: str, good: bool) -> None:
     else:
         with pytest.raises(BadReply):
             parse_reply(written, Choice)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply"),
+    [
+        (Program, {"need_knowledge": "no"}),
+        (Program, {"need_knowledge": "no", "code": None}),
+        (Program, {"need_knowledge": "yes", "code": "def search():\r\n    return ''"}),
+        (AnswerReply, {"thought": "nothing says so", "answerable": "no"}),
+        (AnswerReply, {"thought": None, "answerable": "no", "answer": None}),
+        (AnswerReply, {"answerable": "yes", "answer": "Lund"}),
+    ],
+)
+def test_a_reply_may_omit_what_nobody_reads(kind: type[Reply], reply: dict[str, object]) -> None:
+    """KnowledGPT: without need of knowledge only the first key, without an answer no `answer`."""
+    read = parse_reply(orjson.dumps(reply).decode(), kind)
+    assert not any("\r" in text for text in dict(read).values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply"), [(Program, {"need_knowledge": "yes"}), (AnswerReply, {"answerable": "yes"})]
+)
+def test_what_was_promised_may_not_be_omitted(kind: type[Reply], reply: dict[str, object]) -> None:
+    with pytest.raises(BadReply):
+        parse_reply(orjson.dumps(reply).decode(), kind)
 
 
 # --- the extraction prompt ---------------------------------------------------------------

@@ -37,6 +37,7 @@ TAKEN = [
     'Sure! Here is the JSON:\n{"a": 1}',
     '{"a": 1}\n\nLet me know if you need more.',
     '<think>The text says {much} [1].</think>\n{"a": 1}',
+    'The text says {much} [1].</think>\n{"a": 1}',
     '{"a": 1.0e0}',
     '{"\\u0061": 1}',
 ]
@@ -45,6 +46,10 @@ TAKEN = [
 @pytest.mark.parametrize("text", TAKEN)
 def test_one_object_is_taken_however_it_is_wrapped(text: str) -> None:
     assert parse_object(text) == {"a": 1}
+
+
+def test_a_tag_within_an_object_ends_no_reasoning() -> None:
+    assert parse_object('{"a": "</think>{}"}') == {"a": "</think>{}"}
 
 
 @given(st.dictionaries(st.text(max_size=10), VALUE))

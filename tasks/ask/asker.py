@@ -36,7 +36,7 @@ from tasks.ask.route import (
 from tasks.ask.routes import AUTO, ROUTES, open_route
 from tasks.programs.knowledge_bases.choose import open_web
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.text.question import Question, analyse
+from tasks.text.question import Question, analyse, with_choices
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -154,14 +154,18 @@ class Asker:
         )
         return [state.gating.score if state.gating else None for state in states]
 
-    def own_answers(self, questions: Sequence[str]) -> list[tuple[str, float | None]]:
+    def own_answers(
+        self, questions: Sequence[str], choices: Sequence[Sequence[str]] = ()
+    ) -> list[tuple[str, float | None]]:
         """Return the model's answers without knowledge, as the route `experts` asks for them.
 
-        An answer is empty if there is none. With it comes a small model's surprise in nats per
-        token, or None for other models.
+        `choices` are those of each question, if they have any; a small model is not shown them,
+        because the surprise of its free answer counts. An answer is empty if there is none. With it
+        comes a small model's surprise in nats per token, or None for other models.
         """
         with self._workers() as mapped:
-            return list(mapped(self._own_answer, map(analyse, questions)))
+            offered = choices or [()] * len(questions)
+            return list(mapped(self._own_answer, map(analyse, questions), offered))
 
     def _conversation(self) -> "Conversation | None":
         """Return a new conversation with the model; None, and nothing imported, without one."""
@@ -171,9 +175,9 @@ class Asker:
 
         return Conversation(self._resources.model)
 
-    def _own_answer(self, question: Question) -> tuple[str, float | None]:
+    def _own_answer(self, question: Question, choices: Sequence[str]) -> tuple[str, float | None]:
         from tasks.ask.model_route import own_answer
-        from tasks.ask.phrasing import brief_request
+        from tasks.ask.phrasing import brief_request, without_letter
         from tasks.models.measures import MeasuredAnswer
 
         conversation = self._conversation()
@@ -181,14 +185,29 @@ class Asker:
         if conversation.brief:
             reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
             return (reply.answer.strip(), reply.surprise) if reply else ("", None)
-        answer = own_answer(question, conversation, measured=False).result.answers
-        return (answer[0] if answer else "", None)
+        asked = with_choices(question, choices)
+        answer = own_answer(asked, conversation, measured=False).result.answers
+        return (without_letter(answer[0], choices) if answer else "", None)
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the gate and of routes, in plain words."""
+        """Warnings of the model, the gate and the routes, in plain words."""
         gate = self._gatekeeper.warnings if self._gatekeeper else []
-        return [*gate, *(words for route in self._routes.values() for words in route.warnings)]
+        routes = [words for route in self._routes.values() for words in route.warnings]
+        return [*self._unusable_replies, *gate, *routes]
+
+    @property
+    def _unusable_replies(self) -> list[str]:
+        """Tell of requests that the model did not answer: "does not know" would hide them."""
+        model = self._resources.model
+        given_up = model.client.given_up if model else None
+        if not given_up:
+            return []
+        [(reason, _)] = given_up.most_common(1)
+        return [
+            f"The model gave no usable reply to {given_up.total()} of the requests ({reason}). "
+            "The table model_calls lists them."
+        ]
 
     @contextmanager
     def _workers(self) -> Iterator[Callable[..., Iterable[Any]]]:

@@ -19,7 +19,16 @@ from tasks.models.plain_answers import ROOM
 from tasks.programs.written_program import Conversation
 from tasks.text.question import LETTERS, Question, analyse, with_choices
 
-_LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
+# What may stand before the letter of a choice: "The correct answer is", "Option", "答案是".
+_BEFORE = (
+    r"(?i:\W*+(?:(?:the\s+)?(?:\w+\s+)?(?:answer|choice|option)\b\W*+"
+    r"(?:is\b\W*+)?(?:(?:choice|option)\b\W*+)?"
+    r"|(?:正确)?(?:答案|选项)[是为选]*+\W*+|[我应该]*+选择?\W*+))"
+)
+_LETTER = re.compile(rf"(?:{_BEFORE}|\W*+)([A-Z])\b\W*", re.IGNORECASE)
+_LETTER_OF_TEXT = re.compile(
+    rf"(?:{_BEFORE}[A-Z]\b[.:)\]、．：）]\s*|\W*[A-Z](?:[.:)\]]\s+|[、．：）]\s*))(?=\S)"
+)
 
 
 # Names in examples are so well known that a model would not take them for the question's.
@@ -108,7 +117,7 @@ def phrased_answer(
 
 
 def without_letter(reply: str, choices: Sequence[str]) -> str:
-    """Return the choice whose letter the reply is, else the reply without a leading letter.
+    """Return the choice whose letter the reply names, else the reply without a leading letter.
 
     A choice may itself begin with a letter: `J. K. Moe`.
     """
@@ -118,4 +127,5 @@ def without_letter(reply: str, choices: Sequence[str]) -> str:
     place = LETTERS.index(letter.group(1).upper()) if letter else -1
     if 0 <= place < len(choices):
         return choices[place]
-    return re.sub(r"^\W*[A-Z][.:)]\s+", "", reply)
+    text = _LETTER_OF_TEXT.match(reply)
+    return reply[text.end() :] if text else reply

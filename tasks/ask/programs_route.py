@@ -11,19 +11,21 @@ from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, Rout
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
+from tasks.programs.limits import Limits
 from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
 from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.english_words import is_base_verb
-from tasks.text.question import Question
+from tasks.text.question import Question, with_choices
 
 if TYPE_CHECKING:
     from tasks.programs.written_program import Conversation
 
 FITS = 0.7  # least fit of a plan if no graph is named
 NAMED_FITS = 0.5  # least fit of a plan for the graph that is named
+CHOOSING = Limits(call_seconds=600.0)  # a model that chooses may wait for its rate limits
 PARTS = re.compile(r"\s+(?:(?:of|the|and)\s+)+")  # between the parts of a name
 
 
@@ -52,7 +54,8 @@ class ProgramsRoute(AnswerRoute):
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
         if state.conversation is not None:
-            return self._by_model(question, kbs, state.conversation)
+            asked = with_choices(question, state.hints.choices)
+            return self._by_model(asked, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
         for result in self._planned(question, kbs):
             tried += result.tried
@@ -71,17 +74,18 @@ class ProgramsRoute(AnswerRoute):
     ) -> RouteResult:
         """Return the answer that the model reads from the results of its programs.
 
-        If it asks for no knowledge, it answers by itself, and the route is `none`.
+        If it asks for no knowledge, or none is found, it answers by itself: the route is `none`.
         """
         search = ProgramSearch(
             conversation,
             kbs,
             matcher=self._matcher,
             chooser=partial(conversation.choose, language=question.language),
+            limits=CHOOSING,
             rounds=self._options.rounds,
         )
         answer = answer_by_program(question, search, conversation)
-        route: Route = "programs" if answer.searched.need_knowledge else "none"
+        route: Route = "programs" if answer.searched.found else "none"
         where = ", ".join(kb.name for kb in kbs)
         return RouteResult(
             route, answer.answers, answer.evidence, (Attempt(where, answer.searched.program),)

@@ -81,14 +81,15 @@ def _asked(
         return asker.answer_all([question.question for question in questions], hints)
 
 
-class PathsAnswerer(BenchmarkAnswerer):
-    """Answers from paths in the graph that a question names, as `ask --route paths` does."""
+class RouteAnswerer(BenchmarkAnswerer):
+    """Answers from the graph that a question names, as `ask --route ROUTE` does."""
 
-    name = "paths"
-
-    def __init__(self, edition: Edition, settings: Settings, home: Home) -> None:
-        """Take an edition with graphs."""
+    def __init__(
+        self, edition: Edition, settings: Settings, home: Home, route: str, name: str
+    ) -> None:
+        """Take an edition with graphs; `name` is the system's name in tables."""
         self._edition, self._settings, self._home = edition, settings, home
+        self._route, self.name = route, name
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return the best answer to each question; one of its choices, if it has any."""
@@ -96,7 +97,7 @@ class PathsAnswerer(BenchmarkAnswerer):
         for graph in dict.fromkeys(question.graph for question in questions):
             places = [n for n, question in enumerate(questions) if question.graph == graph]
             some = [questions[place] for place in places]
-            options = AskOptions("paths", graph or None)
+            options = AskOptions(self._route, graph or None)
             answers = _asked(self._home, self._edition, self._settings, some, options)
             for place, answer in zip(places, answers, strict=True):
                 predictions[place] = Prediction(answer.answers, {"answer": answer.answerable})
@@ -144,7 +145,10 @@ def system_for(
     if route == "experts":
         return lambda edition: ExpertsAnswerer(edition, settings, home, expert)
     if route == "paths":
-        return lambda edition: PathsAnswerer(edition, settings, home)
+        return lambda edition: RouteAnswerer(edition, settings, home, route, route)
+    if settings.engine.engine != "rules":  # the model writes programs, not the planner
+        name = f"{route} {settings.engine.model.name}"
+        return lambda edition: RouteAnswerer(edition, settings, home, route, name)
     if route == "programs":
         return lambda edition: ProgramAnswerer(edition, home if learned else None)
     return lambda edition: AutoAnswerer(edition, settings, home, learned=learned)

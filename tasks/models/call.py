@@ -107,6 +107,7 @@ class RawReply:
     tokens_cached: int | None = None
     form: str | None = None  # schema, json or text: how JSON was requested; None if it was not
     measures: Measures | None = None  # of a plain reply
+    tokens_thought: int | None = None  # of tokens_out: the model's reasoning before its reply
 
 
 class Outcome(StrEnum):
@@ -141,6 +142,11 @@ class Answer:
     outcome: Outcome
     detail: str | None = None
     spent: Counter[str] = field(default_factory=Counter, compare=False)
+
+    @property
+    def reason(self) -> str:
+        """Return why there is no reply."""
+        return f"{self.outcome}: {self.detail}" if self.detail else str(self.outcome)
 
 
 class CallError(Exception):

@@ -41,7 +41,7 @@ from tasks.models.loaded_model import weights_size
 from tasks.models.prices import capped, cost, most_cost, price_of
 from tasks.models.strict_schema import strict_schema
 from tasks.models.tokens import estimate_tokens
-from tasks.models.validation import Validated, validate
+from tasks.models.validation import Validated, ends_in_thought, validate
 from warehouse.ledger import Ledger
 
 TRIED_AGAIN = {Outcome.THROTTLED, Outcome.UNAVAILABLE, Outcome.UNREACHED, Outcome.TIMED_OUT}
@@ -83,10 +83,12 @@ class ModelClient:
         self.health = Health(settings)
         self.budget = Budget(settings.budget)
         self.counts: Counter[str] = Counter()
+        self.given_up: Counter[str] = Counter()  # requests, by the reason
         here = transport.endpoint is None
         self.price = Price(input=0, output=0) if here else price_of(settings.name, settings)
         # A local model that was too slow for a text will be too slow again.
         self._tried_again = TRIED_AGAIN - ({Outcome.TIMED_OUT} if here else set())
+        self._thinking = 0  # tokens for the reasoning of a model that reasons before it replies
         self._flying: dict[str, asyncio.Future[Answer]] = {}
         if settings.budget is not None and self.price is None:
             raise UsageError(
@@ -125,7 +127,10 @@ class ModelClient:
             )
         self._flying[sha] = future = asyncio.get_running_loop().create_future()
         try:
-            answer = await self._ask(_Pending(request, sha, request.messages, request.most_tokens))
+            room = request.most_tokens + self._thinking
+            answer = await self._ask(_Pending(request, sha, request.messages, room))
+            if answer.reply is None:
+                self.given_up[answer.reason] += 1
             future.set_result(answer)
             return answer
         except BaseException as error:
@@ -144,6 +149,9 @@ class ModelClient:
                 raw, row = await self._reach(pending)
             except CallError as error:
                 return Answer(None, error.outcome, error.detail, pending.spent)
+            # A batch's calls are known by their bodies, which must be the same in the next run.
+            if self._reasons(raw) and not self.batch:
+                self._thinking = self.settings.reply_tokens
             validated = validate(pending.request, raw)
             doubted = validated.outcome is Outcome.NO_FACTS and Outcome.NO_FACTS not in tried
             if validated.reply is not None and not doubted:
@@ -155,8 +163,17 @@ class ModelClient:
             self._note(pending, row, validated.outcome, validated.detail)
             if validated.outcome in tried or not _prepare_second_try(pending, raw, validated):
                 return Answer(None, validated.outcome, validated.detail, pending.spent)
+            if self._reasons(raw):
+                enough = pending.request.most_tokens + self.settings.reply_tokens
+                pending.room = max(pending.room, enough)
             tried.add(validated.outcome)
             self.health.retry()
+
+    def _reasons(self, raw: RawReply) -> bool:
+        """Return whether a model behind an endpoint uses up tokens before its reply begins."""
+        return self.transport.endpoint is not None and (
+            bool(raw.tokens_thought) or ends_in_thought(raw)
+        )
 
     async def _reach(self, pending: _Pending) -> tuple[RawReply, ModelCall]:
         """Send until a reply arrives; raise CallError when the call is given up."""

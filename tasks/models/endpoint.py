@@ -23,8 +23,9 @@ from tasks.models.validation import BadReply, refuse_repeated_keys
 OPENAI = "https://api.openai.com/v1"
 MOST_BYTES = 8_000_000  # of one reply, after decompression
 MOST_STEPS = 6  # resends in a simpler dialect
-TOO_LONG = ("context_length", "context length", "too long")
+TOO_LONG = ("context_length", "context length", "context size", "context window", "too long")
 SHOWN = 300  # characters of an endpoint's error
+REFUSALS = (400, 422)  # statuses of a request that has a wrong parameter
 
 
 class Endpoint:
@@ -76,7 +77,10 @@ class Endpoint:
 
     def steps_down(self, status: int, body: bytes, refused: dict[str, Any]) -> bool:
         """Return whether a response refuses a parameter that later calls now leave out."""
-        return status == 400 and self.dialect.step_down(_error_words(body), refused)
+        words = _error_words(body)
+        if status not in REFUSALS or _is_too_long(words):
+            return False
+        return self.dialect.step_down(words, refused)
 
     def body_of(self, sent: Sent) -> dict[str, Any]:
         """Return the body of a call as it is written to the input file of a batch."""
@@ -186,13 +190,13 @@ def check_status(status: int, body: bytes, headers: Mapping[str, str] | None = N
         raise CallError(Outcome.STOPPED, _advice(status, error))
     if status == 429:
         raise CallError(Outcome.THROTTLED, where, after)
-    if status == 413 or (status == 400 and any(words in error for words in TOO_LONG)):
+    if status == 413 or (status in REFUSALS and _is_too_long(error)):
         raise CallError(Outcome.TOO_LONG, where)
     if status == 400 and "content_filter" in error:
         raise CallError(Outcome.FILTERED, where)
     if 300 <= status < 400:
         raise CallError(Outcome.UNAVAILABLE, f"status {status}: redirects are not followed")
-    if status in (400, 422):
+    if status in REFUSALS:
         raise CallError(Outcome.INVALID, where)
     raise CallError(Outcome.UNAVAILABLE, where, after)
 
@@ -206,15 +210,34 @@ def _advice(status: int, error: str) -> str:
     return f"The endpoint's account is used up{words}. Fill it, or use another key"
 
 
+def _is_too_long(error: str) -> bool:
+    return any(words in error.lower() for words in TOO_LONG)
+
+
 def _error_words(body: bytes) -> str:
-    """Return an error's code and message, without keys and cut short; "" for other bodies."""
+    """Return an error's code and message, without keys and cut short; "" for other bodies.
+
+    Servers wrap errors in `error`, in a list, in FastAPI's `detail`, or not at all.
+    """
     try:
-        error = orjson.loads(body[:MOST_BYTES])["error"]
-        parts = [error] if isinstance(error, str) else [error.get("code"), error.get("message")]
-        parts += [] if isinstance(error, str) else [error.get("param"), error.get("type")]
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        value = orjson.loads(body[:MOST_BYTES])
+        value = value[0] if isinstance(value, list) else value
+        error = value.get("error") or value
+        if isinstance(error, str):
+            parts = [error]
+        else:
+            parts = [error.get(name) for name in ("code", "message", "param", "type")]
+            parts += _details(error.get("detail"))
+    except (orjson.JSONDecodeError, IndexError, TypeError, AttributeError):
         return ""
     return scrub(" ".join(str(part) for part in parts if part))[:SHOWN]
+
+
+def _details(detail: Any) -> list[str]:
+    """Return FastAPI's complaints without the inputs that it repeats."""
+    if not isinstance(detail, list):
+        return [detail] if isinstance(detail, str) else []
+    return [f"{'.'.join(map(str, one.get('loc', ())))}: {one.get('msg')}" for one in detail]
 
 
 def _reply_in(body: bytes, form: str | None) -> RawReply:
@@ -226,7 +249,7 @@ def _reply_in(body: bytes, form: str | None) -> RawReply:
     except (KeyError, IndexError, TypeError, AttributeError):
         raise CallError(Outcome.UNAVAILABLE, "status 200, but there is no message in it") from None
     usage = usage_in(value)
-    details = usage.get("prompt_tokens_details")
+    read, written = (usage.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
     return RawReply(
         text=_text_of(content),
         finish=str(choice.get("finish_reason") or "stop"),
@@ -234,10 +257,15 @@ def _reply_in(body: bytes, form: str | None) -> RawReply:
         model=MOCK if value.get("system_fingerprint") == MOCK else model_in(value),
         tokens_in=count_of(usage.get("prompt_tokens")),
         tokens_out=count_of(usage.get("completion_tokens")),
-        tokens_cached=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        tokens_cached=count_of(read.get("cached_tokens")) if isinstance(read, dict) else None,
+        tokens_thought=_thought(written),
         form=form,
         measures=reported_measures(choice.get("logprobs")),
     )
+
+
+def _thought(details: Any) -> int | None:
+    return count_of(details.get("reasoning_tokens")) if isinstance(details, dict) else None
 
 
 def _text_of(content: Any) -> str | None:

@@ -1,7 +1,7 @@
 """Validates models' replies before anything in them is used.
 
 A valid reply contains exactly one JSON object of the requested schema. White space, a byte-order
-mark, one Markdown fence, a model's reasoning in `<think>` tags, and a little prose without braces
+mark, one Markdown fence, a model's reasoning up to `</think>`, and a little prose without braces
 or brackets may surround it; longer prose may be a repetition of the prompt and its example. The
 object is never repaired: NaN, a repeated key, a lone surrogate, a trailing comma or single quotes
 are errors.
@@ -25,7 +25,8 @@ Reply = TypeVar("Reply", bound=BaseModel)
 LONGEST = 4_000_000  # characters; longer replies are invalid
 MOST_PROSE = 300  # characters around the object
 SHOWN_ERRORS = 3
-_THOUGHTS = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
+# Some servers keep the opening tag, which is a part of the prompt, to themselves.
+_THOUGHTS = re.compile(r"\A(?![`{]).*?</think>\s*", re.DOTALL)
 _BLANK = "\ufeff \t\r\n"
 _FENCE = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
 _REFUSAL = re.compile(
@@ -171,9 +172,16 @@ def validate(request: Request, raw: RawReply) -> Validated:
     return Validated(Outcome.NO_FACTS if doubt else Outcome.OK, reply, doubt)
 
 
+def ends_in_thought(raw: RawReply) -> bool:
+    """Return whether a reply was cut short before the model had done with its reasoning."""
+    text = (raw.text or "").strip()
+    open_thought = text.startswith("<think>") and "</think>" not in text
+    return raw.finish == "length" and (not text or open_thought)
+
+
 def _plain(raw: RawReply) -> Validated:
     """Validate a plain reply: it may be cut short, and empty if it was measured."""
-    text = (raw.text or "").strip()
+    text = "" if ends_in_thought(raw) else _THOUGHTS.sub("", (raw.text or "").strip())
     if not text and raw.measures is None:
         return Validated(Outcome.EMPTY, detail="a reply without content")
     if holds_secret(text):

@@ -10,6 +10,8 @@ MOST_REMEMBERED = 20_000  # entities per returned text or call
 LEAST_CANDIDATE = 0.2  # score below which a candidate is dropped, unless namesakes share it
 NEAR_CANDIDATE = 0.03  # candidates this close to the likeliest are also tried
 
+MOST_CHOICES = 30  # names of one program that a chooser is asked about
+
 Chooser = Callable[[str, list[str], list[Candidate]], Candidate | None]
 
 
@@ -17,8 +19,12 @@ class Entities:
     """Entities of one knowledge base, for one run of a program."""
 
     def __init__(self, kb: KnowledgeBase, question: str, chooser: Chooser | None) -> None:
-        """Link within `kb`; without a chooser, the likeliest candidates are taken."""
+        """Link within `kb`; without a chooser, the likeliest candidates are taken.
+
+        So they are for further names, once it was asked about many: its calls may cost money.
+        """
         self._kb, self._question, self._chooser = kb, question, chooser
+        self._choices = 0
         self._meant: dict[str, dict[EntityRef, None]] = {}
         self._linked: dict[tuple[str, ...], list[EntityRef]] = {}
         self._relations: dict[EntityRef, tuple[str, ...]] = {}
@@ -74,7 +80,8 @@ class Entities:
         near = [one for one in candidates if one.score >= best - NEAR_CANDIDATE]
         if sum(candidate.score for candidate in near) < LEAST_CANDIDATE:  # namesakes share a score
             return []
-        if self._chooser is not None:
+        if self._chooser is not None and self._choices < MOST_CHOICES:
+            self._choices += 1
             offered = [one for one in candidates if one.score >= LEAST_CANDIDATE or one in near]
             chosen = self._chooser(self._question, aliases, offered)
             return [] if chosen is None else [chosen.entity]

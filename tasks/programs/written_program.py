@@ -103,7 +103,11 @@ def hint_words(hint: Hint) -> str:
 
 
 def fitted(lines: list[str], room: int) -> str:
-    """Return lines as one text of at most `room` characters; too long ones get equal shares."""
+    """Return lines as one text of at most `room` characters; too long ones get equal shares.
+
+    Each stays on one line, so that it cannot look like another part of a prompt.
+    """
+    lines = [one_line(line, len(line)) for line in lines]
     if sum(len(line) + 1 for line in lines) <= room:
         return "\n".join(lines)
     most = max(200, room // max(len(lines), 1) - 1)

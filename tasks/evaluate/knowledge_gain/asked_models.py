@@ -18,6 +18,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
+from tasks.ask.phrasing import without_letter
 from tasks.models.plain_answers import MOST_KNOWLEDGE, Written
 from tasks.models.scored_model import ScoredModel
 from tasks.models.tokens import estimate_tokens
@@ -90,6 +91,9 @@ def chosen(reply: str, choices: Sequence[str]) -> str:
     It is the choice whose letter the answer gives, else the choice that it mentions first, else the
     choice with which it shares the most words.
     """
+    whole = without_letter(reply.strip(), choices)
+    if whole in choices:
+        return whole
     letter = _LETTER.search(reply.strip())
     place = string.ascii_uppercase.find(letter[letter.lastindex or 0]) if letter else -1
     if 0 <= place < len(choices):

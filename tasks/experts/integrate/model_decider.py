@@ -14,6 +14,7 @@ from tasks.models.prompts.replies import Information, NeedsMore, Source
 ROOM = {"needs_more": 40, "wanted_information": 120, "source": 300}  # tokens of a reply
 LONGEST_DESCRIPTION = 300  # characters
 MOST_EXAMPLES = 8  # of the model's own past questions, half of which needed more
+QUOTES = " \t\"'`“”‘’「」"  # around a name
 NOTHING = {"en": "none", "zh": "无"}
 # The answer to each is yes if more is needed. Replies to wordings differ in a fifth of questions.
 WORDINGS = {
@@ -74,14 +75,16 @@ class ModelDecider:
     def choose(
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]
     ) -> str | None:
-        """Return the expert that the model names; None if there is no such expert."""
+        """Return the expert that the model names, perhaps with its description; None for none."""
         values = source_values(question, knowledge, descriptions)
         prompt = load_prompt("source", self._language)
         reply = self._ask(prompt.request(values, most_tokens=ROOM["source"]), Source)
         if not isinstance(reply, Source):
             return None
         by_name = {name.casefold(): name for name in descriptions}
-        return by_name.get(reply.source.strip().casefold())
+        whole, name = reply.source, reply.source.partition(":")[0]
+        said = (words.strip(QUOTES).casefold() for words in (whole, name))
+        return next((by_name[words] for words in said if words in by_name), None)
 
     def _values(self, question: str, knowledge: Sequence[str]) -> dict[str, str]:
         lines = knowledge_lines(knowledge) or [f"Knowledge: {NOTHING[self._language]}"]

@@ -176,8 +176,7 @@ class ModelEngine:
             return [_Part(passages, [a.reply for a in answers if a.reply is not None])]
         cut = halves(passages) if failure.outcome in CUT and cuts else None
         if cut is None:
-            detail = f": {failure.detail}" if failure.detail else ""
-            return [_Part(passages, failed=f"{failure.outcome}{detail}")]
+            return [_Part(passages, failed=failure.reason)]
         self.client.counts["calls cut in half"] += 1
         first, second = await asyncio.gather(
             *(self._ask(half, cuts - 1, doubted=doubted) for half in cut)

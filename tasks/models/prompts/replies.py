@@ -28,8 +28,15 @@ def _known_kind(kind: object) -> object:
     return kind if not isinstance(kind, str) or kind in KINDS else "unknown"
 
 
+def _as_lines(text: object) -> object:
+    if text is None:
+        return ""
+    return text.replace("\r\n", "\n") if isinstance(text, str) else text
+
+
 Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000, pattern=_PLAIN)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000, pattern=_PLAIN)]
+Lines = Annotated[Words, BeforeValidator(_as_lines)]  # code and prose; some models write null
 Kind = Annotated[
     Literal["person", "place", "organisation", "work", "event", "thing", "unknown"],
     BeforeValidator(_known_kind),
@@ -162,42 +169,57 @@ def merged(replies: Iterable[BaseModel]) -> Extraction:
 # -- the other purposes ------------------------------------------------------------------------
 
 
+def _without(field: str, decided: str, needless: str) -> Callable[[object], object]:
+    """Return a function that fills in a text which a reply omits, as no decision needs it."""
+
+    def filled(reply: object) -> object:
+        if not isinstance(reply, dict) or reply.get(field) != decided:
+            return reply
+        return {needless: "", **reply}
+
+    return filled
+
+
 class Choice(Reply):
     """The candidate that is meant (KnowledGPT, figure 8): `[ENT i]` or `[NONE]`."""
 
-    thought: Words
+    thought: Lines = ""
     choice: Annotated[str, Field(pattern=r"^\[(ENT [1-9]\d{0,3}|NONE)\]$")]
 
 
 class Program(Reply):
-    """A search program (KnowledGPT, its eleven requirements)."""
+    """A search program (KnowledGPT, its eleven requirements); no knowledge needs no program."""
 
     need_knowledge: Literal["yes", "no"]
-    thought: Words
-    code: Words
-    introspection: Words
-    ok: Literal["yes", "no"]
+    thought: Lines = ""
+    code: Lines
+    introspection: Lines = ""
+    ok: Literal["yes", "no"] = "yes"
+
+    _no_code = model_validator(mode="before")(_without("need_knowledge", "no", "code"))
 
 
 class AnswerReply(Reply):
-    """An answer from given knowledge; empty if the knowledge does not contain it."""
+    """An answer from given knowledge; empty or omitted if the knowledge does not contain it."""
 
-    thought: Words
+    thought: Lines = ""
     answerable: Literal["yes", "no"]
-    answer: Words
+    answer: Lines
+
+    _no_answer = model_validator(mode="before")(_without("answerable", "no", "answer"))
 
 
 class YesNo(Reply):
     """Whether evidence supports a statement."""
 
-    thought: Words
+    thought: Lines = ""
     verdict: Literal["support", "refute", "unknown"]
 
 
 class Source(Reply):
     """The source to ask (CooK, top-down): its name, or `none`."""
 
-    thought: Words
+    thought: Lines = ""
     source: Label
 
 
