@@ -66,9 +66,7 @@ class Asker:
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
             raise UsageError(f"There is no route {options.route!r}. The routes: {known}.")
-        engine = settings.engine
-        leaves = engine.engine == "openai" and not engine.model.sensitive
-        graphs = edition_graphs(edition, open_only=leaves)
+        graphs = edition_graphs(edition, open_only=settings.engine.withholds_sensitive)
         if options.graph is not None and options.graph not in graphs:
             known = ", ".join(graphs) or "none"
             raise UsageError(f"There is no graph {options.graph!r}. The graphs: {known}.")

@@ -192,10 +192,9 @@ class PromptedAnswerer(BenchmarkAnswerer):
     def _evidence(self) -> EditionEvidence:
         """The edition's evidence, without what must not be sent to the model's endpoint."""
         edition, engine = self._edition, self._settings.engine
-        leaves = engine.engine == "openai" and not engine.model.sensitive
-        con = edition.connect()
+        hides, con = engine.withholds_sensitive, edition.connect()
         triples, passages = (
-            {row[0] for row in con.execute(query).fetchall()} if leaves else set()
+            {row[0] for row in con.execute(query).fetchall()} if hides else set()
             for query in (_HIDDEN_TRIPLES, _HIDDEN_PASSAGES)
         )
         searcher = None
@@ -205,7 +204,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
         return EditionEvidence(
             con,
             searcher,
-            [graph.arrays for graph in edition_graphs(edition, open_only=leaves).values()],
+            [graph.arrays for graph in edition_graphs(edition, open_only=hides).values()],
             excluded_triples=triples,
             excluded_passages=passages,
         )
