@@ -6,9 +6,8 @@ import numpy as np
 
 from tasks.evaluate.answerer import Prediction
 from tasks.questions.answer_patterns import holds, is_whole
-from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
+from tasks.questions.normalise import bare_words, contains, same_name, set_f1, token_f1
 from tasks.questions.question import BenchmarkQuestion
-from tasks.text.languages import HAN
 
 RESAMPLES = 1000
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
@@ -38,7 +37,8 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     else:
         first, patterns = answers[0] if answers else "", question.patterns
         exact = _first_is_gold(answers, gold, bare_words) or _matched(first, patterns, is_whole)
-        contained = exact or _contained(answers, gold) or _matched(first, patterns, holds)
+        whole = bool(answers) and any(contains(first, g) for g in gold)
+        contained = exact or float(whole) or _matched(first, patterns, holds)
         scores |= {"em": exact, "f1": over_words, "contained": contained, "right": contained}
     return scores | _around(gold, prediction)
 
@@ -148,11 +148,3 @@ def _first_is_gold(answers: Sequence[str], gold: Sequence[str], form: Form) -> f
 
 def _matched(answer: str, patterns: Sequence[str], test: Callable[[str, str], bool]) -> float:
     return float(bool(answer) and any(test(pattern, answer) for pattern in patterns))
-
-
-def _contained(answers: Sequence[str], gold: Sequence[str]) -> float:
-    """Return 1 if the first answer holds a gold answer as whole words, in Chinese anywhere."""
-    if not answers:
-        return 0.0
-    first, wanted = bare_words(answers[0]), map(bare_words, gold)
-    return float(any(g in first if HAN.search(g) else f" {g} " in f" {first} " for g in wanted))
