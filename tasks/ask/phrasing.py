@@ -20,13 +20,11 @@ from tasks.programs.written_program import Conversation
 from tasks.text.question import LETTERS, Question, analyse, with_choices
 
 _LETTER = re.compile(r"\W*([A-Z])\b\W*", re.IGNORECASE)
-
-
-# Names in examples are so well known that a model would not take them for the question's.
 _FORMS = {
     "en": ("Knowledge: {}\n", "Question: {}\nAnswer:"),
     "zh": ("资料：{}\n", "问题：{}\n答案："),
 }
+# Names in examples are so well known that a model would not take them for the question's.
 _SHOWN = {  # knowledge, question, answer
     "en": (
         ("Vienna lies on the Danube.", "Which river does Vienna lie on?", "the Danube"),
@@ -38,8 +36,6 @@ _SHOWN = {  # knowledge, question, answer
     ),
 }
 _FORM_SHA = hashlib.sha256(f"{_FORMS}{_SHOWN}".encode()).hexdigest()[:16]
-
-
 NO_QUESTION = "?"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from schemas.errors import AlmanacError
+from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
 from tasks.questions.question import BenchmarkQuestion
@@ -103,7 +104,7 @@ class MemoryAnswerer(BenchmarkAnswerer):
     def _answer(self, question: BenchmarkQuestion) -> Prediction:
         answerer = self._system(self._memories.edition(question))
         self.name = answerer.name
-        prediction = answerer.answer_all([replace(question, context=(), graph="corpus")])[0]
+        prediction = answerer.answer_all([replace(question, context=(), graph=CORPUS)])[0]
         return replace(prediction, coverage=self._memories.coverage(question))
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from schemas.knowledge import CORPUS
 from tasks.publish.resolve.clusters import Cluster
 from tasks.publish.resolve.local_entities import Unit, summed_kinds, voted_kind
 
-GRAPH = "corpus"
 _SEPARATOR = "\x1f"
 
 
@@ -24,7 +24,7 @@ class Given(NamedTuple):
 def anchor_of(unit: Unit) -> str:
     """Return the key under which an id persists: graph, normalised name with note, document."""
     name = f"{unit.norm} ({unit.note})" if unit.note else unit.norm
-    return _SEPARATOR.join((GRAPH, name, unit.document))
+    return _SEPARATOR.join((CORPUS, name, unit.document))
 
 
 def read_anchors(anchors: pa.Table) -> Given:
@@ -115,12 +115,12 @@ def _votes(cluster: Cluster, given: Given) -> tuple[Counter[str], Counter[str]]:
 def _content_ids(cluster: Cluster) -> Iterable[str]:
     """Yield candidate ids, each hashing more details of the entity; eventually one is free."""
     main = main_unit(cluster)
-    yield _hashed(GRAPH, main.norm)
+    yield _hashed(CORPUS, main.norm)
     kind = voted_kind(summed_kinds(cluster.units))
     for more in ([main.note], [main.note, kind], [main.note, kind, main.document]):
-        yield _hashed(GRAPH, main.norm, *more)
+        yield _hashed(CORPUS, main.norm, *more)
     for number in range(1_000_000):
-        yield _hashed(GRAPH, main.norm, main.note, kind, main.document, str(number))
+        yield _hashed(CORPUS, main.norm, main.note, kind, main.document, str(number))
 
 
 def _hashed(*parts: str) -> str:
