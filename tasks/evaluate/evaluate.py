@@ -16,10 +16,10 @@ from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
 from tasks.evaluate.memory import Memories, MemoryAnswerer
 from tasks.evaluate.metrics import score
-from tasks.evaluate.report import Measured, Warn, figures, record_figures
+from tasks.evaluate.report import Measured, figures, record_figures
 from tasks.evaluate.systems import TextAnswerer
 from tasks.prepare_benchmark import prepared
-from tasks.progress import Report, silent
+from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample, split

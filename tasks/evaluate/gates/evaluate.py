@@ -25,11 +25,11 @@ from tasks.evaluate.gates.figures import (
 from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
 from tasks.evaluate.gates.resampled import RESAMPLES, Measured, measured, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
-from tasks.evaluate.report import Warn, record_figures
+from tasks.evaluate.report import record_figures
 from tasks.gates.graph_popularity import open_popularity
 from tasks.models.encoders.load import Encoder
 from tasks.models.encoders.store import VectorStore
-from tasks.progress import Report, silent
+from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.splits import sample
 from warehouse.home import Home

@@ -13,8 +13,8 @@ from schemas.errors import UsageError
 from schemas.settings import EngineSettings
 from tasks.evaluate.knowledge_gain.asked_models import AskedModel, model_of_settings
 from tasks.evaluate.knowledge_gain.figures import agreement, gain_figures
-from tasks.evaluate.report import Warn, record_figures
-from tasks.progress import Report, silent
+from tasks.evaluate.report import record_figures
+from tasks.progress import Report, Warn, silent
 from tasks.questions.answer_patterns import is_whole
 from tasks.questions.formats import read_benchmark
 from tasks.questions.normalise import bare_words, token_f1
