@@ -110,7 +110,7 @@ class Almanac:
         read-only, a warning says that it was not. Raises UsageError if the route, the graph
         or an edition of that day does not exist, and if the question is empty or too long.
         """
-        from flows.jobs import keep
+        from flows.jobs import keep_answers
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
@@ -121,7 +121,7 @@ class Almanac:
         asker = self._asker_of(self._edition(as_of), options)
         answer = asker.answer(question, choices)
         self._warnings = asker.warnings
-        keep(self.home, answer)
+        keep_answers(self.home, answer)
         return answer
 
     def search(self, words: str, *, limit: int = 8) -> list[dict[str, Any]]:
