@@ -71,11 +71,16 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write a small file so that a reader sees the old or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
+    write_synced(temporary, data)
+    replace(temporary, path)
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a file and force its data to disk."""
+    with path.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    replace(temporary, path)
 
 
 def write_json(path: Path, value: Any) -> None:
