@@ -246,7 +246,7 @@ class LearnFromQuestions(Job):
     replace: bool = Field(False, description="Forget what was learned for the graph before.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
-        """Learn and return what was learned, one item per planner or gate."""
+        """Learn and return what was learned, as `tasks.learn.learn` does."""
         from tasks.learn import learn
 
         paths = [self.questions] if isinstance(self.questions, str) else self.questions
@@ -264,7 +264,7 @@ class LearnFromQuestions(Job):
         )
 
     def as_markdown(self, result: list[dict[str, Any]]) -> str:
-        """Return a table for planners and one for gates."""
+        """Return a table for each kind of thing that was learned."""
         return learned_as_markdown(result)
 
 

@@ -1,4 +1,4 @@
-"""Learn from labelled questions: planners first, then gates, then when a model needs experts.
+"""Learn from labelled questions: planners, gates, when a model needs experts, and graph paths.
 
 If there are enough questions for a planner, one in sixteen is held out to evaluate it.
 """
@@ -76,7 +76,7 @@ def learn(
     replace: bool = False,
     report: Report = silent,
 ) -> list[dict[str, Any]]:
-    """Learn from the questions of files and folders; return one summary per planner and gate.
+    """Learn from the questions of files and folders; return a summary of each thing learned.
 
     A planner is fitted for each graph that the questions are about. It keeps what it learned before
     unless `replace` is true. With `gates`, every task with enough questions gets a gate, even if no
