@@ -224,7 +224,7 @@ def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
     """Return the meaning of each wording, after naming the groups that were not recognised."""
     for group in groups:
         if not group.name and not group.joined:
-            _call(group)
+            _name_group(group)
     for group in groups:
         if group.joined:
             group.name, group.flipped = group.joined.name, group.joined.flipped
@@ -253,7 +253,7 @@ def _recognise(
             return
 
 
-def _call(group: _Group) -> None:
+def _name_group(group: _Group) -> None:
     """Name a group by its commonest wording."""
     # "genre" rather than "genre of", if most texts put it so.
     triples_by_end = Counter({True: 0, False: 0})

@@ -150,7 +150,11 @@ def _ask(
             question,
             outcomes=(
                 *(row for row in question.outcomes if row[0] != model.name),
-                (model.name, figure(question, before.text), figure(question, after.text)),
+                (
+                    model.name,
+                    answer_score(question, before.text),
+                    answer_score(question, after.text),
+                ),
             ),
             own_answers=(
                 *(row for row in question.own_answers if row[0] != model.name),
@@ -165,7 +169,7 @@ def _ask(
     ]
 
 
-def figure(question: BenchmarkQuestion, answer: str) -> float:
+def answer_score(question: BenchmarkQuestion, answer: str) -> float:
     """Return the score of an answer, 0 to 1 (the paper's section 4).
 
     A choice is right or wrong. The score of an open answer is its highest word F1 with any gold
