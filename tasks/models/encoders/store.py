@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from schemas.errors import AlmanacError
 from schemas.observations import Vector
@@ -43,7 +42,7 @@ class VectorStore:
         return {
             row["text_sha"]: row["vector"]
             for part in self.journal.parts(Vector)
-            for row in self._own(Vector.cast(pq.read_table(self.journal.path(part))))
+            for row in self._own(self.journal.part_table(Vector, part))
         }
 
     @property
