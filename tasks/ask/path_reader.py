@@ -40,8 +40,7 @@ def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
     """Return the best paths to some nodes, or the best edges at them."""
     paths = [path for path in extracted.paths if path.nodes[-1] in nodes][:MOST_ABOUT]
     if extracted.paths:
-        edges = dict.fromkeys((e.head, e.relation, e.tail) for path in paths for e in path.edges)
-        return Extracted(tuple(paths), np.array(list(edges), np.int32).reshape(-1, 3))
+        return Extracted.of_paths(paths)
     touching = np.isin(extracted.edges[:, [0, 2]], nodes).any(1)
     return Extracted((), extracted.edges[touching][:MOST_ABOUT])
 
