@@ -176,7 +176,7 @@ class Asker:
 
         conversation = self._conversation()
         assert conversation is not None  # the caller opened a model
-        if conversation.brief:
+        if conversation.model_is_small:
             reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
             return (reply.answer.strip(), reply.surprise) if reply else ("", None)
         answer = own_answer(question, conversation, measured=False).result.answers

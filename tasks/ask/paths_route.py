@@ -128,7 +128,7 @@ class PathsRoute(AnswerRoute):
         if not names:
             raise UsageError("There is no graph to find paths in. Import one, or refresh.")
         model = self._resources.model
-        writer = None if model is None or model.client.brief else model
+        writer = None if model is None or model.client.is_small else model
         return {
             name: PathReader(open_path_graph(home, edition, name), self._tools.encode, writer)
             for name in names
