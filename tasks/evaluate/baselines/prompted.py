@@ -74,12 +74,11 @@ class Sources:
 
         The forms are fact, title, passage and document.
         """
-        language = "zh" if self.question.is_chinese else "en"
-        return self._written(_WANTED[language][form].format(*map(one_line, named)))
+        return self._written(_WANTED[self.question.language][form].format(*map(one_line, named)))
 
     def several(self, form: str) -> list[str]:
         """Return several distinct texts that the model writes from memory in a form."""
-        words = _WANTED["zh" if self.question.is_chinese else "en"]
+        words = _WANTED[self.question.language]
         texts: list[str] = []
         for _ in range(WRITTEN):
             before = "; ".join(map(one_line, texts))
