@@ -356,11 +356,7 @@ class _Training:
         path = state / "training.json"
         state.mkdir(parents=True, exist_ok=True)
         durable.remove_dead_temporaries(state, ".*.tmp")
-        try:
-            same = json.loads(path.read_bytes()) == json.loads(json.dumps(identity))
-        except (OSError, ValueError):
-            same = False
-        if not same:
+        if not durable.has_json(path, identity):
             (state / CHECKPOINT).unlink(missing_ok=True)
             durable.write_json(path, identity)
         elif (state / CHECKPOINT).exists():
