@@ -177,11 +177,7 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
     """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
-    if this.kind != "phrase" and (this.kind, this.words, this.marks) == (
-        that.kind,
-        that.words,
-        that.marks,
-    ):
+    if this.kind != "phrase" and this.undirected == that.undirected:
         directions.add(this.turned != that.turned)
     for end in ENDS:
         one, other = meaning_of(left, end), meaning_of(right, end)
