@@ -132,7 +132,7 @@ class Almanac:
         route, the graph or an edition of that day does not exist, if another value cannot be, and
         if the question is empty or too long.
         """
-        from flows.jobs import keep
+        from flows.jobs import keep_answers
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
@@ -145,7 +145,7 @@ class Almanac:
             asker = self._asker_of(self._edition(edition, as_of), options)
             answer = asker.answer(question, choices)
             self._warnings = asker.warnings
-            keep(self.home, answer)
+            keep_answers(self.home, answer)
         return answer
 
     def search(

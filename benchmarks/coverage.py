@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.results_file import write_results
-from tasks.evaluate.memory import TOKEN, content_lemmas, coverage
+from tasks.evaluate.own_texts import TOKEN, content_lemmas, coverage
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import Extracted, RulesEngine
 from tasks.ingest.split import split

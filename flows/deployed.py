@@ -28,12 +28,11 @@ from flows import evaluations, expert_jobs, jobs, path_jobs
 from flows.jobs import Job, Runner
 from schemas.settings import Settings
 from tasks.extract.batches import FEW_BATCHES, dask_options, worker_pool
-from tasks.progress import Report, RunStage
+from tasks.progress import Report, RunStage, Warn
 
 RETRIES = 2
 RETRY_SECONDS = [2.0, 10.0]
 LOGGED_TIMES = 10  # progress lines per stage in Prefect's log
-Warn = Callable[[str], None]
 
 
 # -- flows ----------------------------------------------------------------------------------------

@@ -137,7 +137,6 @@ def _engine(settings: Settings) -> Finding:
 
 def _model(settings: Settings) -> Finding:
     """Check the model's settings without calling the model, which may cost money."""
-    from schemas.errors import AlmanacError
     from tasks.extract.batches import identity
     from tasks.models.endpoint import Endpoint
     from tasks.models.packaged import PACKAGED, packaged_folder

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from flows.jobs import Run, Runner
 from flows.summary import table_as_markdown
+from schemas.knowledge import CORPUS
 from tasks.experts.training.plan import TrainingPlan
 
 
@@ -17,7 +18,7 @@ class Verbalize(Run):
     flow_name = "verbalize"
     outcome = "What the verbalization did"
 
-    graph: str = Field("corpus", description="The graph; corpus is your own texts.")
+    graph: str = Field(CORPUS, description="The graph; corpus is your own texts.")
     expert: str | None = Field(None, description="The set's name; the graph's by default.")
     methods: list[str] = Field(
         [], description="entity_wiki, evidence, knowledge_walk, question, passage; all by default."

@@ -6,12 +6,11 @@ the options of its command. Its work is the same whether Prefect runs it or not.
 
 import argparse
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,7 +20,7 @@ from flows.summary import learned_as_markdown, run_as_markdown, table_as_markdow
 from schemas.answers import MIN_SCORE, Answer
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.progress import Each, Report, RunStage, run_plainly
+from tasks.progress import Each, Report, RunStage, Warn, run_plainly
 from tasks.run import RunReport
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.home import Home
@@ -38,7 +37,7 @@ class Runner:
     """Where a job reports progress and warnings, and what runs its stages and batches."""
 
     report: Report
-    warn: Callable[[str], None]
+    warn: Warn
     run_stage: RunStage = run_plainly
     each: Each | None = None
 
@@ -94,6 +93,20 @@ class Job(BaseModel):
     @abstractmethod
     def as_markdown(self, result: Any) -> str:
         """Return the job's result for people who read it in Prefect."""
+
+
+P = TypeVar("P", bound=BaseModel)
+
+
+def plan_of(arguments: argparse.Namespace, plan: type[P]) -> P:
+    """Return the plan that a command's options describe; raise UsageError for an invalid value."""
+    options = {name: getattr(arguments, name, None) for name in plan.model_fields}
+    try:
+        return plan(**{name: value for name, value in options.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = "--" + str(first["loc"][0]).replace("_", "-")
+        raise UsageError(f"The value of {option} is invalid: {first['msg']}.") from error
 
 
 class Run(Job):
@@ -233,7 +246,7 @@ class LearnFromQuestions(Job):
     replace: bool = Field(False, description="Forget what was learned for the graph before.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
-        """Learn and return what was learned, one item per planner or gate."""
+        """Learn and return what was learned, as `tasks.learn.learn` does."""
         from tasks.learn import learn
 
         paths = [self.questions] if isinstance(self.questions, str) else self.questions
@@ -251,11 +264,11 @@ class LearnFromQuestions(Job):
         )
 
     def as_markdown(self, result: list[dict[str, Any]]) -> str:
-        """Return a table for planners and one for gates."""
+        """Return a table for each kind of thing that was learned."""
         return learned_as_markdown(result)
 
 
-def keep(home: Home, *answers: Answer) -> None:
+def keep_answers(home: Home, *answers: Answer) -> None:
     """Record answers among the live records; warn if they cannot be written."""
     from tasks.ask.keep_answers import record_answers
 
@@ -301,7 +314,7 @@ class AnswerQuestions(Job):
             edition_of(home, self.edition, self.as_of).pinned() as edition,
             Asker(home, edition, self.chosen_settings, options) as asker,
         ):
-            recorded = partial(keep, home)
+            recorded = partial(keep_answers, home)
             answered = answer_file(asker, questions, Path(self.out), recorded, runner.report)
             warnings = asker.warnings
         for warning in warnings:

@@ -6,6 +6,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
+from warehouse.home import Home
 
 FIELDS = {  # settings of the model, by option
     "model": "name",
@@ -38,6 +39,17 @@ def with_model_options(engine: EngineSettings, arguments: argparse.Namespace) ->
         )
     model = engine.model.model_copy(update={FIELDS[o]: value for o, value in given.items()})
     return engine.model_copy(update={"engine": chosen, "model": model})
+
+
+def check_model(home: Home, engine: EngineSettings) -> None:
+    """Raise now what the chosen model's settings would raise once a run has begun."""
+    if engine.engine == "rules":
+        return
+    from tasks.extract.batches import identity
+    from tasks.models.transports import open_client
+
+    identity(engine)
+    open_client(home, engine, "check")
 
 
 def refuse_model_options(arguments: argparse.Namespace, because: str) -> None:

@@ -65,7 +65,7 @@ def figures_as_markdown(figures: dict[str, Any], names: Sequence[str] | None = N
 
 
 def learned_as_markdown(learned: Sequence[dict[str, Any]]) -> str:
-    """Return what was learned: a table of planners and a table of gates."""
+    """Return what was learned, with a table for each kind, such as planners and gates."""
     tables = []
     for kind in dict.fromkeys(item["learned"] for item in learned):
         items = [item for item in learned if item["learned"] == kind]

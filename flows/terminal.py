@@ -27,7 +27,7 @@ def harmless(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text on one line, with control characters escaped."""
-    return harmless(" ".join(text.split(sep=None)))
+    return harmless(" ".join(text.split()))
 
 
 def quoted(text: str, most: int) -> str:

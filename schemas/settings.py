@@ -144,6 +144,11 @@ class EngineSettings(_Settings):
         "sentence-transformers name or path, or none, with which search uses words.",
     )
 
+    @property
+    def withholds_sensitive(self) -> bool:
+        """Whether the model is behind an endpoint that may not see sensitive documents."""
+        return self.engine == "openai" and not self.model.sensitive
+
 
 class GateSettings(_Settings):
     """When a model answers by itself, and how often knowledge may be fetched."""

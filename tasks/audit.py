@@ -25,7 +25,6 @@ KINDS = {  # as people call them: as tables call them
     "aliases": "alias",
     "statements": "statement",
 }
-STRATA = ("kind", "relation", "source")
 AROUND = 280  # characters shown before and after the place of a fact
 OPENING = 20_000  # characters of a document in which front matter may end
 REASON = "audit"  # of the corrections that reject wrong facts

@@ -18,9 +18,9 @@ from tasks.experts.registry import (
     event,
     fields_of,
     import_folder,
-    note,
+    journal_events,
+    kept_columns,
     remove_unused,
-    standing,
 )
 from tasks.progress import Report, silent
 from tasks.publish.publish import PUBLISHING
@@ -58,7 +58,7 @@ def add_expert(
             "method": "added",
             "description": description or f"An expert on {name.replace('_', ' ')}.",
             "parent": parent,
-            **standing(experts.get(name, {})),
+            **kept_columns(experts.get(name, {})),
             "trained_on": "",
             "stale": False,
             "trained_at": datetime.now(UTC),
@@ -108,7 +108,7 @@ def _publish(
     report: Report,
 ) -> RunReport:
     with publishing_run(home, "curate_experts", wait_seconds) as run:
-        note(home, [make(current_experts(home), run)])
+        journal_events(home, [make(current_experts(home), run)])
         run_stages(Work(home, settings, run, report), PUBLISHING)
         remove_unused(home)
     return run

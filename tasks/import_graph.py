@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from schemas.errors import AlmanacError, UsageError
 from schemas.imports import GraphImport, ImportedAlias, ImportedEntity, ImportedTriple
+from schemas.knowledge import CORPUS
 from schemas.operations import Rejection
 from schemas.row import Row
 from schemas.settings import Settings
@@ -116,7 +117,7 @@ def check_name(name: str) -> None:
         raise UsageError(
             f"{name!r} cannot be a graph's name: up to 64 letters a to z, digits, - and _ can."
         )
-    if name.casefold() == "corpus":
+    if name.casefold() == CORPUS:
         raise UsageError("`corpus` is the graph of your own documents; choose another name.")
 
 

@@ -1,4 +1,4 @@
-"""Learn from labelled questions: planners first, then gates, then when a model needs experts.
+"""Learn from labelled questions: planners, gates, when a model needs experts, and graph paths.
 
 If there are enough questions for a planner, one in sixteen is held out to evaluate it.
 """
@@ -27,10 +27,9 @@ from tasks.programs.planner.planner import Planner
 from tasks.programs.planner.store import kept_examples, save_planner
 from tasks.progress import Report, silent
 from tasks.questions.formats import read_benchmark
-from tasks.questions.normalise import bare_words
+from tasks.questions.normalise import contains
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample
-from tasks.text.languages import HAN
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths, training_questions
 from warehouse.home import Home
@@ -77,7 +76,7 @@ def learn(
     replace: bool = False,
     report: Report = silent,
 ) -> list[dict[str, Any]]:
-    """Learn from the questions of files and folders; return one summary per planner and gate.
+    """Learn from the questions of files and folders; return a summary of each thing learned.
 
     A planner is fitted for each graph that the questions are about. It keeps what it learned before
     unless `replace` is true. With `gates`, every task with enough questions gets a gate, even if no
@@ -121,9 +120,7 @@ def _learn_needs(
 
     These are the examples by which CooK (section 2.6) shows a model when it needs more.
     """
-    edition = home.editions.current()
-    if edition is None:
-        raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
+    edition = home.require_edition()
     sampled = sample([question for question in questions if question.answers], NEEDS_ASKED)
     examples = []
     with edition.pinned() as pinned, Asker(home, pinned, settings, AskOptions("none")) as asker:
@@ -132,7 +129,7 @@ def _learn_needs(
             texts = [question.question for question in some]
             own_answers = asker.own_answers(texts, [question.choices for question in some])
             for question, (answer, surprise) in zip(some, own_answers, strict=True):
-                right = any(_says(answer, gold) for gold in question.answers)
+                right = any(contains(answer, gold) for gold in question.answers)
                 language = analyse(question.question).language
                 examples.append(NeedExample(question.question, language, right, surprise))
             report("needs", len(examples), len(sampled))
@@ -144,12 +141,6 @@ def _learn_needs(
         "right": sum(example.right for example in examples),
         "examples": kept,
     }
-
-
-def _says(answer: str, gold: str) -> bool:
-    """Tell whether an answer contains a gold answer, as whole words unless it is Chinese."""
-    words, wanted = bare_words(answer), bare_words(gold)
-    return wanted in words if HAN.search(gold) else f" {wanted} " in f" {words} "
 
 
 def _joined(benchmarks: Sequence[Benchmark]) -> Benchmark:

@@ -49,9 +49,7 @@ def learn_arms(
     are too few, nothing is learned, and `skipped` says why. Raises UsageError if there is no
     edition, no such graph, or only one question.
     """
-    edition = home.editions.current()
-    if edition is None:
-        raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
+    edition = home.require_edition()
     model = reader_name(settings)
     apart = sample_apart(questions, len(questions))
     teaching = [question for question in apart if question.choices or model != NO_MODEL]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from schemas.documents import Document
 from schemas.errors import AlmanacError, UsageError
+from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
@@ -38,7 +39,7 @@ def prepared(
         )
     if graph is not None:
         benchmark = _asked_of(benchmark, graph)
-    names = _graphs(home) | {"corpus"}
+    names = _graphs(home) | {CORPUS}
     missing = {question.graph for question in benchmark.questions} - names - {""}
     if missing:
         raise UsageError(

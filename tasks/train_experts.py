@@ -27,9 +27,9 @@ from tasks.experts.registry import (
     event,
     experts_folder,
     fields_of,
-    note,
+    journal_events,
+    kept_columns,
     remove_unused,
-    standing,
 )
 from tasks.experts.training.plan import SCRATCH, TrainingPlan
 from tasks.experts.training.train import TrainedExpert, forget_training, train_expert
@@ -137,7 +137,7 @@ def train_experts(
         }
         experts = current_experts(home)
         by_name = {expert.name: expert for expert in trained}
-        note(
+        journal_events(
             home,
             (
                 _event(home, texts, by_name[texts.expert], experts, about, run.run_id)
@@ -296,7 +296,7 @@ def _event(
             **fields_of(home, expert.name, expert.folder, expert.manifest),
             "description": described or _description(home, texts),
             "parent": about.parent or earlier.get("parent"),
-            **standing(earlier),
+            **kept_columns(earlier),
             "sources": sorted({row["source_sha"] for row in texts.rows}),
             "graph": texts.only,
             "trained_on": max(texts.rows, key=lambda row: row["made_at"])["edition"],

@@ -66,9 +66,7 @@ def train_paths(
     if there is no such graph, or if no question that is not held out names a node of it and has an
     answer there.
     """
-    plan, edition = plan or PolicyPlan(), home.editions.current()
-    if edition is None:
-        raise UsageError(f"There is no edition in {home.path}. Make one with `almanac refresh`.")
+    plan, edition = plan or PolicyPlan(), home.require_edition()
     chosen = sample(questions, limit or len(questions))
     state = training_folder(home, graph)
     with edition.pinned() as pinned:

@@ -35,7 +35,7 @@ def answer(folder: Path, home: Home, choices: tuple[str, ...]) -> str:
     home.ledger.required = False
     with BlockingClient(open_client(home, engine(folder), "brief")) as model:
         conversation = Conversation(model)
-        assert conversation.brief
+        assert conversation.model_is_small
         found = phrased_answer(conversation, ASKED, choices, TEXTS, lambda texts: 1 / 0)  # type: ignore[arg-type, return-value]
         assert conversation.spent["calls"] == 1 and conversation.spent["tokens in"] > 50
         return found
@@ -69,4 +69,4 @@ def test_a_large_model_is_asked_for_its_reasons(
 ) -> None:
     monkeypatch.setattr(client_module, "SMALL", 1000)
     with BlockingClient(open_client(Home(tmp_path / "home"), engine(folder), "large")) as model:
-        assert not Conversation(model).brief
+        assert not Conversation(model).model_is_small

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.coverage import ungrounded
-from tasks.evaluate.memory import content_lemmas, coverage
+from tasks.evaluate.own_texts import content_lemmas, coverage
 from tasks.extract.english_pipeline.load import load_english
 
 TEXT = "Marie Curie discovered two elements in Paris."

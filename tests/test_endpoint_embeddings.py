@@ -22,7 +22,7 @@ from schemas.operations import ModelCall
 from schemas.settings import EngineSettings, ModelSettings, Price
 from tasks.mock_endpoint.embeddings import unit_vector
 from tasks.models.embedding_transport import PURPOSE
-from tasks.models.encoders import EncoderChoice, may_see_sensitive, open_question_encoder
+from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.endpoint_encoder import NOTHING, TOGETHER, EndpointEncoder
 from tasks.models.encoders.store import VectorStore
 from tasks.models.limits import BudgetSpentError, EndpointError
@@ -167,14 +167,6 @@ def test_sensitive_texts_stay_here(home: Home, tmp_path: Path) -> None:
         assert not endpoint.calls
         with opened(home, endpoint.base_url, sensitive=True) as encoder:
             assert encoder.encode(["a secret"], sensitive=True).shape == (1, 384)
-
-
-def test_whether_sensitive_texts_may_go_is_known_beforehand() -> None:
-    settings = EngineSettings()
-    allowed = EngineSettings(model=ModelSettings(sensitive=True))
-    assert may_see_sensitive(EncoderChoice(), settings)
-    assert not may_see_sensitive(CHOICE, settings)
-    assert may_see_sensitive(CHOICE, allowed)
 
 
 def test_an_endpoint_needs_a_home_for_its_account() -> None:

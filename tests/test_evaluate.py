@@ -139,7 +139,7 @@ def test_other_homes_are_left_as_they_are(towns: Path, own_home: Path, tmp_path:
         evaluate(Home(tmp_path / "none"), questions, "jsonl", nobody, SETTINGS)
 
 
-def test_paragraphs_become_a_memory_of_their_own(tmp_path: Path) -> None:
+def test_paragraphs_become_an_edition_of_their_own(tmp_path: Path) -> None:
     item = {
         "question": "Where was Ida Berg born?",
         "answer": "Bergen",

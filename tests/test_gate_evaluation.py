@@ -12,7 +12,7 @@ from schemas.operations import Evaluation
 from tasks.evaluate.gates.candidates import check_gates, of_gates
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates, evaluate_gates
 from tasks.evaluate.gates.outcomes import Outcomes, drawn, outcomes_of
-from tasks.evaluate.gates.resampled import measured, perfect, resamples_of
+from tasks.evaluate.gates.resampled import gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.gates.questions import GateQuestions
 from tasks.questions.question import BenchmarkQuestion
@@ -92,7 +92,7 @@ def test_a_gate_that_sees_what_matters_beats_random(outcomes: Outcomes) -> None:
 def test_measurement_is_the_mean_over_draws_and_data_sets(outcomes: Outcomes) -> None:
     found = scores_of(outcomes, "mahalanobis", 3)
     resamples = resamples_of(outcomes, 3, 5)
-    curves = measured(outcomes, found, resamples)
+    curves = gate_curves(outcomes, found, resamples)
     for model in range(2):
         areas = {
             name: np.mean(
@@ -141,7 +141,7 @@ def test_interval_is_wider_where_draws_disagree(outcomes: Outcomes) -> None:
 
     def width(sign: float) -> float:
         other = [type(s)(s.dataset, 1, s.places, sign * s.scores, {}) for s in alike]
-        areas = measured(outcomes, [*alike, *other], resamples).areas.mean(axis=(0, 2))[1:]
+        areas = gate_curves(outcomes, [*alike, *other], resamples).areas.mean(axis=(0, 2))[1:]
         return float(np.subtract(*np.percentile(areas, [97.5, 2.5])))
 
     assert width(-1.0) > width(1.0)

@@ -12,7 +12,7 @@ import pytest
 from schemas.errors import UsageError
 from schemas.observations import Vector
 from schemas.settings import EngineSettings, ModelSettings
-from tasks.models.encoders import EncoderChoice, may_see_sensitive, open_question_encoder
+from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.models.encoders.store import HALF, SINGLE, VectorStore
 from tests.tiny_models import make_chat_model, make_encoding_model
@@ -278,7 +278,6 @@ def test_a_choice_opens_its_encoder(folders: dict[str, Path]) -> None:
     choice = EncoderChoice(f"hidden:{folders['gpt2']}", 1, "last")
     encoder = open_question_encoder(EncoderChoice.from_json(choice.to_json()), settings)
     assert encoder.id == opened(folders["gpt2"], layer=1, pooling="last").id
-    assert may_see_sensitive(choice, settings)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tasks.evaluate.knowledge_gain.asked_models import (
     with_choices,
 )
 from tasks.evaluate.knowledge_gain.figures import agreement, gain_figures, rank_correlation
-from tasks.evaluate.knowledge_gain.measure import GainMeasurement, figure, measure_gain
+from tasks.evaluate.knowledge_gain.measure import GainMeasurement, answer_score, measure_gain
 from tasks.evaluate.pictures import draw_gain
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
@@ -169,12 +169,12 @@ def question(answers: Sequence[str], **said: Any) -> BenchmarkQuestion:
 
 def test_open_answers_have_the_best_f1_and_choices_are_right_or_not() -> None:
     both = question(["Ann Lee", "Lee of Mill"])
-    assert figure(both, "the Ann Lee") == 1.0
-    assert figure(both, "Lee") == pytest.approx(2 / 3)
-    assert figure(both, "") == figure(both, "nobody") == 0.0
-    assert figure(question(["1833"], patterns=("18[0-9]{2}",)), "1834") == 1.0
+    assert answer_score(both, "the Ann Lee") == 1.0
+    assert answer_score(both, "Lee") == pytest.approx(2 / 3)
+    assert answer_score(both, "") == answer_score(both, "nobody") == 0.0
+    assert answer_score(question(["1833"], patterns=("18[0-9]{2}",)), "1834") == 1.0
     closed = question(["no"], choices=("no", "not known"))
-    assert (figure(closed, "No"), figure(closed, "not known")) == (1.0, 0.0)
+    assert (answer_score(closed, "No"), answer_score(closed, "not known")) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ ASKED = analyse("Who keeps the clock of Lund?")
 class Talk:
     """A conversation with a model that recalls and answers as it is told."""
 
-    def __init__(self, recalls: Callable[[str], str], *, brief: bool = False) -> None:
-        self.recalls, self.brief = recalls, brief
+    def __init__(self, recalls: Callable[[str], str], *, model_is_small: bool = False) -> None:
+        self.recalls, self.model_is_small = recalls, model_is_small
         self.wanted: list[str] = []
         self.requests: list[Request] = []
 
@@ -114,7 +114,7 @@ def test_an_answer_is_one_of_the_choices_or_none() -> None:
 
 
 def test_a_small_model_goes_on_after_examples_with_the_best_text_nearest() -> None:
-    choices, talk = ("Nils", "Olga  Berg"), Talk(str, brief=True)
+    choices, talk = ("Nils", "Olga  Berg"), Talk(str, model_is_small=True)
     no_encoder: Any = None
     answer = phrased_answer(talk, ASKED, choices, ["the best", "the\nother"], no_encoder)  # type: ignore[arg-type]
     assert answer == "Olga  Berg"

@@ -92,6 +92,14 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 
 
+def has_json(path: Path, value: Any) -> bool:
+    """Return whether a file by `write_json` has this value."""
+    try:
+        return bool(orjson.loads(path.read_bytes()) == orjson.loads(orjson.dumps(value)))
+    except (OSError, orjson.JSONDecodeError):
+        return False
+
+
 def write_sealed_json(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON object with a checksum of itself, whole or not at all."""
     write_json(path, {**value, "checksum": checksum(value)})

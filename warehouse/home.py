@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from schemas.errors import DamageError
+from schemas.errors import DamageError, UsageError
 from warehouse import durable
-from warehouse.editions import Editions
+from warehouse.editions import Edition, Editions
 from warehouse.journal import Journal
 from warehouse.ledger import Ledger, seal_logs_of_the_dead
 
@@ -32,6 +32,15 @@ class Home:
     def editions(self) -> Editions:
         """The derived and published editions."""
         return Editions(self.path / "editions")
+
+    def require_edition(self) -> Edition:
+        """Return the current edition; raise UsageError if there is none yet."""
+        edition = self.editions.current()
+        if edition is None:
+            raise UsageError(
+                f"There is no edition in {self.path}. Make one with `almanac refresh`."
+            )
+        return edition
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -8,6 +8,7 @@ Any number of processes can append at the same time.
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -81,7 +82,7 @@ class Journal:
         buffer = BytesIO()
         pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
         data = buffer.getvalue()
-        sha256 = durable.hashlib.sha256(data).hexdigest()
+        sha256 = hashlib.sha256(data).hexdigest()
         temporary = self.folder / f"{row.table}-{sha256[:16]}.{os.getpid()}.tmp"
         durable.write_synced(temporary, data)
         entry = {

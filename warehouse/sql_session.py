@@ -81,9 +81,8 @@ def run_sql(
 
     `process` is a worker that was started early; without one it starts here. The parts, as
     `live_parts` returns them, must be in the order in which they were written: of live rows with
-    the same key the last counts. Raises
-    UsageError for a query that is wrong or does more than read, AlmanacError for one that takes
-    more time or memory than the settings allow.
+    the same key the last counts. Raises UsageError for a query that is wrong or does more than
+    read, AlmanacError for one that takes more time or memory than the settings allow.
     """
     settings = settings or SqlSettings()
     if len(query) > MAX_QUERY_CHARS:

@@ -10,7 +10,7 @@ from pathlib import Path
 from flows import terminal
 from flows.commands.gate_words import gate_words
 from flows.home import edition_of, home_of, reading_settings_of, settings_of
-from flows.jobs import keep
+from flows.jobs import keep_answers
 from flows.model_options import with_model_options
 from schemas.answers import Answer, Evidence
 from schemas.errors import UsageError
@@ -123,7 +123,7 @@ def _asking(
 
         def answer_of(question: str, choices: Sequence[str]) -> Answer:
             answer = asker.answer(question, choices)
-            keep(home, answer)
+            keep_answers(home, answer)
             return answer
 
         yield answer_of

@@ -10,6 +10,7 @@ from flows.home import home_of, settings_of
 from flows.model_options import with_model_options
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from warehouse.home import Home
 
 MINUTE = 60.0
 
@@ -25,22 +26,21 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.sample:
         if arguments.sources:
             raise UsageError("A sample is drawn from what the almanac holds; name no sources.")
-        return _show(arguments, _trial(home, settings, arguments.sample), _print_trial)
+        trial = _trial(home, settings, arguments.sample)
+        terminal.show_result(trial, _print_trial, as_json=arguments.json)
+        return 0
     from tasks.cost import estimate
 
-    return _show(arguments, asdict(estimate(home, arguments.sources, settings)), _print_estimate)
+    figures = asdict(estimate(home, arguments.sources, settings))
+    terminal.show_result(figures, _print_estimate, as_json=arguments.json)
+    return 0
 
 
-def _trial(home: Any, settings: Settings, passages: int) -> dict[str, Any]:
+def _trial(home: Home, settings: Settings, passages: int) -> dict[str, Any]:
     from tasks.sample import try_on_sample
 
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-sample"
     return asdict(try_on_sample(home, settings, passages, run_id))
-
-
-def _show(arguments: argparse.Namespace, figures: dict[str, Any], print_figures: Any) -> int:
-    terminal.show_result(figures, print_figures, as_json=arguments.json)
-    return 0
 
 
 def _print_estimate(estimate: dict[str, Any]) -> None:

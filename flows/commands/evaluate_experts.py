@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
+from flows.commands.parsing import listed
 from flows.evaluations import EvaluateExperts
 from flows.orchestration import run_job
 from schemas.settings import Settings
@@ -13,17 +14,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure all rows of the study, write its report, and show the tables."""
     job = EvaluateExperts.from_arguments(
         arguments,
-        models=_names(arguments.models),
-        groups=_names(arguments.study),
-        datasets=_names(arguments.datasets),
+        models=listed(arguments.models),
+        groups=listed(arguments.study),
+        datasets=listed(arguments.datasets),
         settings=settings,
     )
     terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
     return 0
-
-
-def _names(words: str | None) -> list[str]:
-    return [name.strip() for name in (words or "").split(",") if name.strip()]
 
 
 def show(figures: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
+from flows.commands.parsing import listed
 from flows.evaluations import EvaluateGates
 from flows.orchestration import run_job
 from schemas.settings import Settings
@@ -23,7 +24,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the gates, draw the curves if asked, and show the figures."""
     job = EvaluateGates.from_arguments(
         arguments,
-        gates=[name.strip() for name in arguments.gate.split(",") if name.strip()],
+        gates=listed(arguments.gate),
         settings=settings,
     )
     figures = run_job(job, arguments)

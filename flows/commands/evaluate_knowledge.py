@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from flows import terminal
+from flows.commands.parsing import listed
 from flows.evaluations import EvaluateKnowledge
 from flows.orchestration import run_job
 from schemas.settings import Settings
@@ -14,10 +15,9 @@ SHARES = ("helped", "harmed")
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the models, draw the gains if asked, and show the figures."""
-    names = (arguments.models or "").split(",")
     job = EvaluateKnowledge.from_arguments(
         arguments,
-        models=[name.strip() for name in names if name.strip()],
+        models=listed(arguments.models),
         settings=settings,
     )
     terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)

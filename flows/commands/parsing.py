@@ -66,6 +66,11 @@ def wait_option(p: argparse.ArgumentParser) -> None:
     )
 
 
+def listed(names: str | None) -> list[str]:
+    """Return the names in a list with commas, none for None."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
 def positive(text: str) -> int:
     """Return an integer of at least 1; raise ArgumentTypeError otherwise."""
     number = int(text)

@@ -6,7 +6,7 @@ from typing import Any
 from flows import terminal
 from flows.home import home_of, settings_of
 from flows.jobs import RefreshKnowledge
-from flows.model_options import with_model_options
+from flows.model_options import check_model, with_model_options
 from flows.orchestration import run_job
 from flows.summary import YIELD_COLUMNS, counted, headline, yields
 from schemas.settings import Settings
@@ -18,12 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Bring the home up to date with the sources and show the run's summary."""
     home = home_of(arguments)
     settings = with_options(settings_of(home), arguments)
-    if settings.engine.engine != "rules":
-        from tasks.extract.batches import identity
-        from tasks.models.transports import open_client
-
-        identity(settings.engine)
-        open_client(home, settings.engine, "check")  # reports errors before the run
+    check_model(home, settings.engine)
     job = RefreshKnowledge.from_arguments(
         arguments,
         sources=hide_secrets(arguments.sources),

@@ -7,6 +7,7 @@ from typing import Any
 
 from flows import progress, terminal
 from flows.home import home_of, settings_of
+from flows.model_options import check_model
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.remember import Note, Remembered, keep_file, keep_text, looks_like_a_path, remember
@@ -17,12 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Keep the text or the file, extract from it, publish, and show the facts found."""
     home = home_of(arguments)
     settings = settings_of(home)
-    if settings.engine.engine != "rules":
-        from tasks.extract.batches import identity
-        from tasks.models.transports import open_client
-
-        identity(settings.engine)
-        open_client(home, settings.engine, "check")  # reports errors before anything is kept
+    check_model(home, settings.engine)
     note = _keep(home, arguments.said, settings)
     with progress.shown() as report:
         remembered = remember(

@@ -2,14 +2,12 @@
 
 import argparse
 
-from pydantic import ValidationError
-
 from flows import terminal
 from flows.commands.refresh import show_report
 from flows.expert_jobs import TrainExperts
 from flows.home import home_of, settings_of
+from flows.jobs import plan_of
 from flows.orchestration import run_job
-from schemas.errors import UsageError
 from tasks.experts.training.plan import TrainingPlan
 
 
@@ -19,7 +17,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers:
         settings = settings.model_copy(update={"workers": arguments.workers})
     job = TrainExperts.from_arguments(
-        arguments, settings=settings, plan=_plan(arguments), wait_seconds=arguments.wait
+        arguments,
+        settings=settings,
+        plan=plan_of(arguments, TrainingPlan),
+        wait_seconds=arguments.wait,
     )
     report = run_job(job, arguments)
     if arguments.json:
@@ -30,17 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     terminal.table(shown, [[_shown(expert[name]) for name in shown] for expert in experts])
     show_report(report)
     return 0
-
-
-def _plan(arguments: argparse.Namespace) -> TrainingPlan:
-    """Return the plan that the options describe; raise UsageError if one has an invalid value."""
-    options = {name: getattr(arguments, name, None) for name in TrainingPlan.model_fields}
-    try:
-        return TrainingPlan(**{name: v for name, v in options.items() if v is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = "--" + str(first["loc"][0]).replace("_", "-")
-        raise UsageError(f"The value of {place} is invalid: {first['msg']}.") from error
 
 
 def _shown(value: object) -> object:

@@ -3,15 +3,13 @@
 import argparse
 from typing import Any
 
-from pydantic import ValidationError
-
 from flows import terminal
 from flows.commands.ask import asked_settings
 from flows.commands.refresh import show_report
 from flows.home import home_of
+from flows.jobs import plan_of
 from flows.orchestration import run_job
 from flows.path_jobs import TrainPaths
-from schemas.errors import UsageError
 from tasks.paths.policy.train import PolicyPlan
 
 
@@ -19,7 +17,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, publish an edition with the policy, and show how often it arrives."""
     settings = asked_settings(home_of(arguments), arguments)
     job = TrainPaths.from_arguments(
-        arguments, settings=settings, plan=_plan(arguments), wait_seconds=arguments.wait
+        arguments,
+        settings=settings,
+        plan=plan_of(arguments, PolicyPlan),
+        wait_seconds=arguments.wait,
     )
     report = run_job(job, arguments)
     if arguments.json:
@@ -46,14 +47,3 @@ def show_arms(bandit: dict[str, Any]) -> None:
         return
     rows = [[arm, counts["pulls"], counts["right"]] for arm, counts in bandit["arms"].items()]
     terminal.table([f"arm, read by {bandit['model']}", "chosen", "right"], rows)
-
-
-def _plan(arguments: argparse.Namespace) -> PolicyPlan:
-    """Return the plan that the options describe; raise UsageError if one has an invalid value."""
-    options = {name: getattr(arguments, name, None) for name in PolicyPlan.model_fields}
-    try:
-        return PolicyPlan(**{name: v for name, v in options.items() if v is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = "--" + str(first["loc"][0]).replace("_", "-")
-        raise UsageError(f"The value of {place} is invalid: {first['msg']}.") from error

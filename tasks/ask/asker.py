@@ -66,9 +66,7 @@ class Asker:
         if options.route not in ("auto", *ROUTES):
             known = ", ".join(("auto", *ROUTES))
             raise UsageError(f"There is no route {options.route!r}. The routes: {known}.")
-        engine = settings.engine
-        leaves = engine.engine == "openai" and not engine.model.sensitive
-        graphs = edition_graphs(edition, open_only=leaves)
+        graphs = edition_graphs(edition, open_only=settings.engine.withholds_sensitive)
         if options.graph is not None and options.graph not in graphs:
             known = ", ".join(graphs) or "none"
             raise UsageError(f"There is no graph {options.graph!r}. The graphs: {known}.")
@@ -182,7 +180,7 @@ class Asker:
 
         conversation = self._conversation()
         assert conversation is not None  # the caller opened a model
-        if conversation.brief:
+        if conversation.model_is_small:
             reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
             return (reply.answer.strip(), reply.surprise) if reply else ("", None)
         asked = with_choices(question, choices)

@@ -162,7 +162,7 @@ class ExpertsRoute(AnswerRoute):
         )
 
     def _decider(self, question: Question, conversation: Conversation) -> ModelDecider:
-        if conversation.brief:
+        if conversation.model_is_small:
             return BriefDecider(conversation.ask, question, self._examples)
         return ModelDecider(
             conversation.ask, question.language, self._settings.paraphrases, self._examples

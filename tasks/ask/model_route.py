@@ -38,7 +38,7 @@ class ModelRoute(AnswerRoute):
             return RouteResult("none")
         conversation = state.conversation
         question = with_choices(question, state.hints.choices)
-        return own_answer(question, conversation, measured=conversation.brief).result
+        return own_answer(question, conversation, measured=conversation.model_is_small).result
 
 
 def own_answer(question: Question, conversation: Conversation, *, measured: bool) -> OwnAnswer:

@@ -4,13 +4,14 @@ An arm is a strategy and a template (KnowGPT, section 3.5). The reader is the la
 settings; without one, vectors compare each choice, and the paths to it, with the question.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from schemas.settings import Settings
 from tasks.ask.phrasing import phrased_answer
+from tasks.experts.integrate.decisions import Encode
 from tasks.graphs.graph import Nodes
 from tasks.models.client import BlockingClient
 from tasks.paths.bandit.state import arm_names
@@ -24,7 +25,6 @@ ROOM = 200  # tokens of graph knowledge that a reader sees
 MOST_ABOUT = 2  # paths to one choice, or edges at it, that are compared with the question
 WEIGHT = 0.25  # of these relative to the choice itself; more did worse on training questions
 NO_MODEL = "embedded"  # the reader without a language model, as bandits know it
-Encode = Callable[[list[str]], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,7 @@ def _leading_to(extracted: Extracted, nodes: Nodes) -> Extracted:
     """Return the best paths to some nodes, or the best edges at them."""
     paths = [path for path in extracted.paths if path.nodes[-1] in nodes][:MOST_ABOUT]
     if extracted.paths:
-        edges = dict.fromkeys((e.head, e.relation, e.tail) for path in paths for e in path.edges)
-        return Extracted(tuple(paths), np.array(list(edges), np.int32).reshape(-1, 3))
+        return Extracted.of_paths(paths)
     touching = np.isin(extracted.edges[:, [0, 2]], nodes).any(1)
     return Extracted((), extracted.edges[touching][:MOST_ABOUT])
 

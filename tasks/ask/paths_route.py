@@ -117,7 +117,8 @@ class PathsRoute(AnswerRoute):
         imported = [name for name in self._resources.graphs if name != CORPUS]
         names = [named] if named else [n for n in trained if n in self._resources.graphs]
         names = names or imported or list(self._resources.graphs)
-        if CORPUS in names and self._leaves and _has_sensitive_facts(edition):
+        withholds = self._resources.settings.engine.withholds_sensitive
+        if CORPUS in names and withholds and _has_sensitive_facts(edition):
             names.remove(CORPUS)
             if not names:
                 raise UsageError(
@@ -127,17 +128,11 @@ class PathsRoute(AnswerRoute):
         if not names:
             raise UsageError("There is no graph to find paths in. Import one, or refresh.")
         model = self._resources.model
-        writer = None if model is None or model.client.brief else model
+        writer = None if model is None or model.client.is_small else model
         return {
             name: PathReader(open_path_graph(home, edition, name), self._tools.encode, writer)
             for name in names
         }
-
-    @property
-    def _leaves(self) -> bool:
-        """Whether an endpoint that may not see sensitive facts reads what the model is shown."""
-        engine = self._resources.settings.engine
-        return engine.engine == "openai" and not engine.model.sensitive
 
     @cached_property
     def _bandits(self) -> dict[str, Bandit | None]:

@@ -29,13 +29,11 @@ _LETTER = re.compile(rf"(?:{_BEFORE}|\W*+)([A-Z])\b\W*", re.IGNORECASE)
 _LETTER_OF_TEXT = re.compile(
     rf"(?:{_BEFORE}[A-Z]\b[.:)\]、．：）]\s*|\W*[A-Z](?:[.:)\]]\s+|[、．：）]\s*))(?=\S)"
 )
-
-
-# Names in examples are so well known that a model would not take them for the question's.
 _FORMS = {
     "en": ("Knowledge: {}\n", "Question: {}\nAnswer:"),
     "zh": ("资料：{}\n", "问题：{}\n答案："),
 }
+# Names in examples are so well known that a model would not take them for the question's.
 _SHOWN = {  # knowledge, question, answer
     "en": (
         ("Vienna lies on the Danube.", "Which river does Vienna lie on?", "the Danube"),
@@ -47,8 +45,6 @@ _SHOWN = {  # knowledge, question, answer
     ),
 }
 _FORM_SHA = hashlib.sha256(f"{_FORMS}{_SHOWN}".encode()).hexdigest()[:16]
-
-
 NO_QUESTION = "?"
 
 
@@ -63,11 +59,10 @@ def brief_request(
     prior = None
     if against_prior and choices:
         prior = brief_request(analyse(NO_QUESTION), (), ()).user
-    language = "zh" if question.is_chinese else "en"
-    knowledge_form, question_form = _FORMS[language]
+    knowledge_form, question_form = _FORMS[question.language]
     shown = [
         f"{knowledge_form.format(known) if texts else ''}{question_form.format(about)} {answer}\n\n"
-        for known, about, answer in _SHOWN[language]
+        for known, about, answer in _SHOWN[question.language]
     ]
     known = "\n".join(map(one_line, reversed(texts)))
     own = question_form.format(one_line(question.text))
@@ -101,10 +96,10 @@ def phrased_answer(
     `question` has no choices in its text; if there are `choices`, the answer is one of them, for a
     small local model by `against_prior` as in `brief_request`.
     """
-    if conversation.brief:
+    if conversation.model_is_small:
         request = brief_request(question, choices, texts, against_prior=against_prior)
-        brief = conversation.ask(request, MeasuredAnswer)
-        words = brief.answer.strip() if brief else ""
+        measured = conversation.ask(request, MeasuredAnswer)
+        words = measured.answer.strip() if measured else ""
         named = [choice for choice in choices if one_line(choice) == words]
         return named[0] if named else words
     reply = conversation.phrase(with_choices(question, choices), list(texts))

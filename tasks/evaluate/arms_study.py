@@ -24,7 +24,6 @@ from tasks.ask.path_reader import PathReader, reader_name
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AskOptions, Resources
 from tasks.evaluate.metrics import summarise
-from tasks.evaluate.report import Warn
 from tasks.models.client import BlockingClient
 from tasks.models.transports import open_client
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
@@ -32,7 +31,7 @@ from tasks.paths.bandit.linucb import SAMPLING, LinUCB, drawn
 from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.path_graph import open_path_graph
 from tasks.programs.written_program import Conversation
-from tasks.progress import Report, silent
+from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import sample, sample_apart, split

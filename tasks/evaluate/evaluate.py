@@ -14,12 +14,12 @@ from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System, without_gold
 from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
-from tasks.evaluate.memory import Memories, MemoryAnswerer
 from tasks.evaluate.metrics import score
-from tasks.evaluate.report import Measured, Warn, figures, record_figures
+from tasks.evaluate.own_texts import EditionPerQuestion, OwnTextsAnswerer
+from tasks.evaluate.report import Measured, figures, record_figures
 from tasks.evaluate.systems import TextAnswerer
 from tasks.prepare_benchmark import prepared
-from tasks.progress import Report, silent
+from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import sample, split
@@ -72,7 +72,8 @@ def evaluate(
     benchmark = read_benchmark(path, format)
     if any(question.context for question in benchmark.questions):
         _check_without_prompts(how)
-        edition, measured, learned = None, _from_memory(benchmark, system, settings, how, report), 0
+        measured = _from_own_texts(benchmark, system, settings, how, report)
+        edition, learned = None, 0
     else:
         edition, benchmark = prepared(home, benchmark, settings, how.graph, report)
         train, test = how.divide(benchmark) if how.divide else split(benchmark, learn=how.learn)
@@ -147,17 +148,17 @@ def _measure(
     return [first, *others]
 
 
-def _from_memory(
+def _from_own_texts(
     benchmark: Benchmark, system: System, settings: Settings, how: Measurement, report: Report
 ) -> list[Measured]:
     """Answer every question from its own texts; the baseline is to read them."""
     test = sample(benchmark.questions, how.limit)
-    with tempfile.TemporaryDirectory(prefix="almanac-memory-") as folder:
-        memories = Memories(Path(folder), settings)
-        first = _ask(MemoryAnswerer(system, memories), test, report, batch=1)
+    with tempfile.TemporaryDirectory(prefix="almanac-evaluate-") as folder:
+        editions = EditionPerQuestion(Path(folder), settings)
+        first = _ask(OwnTextsAnswerer(system, editions), test, report, batch=1)
         if first.system == TextAnswerer.name or not how.baselines:
             return [first]
-        read = MemoryAnswerer(lambda edition: TextAnswerer(edition, settings.engine), memories)
+        read = OwnTextsAnswerer(lambda edition: TextAnswerer(edition, settings.engine), editions)
         return [first, _ask(read, test, report, batch=1)]
 
 

@@ -1,14 +1,13 @@
 """Metrics of answers, per question and as means with bootstrap intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from tasks.evaluate.answerer import Prediction
 from tasks.questions.answer_patterns import holds, is_whole
-from tasks.questions.normalise import bare_words, same_name, set_f1, token_f1
+from tasks.questions.normalise import bare_words, contains, same_name, set_f1, token_f1
 from tasks.questions.question import BenchmarkQuestion
-from tasks.text.languages import HAN
 
 RESAMPLES = 1000
 LOW, HIGH = 2.5, 97.5  # percentiles: a 95 % interval
@@ -38,7 +37,8 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     else:
         first, patterns = answers[0] if answers else "", question.patterns
         exact = _first_is_gold(answers, gold, bare_words) or _matched(first, patterns, is_whole)
-        contained = exact or _contained(answers, gold) or _matched(first, patterns, holds)
+        whole = bool(answers) and any(contains(first, g) for g in gold)
+        contained = exact or float(whole) or _matched(first, patterns, holds)
         scores |= {"em": exact, "f1": over_words, "contained": contained, "right": contained}
     return scores | _around(gold, prediction)
 
@@ -53,21 +53,14 @@ def summarise(scores: Sequence[Scores], clusters: Sequence[str]) -> Scores:
     if not scores:
         return {}
     values = np.array([[row.get(name, np.nan) for name in names] for row in scores])
-    _, cluster = np.unique(np.array(clusters, dtype=object).astype(str), return_inverse=True)
-    size = int(cluster.max()) + 1
+    cluster, size = _numbered(clusters)
     present = ~np.isnan(values)
     sums, counts = np.zeros((size, len(names))), np.zeros((size, len(names)))
     np.add.at(sums, cluster, np.where(present, values, 0.0))
     np.add.at(counts, cluster, present.astype(float))
     drawn = _resampled(sums, counts)
     means = sums.sum(0) / counts.sum(0)
-    low, high = np.nanpercentile(drawn, [LOW, HIGH], axis=0)
-    summary: Scores = {}
-    for place, name in enumerate(names):
-        summary[name] = round(float(means[place]), 4)
-        summary[f"{name}_low"] = round(float(low[place]), 4)
-        summary[f"{name}_high"] = round(float(high[place]), 4)
-    return summary
+    return _with_intervals(names, means, drawn)
 
 
 def summarise_classes(
@@ -79,23 +72,12 @@ def summarise_classes(
     those in `gold`. A choice that is not a class is wrong.
     """
     classes = {name: place for place, name in enumerate(sorted(set(gold)))}
-    _, cluster = np.unique(np.array(clusters, dtype=object).astype(str), return_inverse=True)
-    size, other = int(cluster.max()) + 1, len(classes)
+    (cluster, size), other = _numbered(clusters), len(classes)
     tables = np.zeros((size, other, other + 1))  # per cluster: right class, chosen class
     places = ([classes[name] for name in gold], [classes.get(name, other) for name in chosen])
     np.add.at(tables, (cluster, np.array(places[0]), np.array(places[1])), 1.0)
-    rng, drawn = np.random.default_rng(SEED), np.full((RESAMPLES, 2), np.nan)
-    for row in drawn:
-        weights = np.bincount(rng.integers(size, size=size), minlength=size)
-        row[:] = _of_classes(np.tensordot(weights, tables, 1))
-    means = _of_classes(tables.sum(0))
-    low, high = np.nanpercentile(drawn, [LOW, HIGH], axis=0)
-    summary: Scores = {}
-    for place, name in enumerate(("balanced_accuracy", "macro_f1")):
-        summary[name] = round(float(means[place]), 4)
-        summary[f"{name}_low"] = round(float(low[place]), 4)
-        summary[f"{name}_high"] = round(float(high[place]), 4)
-    return summary
+    drawn = np.array([_of_classes(np.tensordot(counts, tables, 1)) for counts in _resamples(size)])
+    return _with_intervals(("balanced_accuracy", "macro_f1"), _of_classes(tables.sum(0)), drawn)
 
 
 def _of_classes(table: np.ndarray) -> tuple[float, float]:
@@ -107,11 +89,34 @@ def _of_classes(table: np.ndarray) -> tuple[float, float]:
     return float(recall.mean()), float(f1.mean())
 
 
+def _numbered(clusters: Sequence[str]) -> tuple[np.ndarray, int]:
+    """Return the number of each item's cluster, and how many clusters there are."""
+    _, cluster = np.unique(np.array(clusters, dtype=object).astype(str), return_inverse=True)
+    return cluster, int(cluster.max()) + 1
+
+
+def _resamples(clusters: int) -> Iterator[np.ndarray]:
+    """Yield how often each cluster is drawn, int64 (clusters,), for each resample."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(RESAMPLES):
+        yield np.bincount(rng.integers(clusters, size=clusters), minlength=clusters)
+
+
+def _with_intervals(names: Sequence[str], means: Sequence[float], drawn: np.ndarray) -> Scores:
+    """Return means by name, with the ends of their 95 % intervals by resampled means."""
+    low, high = np.nanpercentile(drawn, [LOW, HIGH], axis=0)
+    summary: Scores = {}
+    for place, name in enumerate(names):
+        summary[name] = round(float(means[place]), 4)
+        summary[f"{name}_low"] = round(float(low[place]), 4)
+        summary[f"{name}_high"] = round(float(high[place]), 4)
+    return summary
+
+
 def _resampled(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    rng, size = np.random.default_rng(SEED), len(sums)
+    """Return resampled means (resamples, metrics) of the sums and counts of clusters."""
     means = np.full((RESAMPLES, sums.shape[1]), np.nan)
-    for row in means:
-        weights = np.bincount(rng.integers(size, size=size), minlength=size)
+    for row, weights in zip(means, _resamples(len(sums)), strict=True):
         total = weights @ counts
         np.divide(weights @ sums, total, out=row, where=total > 0)
     return means
@@ -148,11 +153,3 @@ def _first_is_gold(answers: Sequence[str], gold: Sequence[str], form: Form) -> f
 
 def _matched(answer: str, patterns: Sequence[str], test: Callable[[str, str], bool]) -> float:
     return float(bool(answer) and any(test(pattern, answer) for pattern in patterns))
-
-
-def _contained(answers: Sequence[str], gold: Sequence[str]) -> float:
-    """Return 1 if the first answer holds a gold answer as whole words, in Chinese anywhere."""
-    if not answers:
-        return 0.0
-    first, wanted = bare_words(answers[0]), map(bare_words, gold)
-    return float(any(g in first if HAN.search(g) else f" {g} " in f" {first} " for g in wanted))

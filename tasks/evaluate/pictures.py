@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.evaluate.gates.resampled import RATES, Measured
+from tasks.evaluate.gates.resampled import RATES, GateCurves
 from tasks.evaluate.metrics import HIGH, LOW
 
 FORMATS = (".svg", ".png")
@@ -34,7 +34,11 @@ def check_picture(path: Path) -> None:
 
 
 def draw_curves(
-    path: Path, dataset: str, models: Sequence[str], curves: Mapping[str, Measured], best: Measured
+    path: Path,
+    dataset: str,
+    models: Sequence[str],
+    curves: Mapping[str, GateCurves],
+    best: GateCurves,
 ) -> None:
     """Draw accuracy over retrieval rate and, below it, the difference from the random line.
 
@@ -79,12 +83,17 @@ def make_panels(rows: int, columns: int, below: str) -> tuple[Any, list[list[Any
     figure.set_layout_engine("constrained")
     panels = figure.subplots(rows, columns, sharex=True, sharey="row", squeeze=False).tolist()
     for panel in [panel for row in panels for panel in row]:
-        panel.grid(color="#e4e4e4", linewidth=0.7)
+        _give_grid(panel, "both")
         panel.set_axisbelow(True)
-        panel.spines[["top", "right"]].set_visible(False)
     for panel in panels[-1]:
         panel.set_xlabel(below)
     return figure, panels
+
+
+def _give_grid(panel: Any, axis: str) -> None:
+    """Draw a pale grid across an axis, and no frame at the top and on the right."""
+    panel.grid(axis=axis, color="#e4e4e4", linewidth=0.7)
+    panel.spines[["top", "right"]].set_visible(False)
 
 
 def finish(figure: Any, panel: Any, path: Path) -> None:
@@ -104,7 +113,7 @@ def _save(figure: Any, path: Path) -> None:
         figure.savefig(path, dpi=150, metadata={"Date": None} if svg else None)
 
 
-def _accuracies(curves: Measured, model: int) -> np.ndarray:
+def _accuracies(curves: GateCurves, model: int) -> np.ndarray:
     """Return a model's accuracies in per cent (resamples, rates), means over data sets."""
     return np.asarray(100 * curves.accuracies[:, :, model].mean(0))
 
@@ -135,15 +144,14 @@ def draw_gain(path: Path, report: Mapping[str, Any]) -> None:
     panels = figure.subplots(1, len(models), squeeze=False)[0].tolist()
     for panel, model in zip(panels, models, strict=True):
         parts = model["by"]["dataset"]
-        shown = parts if len(parts) == 1 else {ALL: model, **parts}
-        for place, part in enumerate(shown.values()):
+        drawn = parts if len(parts) == 1 else {ALL: model, **parts}
+        for place, part in enumerate(drawn.values()):
             _draw_part(panel, -place, part["metrics"])
-        panel.set_yticks([-place for place in range(len(shown))], list(shown))
-        panel.set_ylim(-len(shown) + 0.4, 0.6)
+        panel.set_yticks([-place for place in range(len(drawn))], list(drawn))
+        panel.set_ylim(-len(drawn) + 0.4, 0.6)
         panel.set_xlim(-2, 102)
         panel.set_xlabel("accuracy or F1, %")
-        panel.grid(axis="x", color="#e4e4e4", linewidth=0.7)
-        panel.spines[["top", "right"]].set_visible(False)
+        _give_grid(panel, "x")
         panel.set_title(model["system"])
     figure.suptitle(f"{report['dataset']}: answers without (○) and with (●) knowledge")
     _save(figure, path)
@@ -185,7 +193,6 @@ def draw_bars(path: Path, title: str, table: Sequence[Mapping[str, Any]], measur
     panel.set_ylim(-len(rows) + 0.4, 0.6)
     panel.set_xlim(-2, 102)
     panel.set_xlabel(f"{measure}, %")
-    panel.grid(axis="x", color="#e4e4e4", linewidth=0.7)
-    panel.spines[["top", "right"]].set_visible(False)
+    _give_grid(panel, "x")
     figure.suptitle(title)
     _save(figure, path)

@@ -8,6 +8,7 @@ from typing import Any
 from schemas.operations import Evaluation
 from tasks.evaluate.answerer import Prediction
 from tasks.evaluate.metrics import Scores, chosen_text, score, summarise, summarise_classes
+from tasks.progress import Warn
 from tasks.questions.question import BenchmarkQuestion
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.home import Home
@@ -15,8 +16,6 @@ from warehouse.live import record
 
 MOST_KINDS = 12  # values of a group that are reported one by one
 STAGES = ("program", "linking", "answer")
-
-Warn = Callable[[str], None]
 
 _GROUPS: dict[str, Callable[[BenchmarkQuestion], str]] = {
     "dataset": lambda question: question.dataset,

@@ -100,12 +100,12 @@ def event(action: Action, run_id: str, values: Mapping[str, Any]) -> ExpertEvent
     return ExpertEvent(**{**values, **own})
 
 
-def standing(earlier: Mapping[str, Any]) -> dict[str, Any]:
+def kept_columns(earlier: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that a new model keeps from its expert's last event, if there is one."""
     return {name: earlier[name] for name in ("status", "reason") if name in earlier}
 
 
-def note(home: Home, events: Iterable[ExpertEvent]) -> None:
+def journal_events(home: Home, events: Iterable[ExpertEvent]) -> None:
     """Append events to the journal, in one commit."""
     home.journal.append({ExpertEvent: ExpertEvent.to_table(list(events))})
 

@@ -71,8 +71,9 @@ def identity(settings: EngineSettings) -> tuple[str, str]:
 
 def engine_for_sensitive(settings: EngineSettings) -> EngineSettings:
     """Return the engine for sensitive passages: the embedded one unless the model may see them."""
-    forbidden = settings.engine == "openai" and not settings.model.sensitive
-    return settings.model_copy(update={"engine": "rules"}) if forbidden else settings
+    if settings.withholds_sensitive:
+        return settings.model_copy(update={"engine": "rules"})
+    return settings
 
 
 def extract_batch(settings: EngineSettings, run_id: str, passages: list[PassageRow]) -> Tables:

@@ -14,6 +14,7 @@ import numpy as np
 
 from schemas.errors import AlmanacError, UsageError
 from tasks.gates.calibrated import CalibratedGate
+from tasks.gates.clusters import squared_distances
 from tasks.models.encoders.choice import EncoderChoice
 from tasks.models.encoders.load import Encoder
 
@@ -121,10 +122,6 @@ class TaskRegistry:
 
 def _distances(vectors: np.ndarray, gate: CalibratedGate) -> np.ndarray:
     """Return the distance (n,) of each question from the task's nearest centroid."""
-    squared = (
-        np.einsum("nh,nh->n", vectors, vectors)[:, None]
-        + np.einsum("mh,mh->m", gate.centroids, gate.centroids)
-        - 2 * vectors @ gate.centroids.T
-    )
+    squared = squared_distances(vectors, gate.centroids)
     nearest: np.ndarray = np.sqrt(np.maximum(squared.min(1), 0))
     return nearest

@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from tasks.gates.clusters import squared_distances
 from tasks.gates.questions import GateQuestions
 from tasks.text.words import words_in_chinese, words_outside_chinese
 
@@ -149,12 +150,7 @@ class MahalanobisGate:
     def score(self, questions: GateQuestions) -> np.ndarray:
         """Return the negative squared Mahalanobis distance from the nearest class mean."""
         places = questions.column("vectors") @ self._whitening
-        squared = (
-            np.einsum("nh,nh->n", places, places)[:, None]
-            + np.einsum("ch,ch->c", self._means, self._means)
-            - 2 * places @ self._means.T
-        )
-        scores: np.ndarray = -squared.min(1)
+        scores: np.ndarray = -squared_distances(places, self._means).min(1)
         return scores
 
 

@@ -13,6 +13,7 @@ from tasks.models.measures import MeasuredAnswer
 from tasks.models.plain_answers import INSTRUCTION, ROOM
 from tasks.models.stream import stream
 from tasks.models.transports import finish, open_client, width
+from tasks.progress import Report, silent
 from warehouse.home import Home
 
 PURPOSE = "uncertainty"
@@ -26,7 +27,7 @@ def answer_uncertainty(
     run_id: str,
     *,
     sensitive: bool = False,
-    report: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    report: Report = silent,
 ) -> np.ndarray:
     """Return float64 (questions,): the mean token entropy of a greedy answer, in nats per token.
 

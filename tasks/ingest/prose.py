@@ -6,11 +6,11 @@ from html import unescape
 
 from tasks.text.excerpt import Excerpt, Part
 
-_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
+LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _LINKS = re.compile(
-    rf"!\[[^\]\n]{{0,500}}\](?:{_TARGET})"  # an image
+    rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
     r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
-    rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{_TARGET})"
+    rf"|\[(?P<label>[^\[\]]{{0,500}})\](?:{LINK_TARGET})"
 )
 _INLINE = re.compile(
     r"<(?:https?|mailto):[^<>\s]{1,1000}>"

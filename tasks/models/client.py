@@ -97,7 +97,7 @@ class ModelClient:
             )
 
     @cached_property
-    def brief(self) -> bool:
+    def is_small(self) -> bool:
         """Whether the model is a small local one, which writes short texts better than JSON."""
         return self.transport.endpoint is None and weights_size(self.settings.name) < SMALL
 

@@ -7,7 +7,7 @@ as fit into memory. Padding is placed only where the model cannot attend to it.
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from schemas.errors import UsageError
 from tasks.models.loaded_model import LoadedModel
 from tasks.models.plain_answers import prompt_ids, token_ids
+from tasks.models.shared_prefix import shared_length
 
 ROOM = 1_024  # average number of tokens per prompt of a batch that must fit into memory
 LOGITS_WEIGHT = 8  # memory of a token with logits, relative to one that is only read
@@ -90,7 +91,7 @@ def _pieces(loaded: LoadedModel, question: Choices, place: int, batch: int) -> I
     if not wholes:
         return
     # A continuation may have merged with the prompt's last token, which is then scored too.
-    starts = [_shared(prompt, whole) for whole in wholes]
+    starts = [shared_length(prompt, whole) for whole in wholes]
     if min(starts) == 0:  # a continuation has no token before it
         begin = loaded.tokenizer.bos_token_id
         wholes = [[loaded.ends[0] if begin is None else begin, *whole] for whole in wholes]
@@ -184,12 +185,6 @@ def _by_decoder(loaded: LoadedModel, question: Choices, batch: int) -> np.ndarra
             logs = _log_of(out.logits, labels)
             sums += [float(logs[row, : len(target)].sum()) for row, target in enumerate(part)]
     return np.array(sums)
-
-
-def _shared(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return the length of the common prefix of two sequences."""
-    pairs = zip(left, right, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _log_of(logits: Any, tokens: Any) -> np.ndarray:

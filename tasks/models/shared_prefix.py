@@ -50,7 +50,7 @@ class SharedPrefixes:
         all tokens.
         """
         first = prompts[0]
-        common = min((_shared(first, prompt) for prompt in prompts[1:]), default=len(first))
+        common = min((shared_length(first, prompt) for prompt in prompts[1:]), default=len(first))
         common = min(common, min(map(len, prompts)) - 1)  # a model must read something
         if not self._usable or common < LEAST:
             return 0, None
@@ -62,7 +62,7 @@ class SharedPrefixes:
                 return 0, None
         beginning = self._kept[key]
         self._kept.move_to_end(key)
-        beginning.tokens = beginning.tokens[: _shared(beginning.tokens, first[:common])]
+        beginning.tokens = beginning.tokens[: shared_length(beginning.tokens, first[:common])]
         size = len(beginning.tokens)
         if beginning.read < size:
             beginning.states = self._read(beginning.tokens)
@@ -100,7 +100,7 @@ def _rows(states: Sequence[tuple[Any, Any]], size: int, rows: int) -> Any:
     return cache
 
 
-def _shared(left: Sequence[int], right: Sequence[int]) -> int:
+def shared_length(left: Sequence[int], right: Sequence[int]) -> int:
     """Return the length of the common beginning of two sequences."""
     pairs = zip(left, right, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -34,11 +34,11 @@ from schemas.errors import DamageError, UsageError
 from tasks.experts.verbalize.phrasing import Phrasings
 from tasks.graphs.graph import Graph
 from tasks.models.encoders.load import Encoder, load_encoder
-from tasks.models.encoders.minilm import MiniLM, minilm_folder
+from tasks.models.encoders.minilm import MiniLM, minilm_folder, of_length_one
 from tasks.paths.name_words import NameWords, concept_keys
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.static_words import StaticWords
-from tasks.text.languages import is_chinese
+from tasks.text.languages import language_of
 from warehouse.durable import sync_tree, write_bytes
 
 STATIC = "static"
@@ -100,7 +100,7 @@ class GraphVectors:
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, such as questions: float32 (texts, d), of length one."""
         vectors = self.encoder.encode(list(texts))
-        return vectors if self.basis is None else _of_length_one(vectors @ self.basis)
+        return vectors if self.basis is None else of_length_one(vectors @ self.basis)
 
 
 def open_text_encoder(name: str) -> Encoder:
@@ -174,7 +174,7 @@ def content_key(graph: Graph, encoder_name: str) -> str:
 def relation_texts(relations: list[str]) -> list[str]:
     """Return relations in words: their sentences without head and tail."""
     phrasings = Phrasings(relations)
-    languages = ("zh" if is_chinese(relation) else "en" for relation in relations)
+    languages = map(language_of, relations)
     sentences = (phrasings.of(r, lang).one for r, lang in zip(relations, languages, strict=True))
     return [" ".join(s.replace("{h}", " ").replace("{t}", " ").split()) for s in sentences]
 
@@ -202,7 +202,7 @@ def _write(graph: Graph, encoder_name: str, part: Path, final: Path) -> None:
         if basis is not None:
             relations = relations @ basis
             np.save(part / "basis.npy", basis)
-    np.save(part / "relations.npy", _of_length_one(relations).astype(np.float16))
+    np.save(part / "relations.npy", of_length_one(relations).astype(np.float16))
     pooled = np.lib.format.open_memmap(part / "nodes.npy", "w+", np.float16, names.shape)
     _pool(graph, (names, weights), (relations, relation_weights), pooled)
     pooled.flush()
@@ -308,7 +308,7 @@ def _pool(
             sums += edges @ weighted
         pooled[:, columns] = _OWN_NAME * own + share * sums
     for rows in _blocks(count):
-        pooled[rows] = _of_length_one(pooled[rows].astype(np.float32))
+        pooled[rows] = of_length_one(pooled[rows].astype(np.float32))
 
 
 def _blocks(count: int) -> Iterator[slice]:
@@ -327,8 +327,3 @@ def _buffers(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     _, offsets, characters = labels.buffers()
     ends = np.frombuffer(offsets, np.int64)[labels.offset : labels.offset + len(labels) + 1]
     return ends, np.frombuffer(characters or b"", np.uint8)[ends[0] : ends[-1]]
-
-
-def _of_length_one(rows: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    return unit

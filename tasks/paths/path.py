@@ -1,8 +1,8 @@
 """Paths and edges that are extracted from a graph for a question."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -77,6 +77,15 @@ class Extracted:
 
     paths: tuple[Path, ...]
     edges: np.ndarray
+
+    @classmethod
+    def of_paths(cls, paths: Iterable[Path]) -> Self:
+        """Return paths, the best first, with their distinct edges."""
+        paths = tuple(paths)
+        edges = dict.fromkeys(
+            (edge.head, edge.relation, edge.tail) for path in paths for edge in path.edges
+        )
+        return cls(paths, np.array(list(edges), np.int32).reshape(-1, 3))
 
 
 class Extraction(Protocol):

@@ -30,8 +30,6 @@ from tasks.paths.policy.train import TrainedPolicy
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-EXTRACTIONS = ("walks", "subgraph", "shortest_paths", "pagerank")
-
 
 @dataclass(frozen=True, eq=False)
 class PathGraph:

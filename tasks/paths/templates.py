@@ -24,7 +24,7 @@ from tasks.models.tokens import estimate_tokens
 from tasks.paths.descriptions import invented
 from tasks.paths.path import Extracted
 from tasks.programs.messages import one_line
-from tasks.text.languages import is_chinese
+from tasks.text.languages import is_chinese, language_of
 
 Template = Literal["triples", "sentences", "description"]
 TEMPLATES: tuple[Template, ...] = ("triples", "sentences", "description")
@@ -107,7 +107,7 @@ class Templates:
 
     def _phrasing(self, triple: Triple) -> Phrasing:
         head, relation, tail = triple
-        phrasing = self._phrasings.of(relation, _language(head + tail))
+        phrasing = self._phrasings.of(relation, language_of(head + tail))
         # An English relation between Chinese names that has no Chinese wording is English.
         return self._phrasings.of(relation, "en") if _LATIN.search(phrasing.one) else phrasing
 
@@ -123,7 +123,7 @@ class Templates:
             grouped.setdefault(triple[:2], []).append(triple)
         return [
             self._phrasing(group[0]).sentence(
-                head, [tail for _, _, tail in group], _language("".join(t for *_, t in group))
+                head, [tail for _, _, tail in group], language_of("".join(t for *_, t in group))
             )
             for (head, _), group in grouped.items()
         ]
@@ -167,7 +167,7 @@ class Templates:
             for head, relation, tail in _distinct(triples[:count])
         ]
         listing = "\n".join(map(" | ".join, shown))
-        request = load_prompt("describe_graph", _language(listing)).request(
+        request = load_prompt("describe_graph", language_of(listing)).request(
             {"triples": listing}, most_tokens=64 + 2 * estimate_tokens(listing)
         )
         reply: Any = self._model.ask(request).reply
@@ -232,7 +232,3 @@ def _lead(centre: str, facts: int, *, first: bool) -> str:
 def _joined(sentences: Iterable[str]) -> str:
     """Return sentences as one text, without spaces after Chinese punctuation."""
     return re.sub("(?<=[。？！]) ", "", " ".join(sentences))
-
-
-def _language(text: str) -> str:
-    return "zh" if is_chinese(text) else "en"

@@ -17,12 +17,11 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from tasks.models.encoders.load import Encoder
-from tasks.text.languages import is_chinese
+from tasks.text.languages import is_chinese, word_set
 from tasks.text.names import normalise_name
 from tasks.text.relations.forms import form_of
 from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of
 from tasks.text.stems import stems_of
-from tasks.text.values.value import listed
 
 INVERSE_OF = "inverse of "
 CACHED_BYTES = 128 << 20  # of names and their vectors
@@ -36,7 +35,7 @@ TYPING_ERROR = 0.9  # share of letters above which two names are the same
 LEXICAL_SHARE = 0.7  # weight of shared words beside an encoder
 MARGIN = 0.02  # relations this close to the best count like it
 
-_SMALL = frozenset(listed("a an and by for from has have in is of on the to was were with"))
+_SMALL = word_set("a an and by for from has have in is of on the to was were with")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SIGNS = re.compile(r"[_/.:\-]+")
 
@@ -178,11 +177,7 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
     """
     this, that = form_of(left), form_of(right)
     directions: set[bool] = set()
-    if this.kind != "phrase" and (this.kind, this.words, this.marks) == (
-        that.kind,
-        that.words,
-        that.marks,
-    ):
+    if this.kind != "phrase" and this.undirected == that.undirected:
         directions.add(this.turned != that.turned)
     for end in ENDS:
         one, other = meaning_of(left, end), meaning_of(right, end)

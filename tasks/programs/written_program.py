@@ -35,9 +35,9 @@ class Conversation:
         self.spent: Counter[str] = Counter()
 
     @property
-    def brief(self) -> bool:
+    def model_is_small(self) -> bool:
         """Whether the model is a small one, which handles a few words better than JSON."""
-        return self._client.client.brief
+        return self._client.client.is_small
 
     def ask(self, request: Request, kind: type[_Kind]) -> _Kind | None:
         """Return the reply, None if none is valid; raises AlmanacError if none can come."""

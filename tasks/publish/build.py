@@ -30,6 +30,7 @@ from schemas.row import Row
 from schemas.verdicts import Verdict
 from tasks.ingest.formats import near_duplicates
 from tasks.ontology.read import ontology_sha
+from tasks.progress import Report
 from tasks.publish.recalibrate import recalibrations
 from tasks.text.relations.vocabulary import single_valued
 from tasks.version import code_version
@@ -94,7 +95,7 @@ def build(
     recipe: Recipe,
     encode: Encode | None,
     index: Callable[[Path], None],
-    report: Callable[[str, int, int], None],
+    report: Report,
 ) -> Edition | None:
     """Build and seal an edition from the whole journal.
 
@@ -151,7 +152,7 @@ def _derive(
     recipe: Recipe,
     building: Building,
     encode: Encode | None,
-    report: Callable[[str, int, int], None],
+    report: Report,
     corrections: str,
 ) -> "Decisions":
     """Run the SQL steps, and between them the decisions that SQL cannot make."""

@@ -154,20 +154,19 @@ def _of_ontology(ontology: Ontology) -> dict[tuple[Any, ...], Meaning]:
     meanings: dict[tuple[Any, ...], Meaning] = {}
     for wording, (name, turned) in ontology.by_wording.items():
         form = form_of(wording)
-        key = (form.kind, form.words, form.marks)
-        meanings.setdefault(key, Meaning(name, form.turned != turned))
+        meanings.setdefault(form.undirected, Meaning(name, form.turned != turned))
     for wording, (name, turned) in ontology.by_wording.items():
         for known in meanings_alone(wording):
             form = form_of(known.name)
-            key = (form.kind, form.words, form.marks)
-            meanings.setdefault(key, Meaning(name, (form.turned != known.turned) != turned))
+            is_turned = (form.turned != known.turned) != turned
+            meanings.setdefault(form.undirected, Meaning(name, is_turned))
     return meanings
 
 
 def _translated(meaning: Meaning, own: dict[tuple[Any, ...], Meaning]) -> Meaning:
     """Return a meaning under the ontology's name for its relation, if it has one."""
     form = form_of(meaning.name)
-    relation = own.get((form.kind, form.words, form.marks))
+    relation = own.get(form.undirected)
     if relation is None:
         return meaning
     return Meaning(relation.name, meaning.turned != (form.turned != relation.turned))
@@ -224,7 +223,7 @@ def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
     """Return the meaning of each wording, after naming the groups that were not recognised."""
     for group in groups:
         if not group.name and not group.joined:
-            _call(group)
+            _name_group(group)
     for group in groups:
         if group.joined:
             group.name, group.flipped = group.joined.name, group.joined.flipped
@@ -241,7 +240,7 @@ def _recognise(
     """Name a group by the ontology, the vocabulary or an earlier edition, if one recognises it."""
     for wording in group.commonest():
         form = form_of(wording)
-        meaning = own.get((form.kind, form.words, form.marks))
+        meaning = own.get(form.undirected)
         if meaning:
             meaning = Meaning(meaning.name, meaning.turned != form.turned)
         meaning = meaning or meaning_of(wording, group.end)
@@ -253,7 +252,7 @@ def _recognise(
             return
 
 
-def _call(group: _Group) -> None:
+def _name_group(group: _Group) -> None:
     """Name a group by its commonest wording."""
     # "genre" rather than "genre of", if most texts put it so.
     triples_by_end = Counter({True: 0, False: 0})
@@ -325,7 +324,7 @@ def _correct(meanings: dict[Use, Meaning], overrides: pa.Table) -> None:
         form = form_of(row["subject"])
         for wording, end in list(meanings):
             own = form_of(wording)
-            if (own.kind, own.words, own.marks) != (form.kind, form.words, form.marks):
+            if own.undirected != form.undirected:
                 continue
             flipped = own.turned != form.turned
             if row["object"] is None:

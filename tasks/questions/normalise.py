@@ -33,6 +33,12 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(bare_words(text)) or [bare_words(text)]
 
 
+def contains(answer: str, gold: str) -> bool:
+    """Return whether an answer contains a gold answer, as whole words unless it is Chinese."""
+    words, wanted = bare_words(answer), bare_words(gold)
+    return wanted in words if HAN.search(wanted) else f" {wanted} " in f" {words} "
+
+
 def token_f1(answer: str, gold: str) -> float:
     """Return the harmonic mean of precision and recall over words (Rajpurkar et al. 2016)."""
     given, expected = Counter(tokens(answer)), Counter(tokens(gold))

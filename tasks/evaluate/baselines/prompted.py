@@ -74,12 +74,11 @@ class Sources:
 
         The forms are fact, title, passage and document.
         """
-        language = "zh" if self.question.is_chinese else "en"
-        return self._written(_WANTED[language][form].format(*map(one_line, named)))
+        return self._written(_WANTED[self.question.language][form].format(*map(one_line, named)))
 
     def several(self, form: str) -> list[str]:
         """Return several distinct texts that the model writes from memory in a form."""
-        words = _WANTED["zh" if self.question.is_chinese else "en"]
+        words = _WANTED[self.question.language]
         texts: list[str] = []
         for _ in range(WRITTEN):
             before = "; ".join(map(one_line, texts))
@@ -192,10 +191,9 @@ class PromptedAnswerer(BenchmarkAnswerer):
     def _evidence(self) -> EditionEvidence:
         """The edition's evidence, without what must not be sent to the model's endpoint."""
         edition, engine = self._edition, self._settings.engine
-        leaves = engine.engine == "openai" and not engine.model.sensitive
-        con = edition.connect()
+        hides, con = engine.withholds_sensitive, edition.connect()
         triples, passages = (
-            {row[0] for row in con.execute(query).fetchall()} if leaves else set()
+            {row[0] for row in con.execute(query).fetchall()} if hides else set()
             for query in (_HIDDEN_TRIPLES, _HIDDEN_PASSAGES)
         )
         searcher = None
@@ -205,7 +203,7 @@ class PromptedAnswerer(BenchmarkAnswerer):
         return EditionEvidence(
             con,
             searcher,
-            [graph.arrays for graph in edition_graphs(edition, open_only=leaves).values()],
+            [graph.arrays for graph in edition_graphs(edition, open_only=hides).values()],
             excluded_triples=triples,
             excluded_passages=passages,
         )

@@ -14,8 +14,7 @@ from tasks.evaluate.experts_study.report import (
     study_tables,
     write_report,
 )
-from tasks.evaluate.report import Warn
-from tasks.progress import Report
+from tasks.progress import Report, Warn
 from tasks.questions.formats import read_benchmark
 from warehouse.disk_errors import warned_of_refusals
 from warehouse.editions import Edition

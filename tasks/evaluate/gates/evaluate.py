@@ -23,13 +23,13 @@ from tasks.evaluate.gates.figures import (
     gate_figures,
 )
 from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
-from tasks.evaluate.gates.resampled import RESAMPLES, Measured, measured, perfect, resamples_of
+from tasks.evaluate.gates.resampled import RESAMPLES, GateCurves, gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
-from tasks.evaluate.report import Warn, record_figures
+from tasks.evaluate.report import record_figures
 from tasks.gates.graph_popularity import open_popularity
 from tasks.models.encoders.load import Encoder
 from tasks.models.encoders.store import VectorStore
-from tasks.progress import Report, silent
+from tasks.progress import Report, Warn, silent
 from tasks.questions.formats import read_benchmark
 from tasks.questions.splits import sample
 from warehouse.home import Home
@@ -64,8 +64,8 @@ class GateResults:
     report: dict[str, Any]
     outcomes: Outcomes
     scored: dict[str, list[Scored]]
-    curves: dict[str, Measured]
-    perfect: Measured
+    curves: dict[str, GateCurves]
+    perfect: GateCurves
 
 
 def evaluate_gates(
@@ -129,14 +129,14 @@ def compare_gates(
     )
     resamples = resamples_of(outcomes, draws.count, measurement.resamples)
     scores: dict[str, list[Scored]] = {}
-    curves: dict[str, Measured] = {}
+    curves: dict[str, GateCurves] = {}
     figures: list[dict[str, Any]] = []
     for candidate in candidates:
         name = candidate.name
         scores[name] = list(scored(candidate.outcomes, candidate.make, draws))
         if not figures:
             ideal = perfect(outcomes, scores[name], resamples)
-        curves[name] = measured(outcomes, scores[name], resamples)
+        curves[name] = gate_curves(outcomes, scores[name], resamples)
         figures.append(gate_figures(name, outcomes, scores[name], curves[name], ideal))
         if measurement.study == "gates" and len(curves[name].datasets) > 1:
             accuracies = accuracies_together(outcomes, scores[name], resamples)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tasks.evaluate.gates.outcomes import Outcomes
-from tasks.evaluate.gates.resampled import RATES, Measured, Resamples, weighted_curves
+from tasks.evaluate.gates.resampled import RATES, GateCurves, Resamples, weighted_curves
 from tasks.evaluate.gates.scored import Scored
 from tasks.evaluate.metrics import HIGH, LOW
 
@@ -23,8 +23,8 @@ def gate_figures(
     name: str,
     outcomes: Outcomes,
     scored: Sequence[Scored],
-    curves: Measured,
-    perfect: Measured,
+    curves: GateCurves,
+    perfect: GateCurves,
 ) -> dict[str, Any]:
     """Return a gate's metrics as means over equally weighted data sets, and per data set."""
     parts = (outcomes, scored, curves, perfect)
@@ -102,7 +102,7 @@ def figures_together(outcomes: Outcomes, accuracies: np.ndarray) -> Metrics:
     return metrics
 
 
-def difference(gate: Measured, system: Measured) -> Metrics:
+def difference(gate: GateCurves, system: GateCurves) -> Metrics:
     """Return by how much a gate's area exceeds the system's, paired by resample."""
     return with_interval("area_over_system", (gate.areas - system.areas).mean(axis=(0, 2)))
 
@@ -110,8 +110,8 @@ def difference(gate: Measured, system: Measured) -> Metrics:
 def _metrics(
     outcomes: Outcomes,
     scored: Sequence[Scored],
-    curves: Measured,
-    perfect: Measured,
+    curves: GateCurves,
+    perfect: GateCurves,
     numbers: Sequence[int],
 ) -> Metrics:
     chosen = list(numbers)
@@ -208,7 +208,7 @@ def auroc_of_help(scores: np.ndarray, without: np.ndarray, with_knowledge: np.nd
     return 1 - float((np.sort(ranks[helped]) - first).sum()) / pairs
 
 
-def _curves(outcomes: Outcomes, curves: Measured) -> dict[str, list[float]]:
+def _curves(outcomes: Outcomes, curves: GateCurves) -> dict[str, list[float]]:
     """Return the rates and each model's accuracies at them, averaged over data sets."""
     points = {"rate": [round(float(rate), 2) for rate in RATES[::STEP]]}
     for number, model in enumerate(outcomes.models):

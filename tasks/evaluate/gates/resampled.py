@@ -36,7 +36,7 @@ class Resamples:
 
 
 @dataclass(frozen=True)
-class Measured:
+class GateCurves:
     """Curves at `RATES` and exact areas over random, by data set d, resample r and model m.
 
     `areas` is (d, r, m) and `accuracies` (d, r, m, rates), means over the draws; row 0 of the
@@ -61,7 +61,7 @@ def resamples_of(outcomes: Outcomes, draws: int, count: int = RESAMPLES) -> Resa
     return Resamples(questions, np.concatenate([np.ones((1, draws)), drawn]) / draws)
 
 
-def measured(outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples) -> Measured:
+def gate_curves(outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples) -> GateCurves:
     """Return a gate's curves over all resamples, means over the draws."""
     places = dict(outcomes.each_dataset())
     names, rows, models = list(places), len(resamples.draws), len(outcomes.models)
@@ -76,13 +76,13 @@ def measured(outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples)
         areas[number] += share[:, None] * area
         accuracies[number] += share[:, None, None] * accuracy
         items[part.dataset] = len(part.places)
-    return Measured(names, areas, accuracies, items)
+    return GateCurves(names, areas, accuracies, items)
 
 
-def perfect(outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples) -> Measured:
+def perfect(outcomes: Outcomes, scored: Sequence[Scored], resamples: Resamples) -> GateCurves:
     """Return the curves of each model's perfect gate over the questions that were scored."""
     ideal = [replace(part, scores=-outcomes.gains[:, part.places]) for part in scored]
-    return measured(outcomes, ideal, resamples)
+    return gate_curves(outcomes, ideal, resamples)
 
 
 def _curves(outcomes: Outcomes, part: Scored, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

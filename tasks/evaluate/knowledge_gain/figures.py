@@ -18,7 +18,9 @@ def gain_figures(model: str, questions: Sequence[BenchmarkQuestion]) -> dict[str
     All have 95 % intervals, with questions of one topic resampled together; they are given over all
     questions and per data set.
     """
-    rows = [(question, *figures) for question in questions if (figures := of(model, question))]
+    rows = [
+        (question, *figures) for question in questions if (figures := scores_of(model, question))
+    ]
     names = sorted({question.dataset for question, *_ in rows})
     by = {name: [row for row in rows if row[0].dataset == name] for name in names}
     return {
@@ -28,7 +30,7 @@ def gain_figures(model: str, questions: Sequence[BenchmarkQuestion]) -> dict[str
     }
 
 
-def of(model: str, question: BenchmarkQuestion) -> tuple[float, float] | None:
+def scores_of(model: str, question: BenchmarkQuestion) -> tuple[float, float] | None:
     """Return a model's scores on a question without and with knowledge; None if unknown."""
     known = (figures for name, *figures in question.outcomes if name == model)
     pair = next(known, None)
@@ -47,7 +49,7 @@ def agreement(proxy: str, model: str, questions: Sequence[BenchmarkQuestion]) ->
     both = [
         (question.dataset, mine, other)
         for question in questions
-        if (mine := of(proxy, question)) and (other := of(model, question))
+        if (mine := scores_of(proxy, question)) and (other := scores_of(model, question))
     ]
     figures: dict[str, Any] = {"proxy": proxy, "model": model, "items": len(both)}
     if not both:

@@ -13,8 +13,8 @@ from schemas.errors import UsageError
 from schemas.settings import EngineSettings
 from tasks.evaluate.knowledge_gain.asked_models import AskedModel, model_of_settings
 from tasks.evaluate.knowledge_gain.figures import agreement, gain_figures
-from tasks.evaluate.report import Warn, record_figures
-from tasks.progress import Report, silent
+from tasks.evaluate.report import record_figures
+from tasks.progress import Report, Warn, silent
 from tasks.questions.answer_patterns import is_whole
 from tasks.questions.formats import read_benchmark
 from tasks.questions.normalise import bare_words, token_f1
@@ -150,7 +150,11 @@ def _ask(
             question,
             outcomes=(
                 *(row for row in question.outcomes if row[0] != model.name),
-                (model.name, figure(question, before.text), figure(question, after.text)),
+                (
+                    model.name,
+                    answer_score(question, before.text),
+                    answer_score(question, after.text),
+                ),
             ),
             own_answers=(
                 *(row for row in question.own_answers if row[0] != model.name),
@@ -165,7 +169,7 @@ def _ask(
     ]
 
 
-def figure(question: BenchmarkQuestion, answer: str) -> float:
+def answer_score(question: BenchmarkQuestion, answer: str) -> float:
     """Return the score of an answer, 0 to 1 (the paper's section 4).
 
     A choice is right or wrong. The score of an open answer is its highest word F1 with any gold

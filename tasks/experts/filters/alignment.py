@@ -12,22 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.text.languages import HAN_OR_KANA_CLASS
+from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 from tasks.text.values.value import listed
 
 LONGEST = 4_000  # words that are read of either text
-NEGATIONS = frozenset(
-    listed(
-        "not no never none nobody nothing neither nor without n't cannot hardly barely fail "
-        "fails failed failing refuse refuses refused unable incapable avoid avoids avoided "
-        "lack lacks lacked deny denies denied refute refuted false myth untrue incorrect "
-        "impossible isn't wasn't aren't weren't don't doesn't didn't can't couldn't won't "
-        "wouldn't hasn't haven't hadn't"
-    )
+NEGATIONS = word_set(
+    "not no never none nobody nothing neither nor without n't cannot hardly barely fail "
+    "fails failed failing refuse refuses refused unable incapable avoid avoids avoided "
+    "lack lacks lacked deny denies denied refute refuted false myth untrue incorrect "
+    "impossible isn't wasn't aren't weren't don't doesn't didn't can't couldn't won't "
+    "wouldn't hasn't haven't hadn't"
 )
-EXCLUSIVE = frozenset(listed("only solely exclusively just entirely all every always"))
+EXCLUSIVE = word_set("only solely exclusively just entirely all every always")
 NUMBER_WORDS = {
     word: str(number)
     for number, word in enumerate(
@@ -36,7 +34,7 @@ NUMBER_WORDS = {
 }
 _LETTERS = rf"[^\W\d_{HAN_OR_KANA_CLASS}]+"
 _TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|[{HAN_OR_KANA_CLASS}]|{_LETTERS}(?:['’]{_LETTERS})*")
-_TENSES = frozenset(listed("is are was were be been being has have had do does did"))
+_TENSES = word_set("is are was were be been being has have had do does did")
 
 
 @dataclass(frozen=True, slots=True)

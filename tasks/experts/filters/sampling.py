@@ -8,21 +8,6 @@ from schemas.errors import UsageError
 from tasks.experts.knowledge import KnowledgeText
 
 
-def sampling_shares(scores: np.ndarray, pool: int, temperature: float = 1.0) -> np.ndarray:
-    """Return the probability (texts) that each text is drawn first.
-
-    `p_i = exp(s_i / T) / sum_j exp(s_j / T)` over the `pool` best texts, 0 elsewhere; ties are
-    broken in favour of the earlier text.
-    """
-    _check(temperature)
-    shares = np.zeros(len(scores))
-    best = np.argsort(-scores, kind="stable")[: max(0, pool)]
-    if len(best):
-        weights = np.exp((scores[best] - scores[best[0]]) / temperature)
-        shares[best] = weights / weights.sum()
-    return shares
-
-
 def sample_factual(
     texts: Sequence[KnowledgeText],
     keep: int,
@@ -35,12 +20,13 @@ def sample_factual(
     """Return all texts, with all but `keep` of them dropped.
 
     Texts outside the `pool` with the best scores (twice `keep` by default) are dropped for their
-    factuality. From the pool, `keep` texts are drawn without replacement, each in proportion to its
-    share among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the best are taken
-    instead. A score that is missing or NaN counts as 0. The same seed and scores always give the
-    same texts.
+    factuality. From the pool, `keep` texts are drawn without replacement, each in proportion to
+    exp(score / `temperature`) among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the
+    best are taken instead. A score that is missing or NaN counts as 0. The same seed and scores
+    always give the same texts. Raises UsageError if the temperature is not above 0.
     """
-    _check(temperature)
+    if not temperature > 0:
+        raise UsageError("The temperature of factuality sampling must be above 0; use greedy.")
     standing = [place for place, text in enumerate(texts) if text.dropped is None]
     scores = np.nan_to_num(np.array([texts[place].score or 0.0 for place in standing]))
     size = len(standing) if keep >= len(standing) else max(keep, pool or 2 * keep)
@@ -55,8 +41,3 @@ def sample_factual(
         text if place in kept else text.drop("sampled" if place in pooled else "factuality")
         for place, text in enumerate(texts)
     ]
-
-
-def _check(temperature: float) -> None:
-    if not temperature > 0:
-        raise UsageError("The temperature of factuality sampling must be above 0; use greedy.")

@@ -12,7 +12,6 @@ import numpy as np
 from schemas.errors import UsageError
 from tasks.experts.filters.verdicts import LONGEST, SUPPORT, truth_shares
 from tasks.models.loaded_model import chosen_device, loading_errors, weights_folder
-from tasks.text.values.value import listed
 
 MOST_TOKENS = 256  # of a pair, as in VitaminC's training
 
@@ -22,7 +21,7 @@ _NAMES = (
     "refutes refute refuted contradiction contradict false",
     "notenoughinfo nei notenoughinformation neutral unknown",
 )
-_LABELS = {name: verdict for verdict, names in enumerate(_NAMES) for name in listed(names)}
+_LABELS = {name: verdict for verdict, names in enumerate(_NAMES) for name in names.split()}
 
 
 class Verifier(Protocol):

@@ -70,7 +70,7 @@ class ModelDecider:
         reply = self._ask(request, Information)
         if not isinstance(reply, Information):
             return None
-        return " ".join(reply.information.split()) or None
+        return one_line(reply.information) or None
 
     def choose(
         self, question: str, knowledge: Sequence[str], descriptions: Mapping[str, str]

@@ -141,11 +141,7 @@ def _alone(state: Path, name: str) -> Iterator[None]:
 def _begin_or_go_on(state: Path, identity: dict[str, Any]) -> None:
     """Empty the folder unless it has the state of a training with the same identity."""
     path = state / "training.json"
-    try:
-        same = json.loads(path.read_bytes()) == json.loads(json.dumps(identity))
-    except (OSError, ValueError):
-        same = False
-    if not same:
+    if not durable.has_json(path, identity):
         shutil.rmtree(state, ignore_errors=True)
         durable.write_json(path, identity)
 

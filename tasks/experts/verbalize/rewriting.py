@@ -7,7 +7,7 @@ from tasks.experts.verbalize.texts import Text, says_all
 from tasks.models.client import BlockingClient
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Text as TextReply
-from tasks.text.languages import is_chinese
+from tasks.text.languages import language_of
 
 REPLY_TOKENS = 512
 Mapped = Callable[[Callable[[Text], Text], Iterable[Text]], Iterable[Text]]
@@ -33,7 +33,7 @@ class Rewriter:
         # A description instead of a question would teach no answer.
         if not facts or text["method"] == "question":
             return text
-        language = "zh" if is_chinese(text["text"]) else "en"
+        language = language_of(text["text"])
         triples = "\n".join(" | ".join(fact) for fact in facts)
         request = load_prompt("describe_graph", language).request(
             {"triples": triples}, most_tokens=REPLY_TOKENS

@@ -31,7 +31,7 @@ from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
-from tasks.text.languages import HAN, is_chinese
+from tasks.text.languages import HAN, is_chinese, language_of
 from warehouse.asserted import create_asserted
 from warehouse.editions import Edition
 
@@ -257,7 +257,7 @@ class Verbalizer:
                 for row in whole
             ):
                 continue  # sensitive, or both training and held-out entities
-            language = "zh" if is_chinese(whole[0]["head"]) else "en"
+            language = language_of(whole[0]["head"])
             sentences = [
                 self._phrasings.of(row["relation"], language).sentence(
                     row["head"], [row["tail"]], language

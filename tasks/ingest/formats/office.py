@@ -6,6 +6,7 @@ from datetime import date, datetime, time
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import Metadata, described
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
@@ -261,11 +262,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
     return str(value)
-
-
-def one_line(text: str) -> str:
-    """Return the words of a text with single spaces."""
-    return " ".join(text.split())
 
 
 def first_heading(text: str) -> str:

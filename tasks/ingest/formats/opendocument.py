@@ -10,14 +10,9 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from tasks.ingest.formats.inputs import Reason, RefusalError
+from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.office import (
-    HEADS,
-    first_heading,
-    join_blocks,
-    markdown_table,
-    one_line,
-)
+from tasks.ingest.formats.office import HEADS, first_heading, join_blocks, markdown_table
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
 

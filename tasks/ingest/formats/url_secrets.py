@@ -9,19 +9,17 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from schemas.errors import UsageError
-from tasks.text.values.value import listed
+from tasks.text.languages import word_set
 
 # Words in the names of parameters: `api_key`, `X-Amz-Signature`, `AWSAccessKeyId`.
-_SECRET_WORDS = frozenset(
-    listed(
-        "auth authorization credential credentials expires hmac jwt key keyid pass passwd password "
-        "policy pwd sas secret session sig sign signature signed ticket token"
-    )
+_SECRET_WORDS = word_set(
+    "auth authorization credential credentials expires hmac jwt key keyid pass passwd password "
+    "policy pwd sas secret session sig sign signature signed ticket token"
 )
 _SECRET_ENDINGS = ("key", "keyid", "accessid", "password", "secret", "signature", "token")
 _SECRET_STARTS = ("x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-obs-")
 # Parameters of Azure's signed URLs; in other URLs these names may mean anything.
-_WITH_SIG = frozenset(listed("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv"))
+_WITH_SIG = word_set("se si sip skoid sks skt sktid ske skv sp spr sr srt ss st sv")
 _SECRET_VALUE = re.compile(r"eyJ[\w-]{8}|(sk|pk|ghp|gho|glpat|xox[abprs])[-_]")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")

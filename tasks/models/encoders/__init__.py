@@ -1,6 +1,6 @@
 """Questions as vectors for gates: hidden states of any model, sentence encoders, endpoints."""
 
 from tasks.models.encoders.choice import EncoderChoice, Pooling
-from tasks.models.encoders.opening import may_see_sensitive, open_question_encoder
+from tasks.models.encoders.opening import open_question_encoder
 
-__all__ = ["EncoderChoice", "Pooling", "may_see_sensitive", "open_question_encoder"]
+__all__ = ["EncoderChoice", "Pooling", "open_question_encoder"]

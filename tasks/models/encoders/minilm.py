@@ -100,7 +100,7 @@ class MiniLM:
 
     def _states(self, ids: list[int]) -> np.ndarray:
         [states] = self._session.run(["states"], {"words": self._words(ids)[None]})
-        return _of_length_one(states[0])
+        return of_length_one(states[0])
 
     def _encode_one(self, text: str) -> np.ndarray:
         ids = self._tokenizer.encode(text).ids
@@ -117,7 +117,8 @@ class MiniLM:
         return words
 
 
-def _of_length_one(rows: np.ndarray) -> np.ndarray:
+def of_length_one(rows: np.ndarray) -> np.ndarray:
+    """Return vectors scaled to length one; zeros stay zeros."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     unit: np.ndarray = rows / np.maximum(lengths, 1e-9)
     return unit

@@ -31,8 +31,3 @@ def open_question_encoder(
     encoder = load_encoder(choice.name)
     assert encoder is not None  # a choice is never `none`
     return encoder
-
-
-def may_see_sensitive(choice: EncoderChoice, settings: EngineSettings) -> bool:
-    """Return whether sensitive texts may be encoded; an endpoint needs the settings' permission."""
-    return not choice.name.startswith(ENDPOINT) or settings.model.sensitive

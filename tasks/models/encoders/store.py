@@ -1,17 +1,16 @@
 """Vectors of texts, each computed once and journalled under the text's hash."""
 
 import hashlib
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from schemas.errors import AlmanacError
 from schemas.observations import Vector
 from tasks.models.encoders.load import Encoder
+from tasks.progress import Report, silent
 from warehouse.journal import Journal
 
 BATCH = 512  # texts per commit
@@ -29,7 +28,7 @@ class VectorStore:
         self,
         journal: Journal,
         encoder: Encoder,
-        report: Callable[[str, int, int], None] = lambda stage, done, total: None,
+        report: Report = silent,
     ) -> None:
         """Read nothing yet: the journal's vectors are read at first use."""
         self.journal, self.encoder, self.report = journal, encoder, report
@@ -43,7 +42,7 @@ class VectorStore:
         return {
             row["text_sha"]: row["vector"]
             for part in self.journal.parts(Vector)
-            for row in self._own(Vector.cast(pq.read_table(self.journal.path(part))))
+            for row in self._own(self.journal.part_table(Vector, part))
         }
 
     @property

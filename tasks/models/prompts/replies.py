@@ -154,9 +154,6 @@ class AspectExtraction(Reply):
     aspects: Aspects
 
 
-AnyExtraction = Extraction | TripleExtraction | DescriptionExtraction | AspectExtraction
-
-
 def merged(replies: Iterable[BaseModel]) -> Extraction:
     """Return several extractions of one text as one."""
     whole = Extraction(entities=[], triples=[], aspects=[])

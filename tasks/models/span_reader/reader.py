@@ -25,6 +25,7 @@ from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
 from tasks.models.encoders.vocabulary import load_tokenizer, word_vectors
 from tasks.models.span_reader.windows import Tokens, pair_ids, tokens_of, windows
 from tasks.text.chinese_words import simplified
+from tasks.text.languages import HAN
 
 SHIPPED_MODEL = Path(__file__).with_name("model")
 WIDEST_GAP = 8.0  # between answers; a wider one makes no answer more probable
@@ -88,11 +89,8 @@ class TrainedReader:
         self._weights: dict[str, Any] = known
 
     def read(self, question: str, texts: list[str]) -> list[Span]:
-        """Return the likeliest spans of each text's windows, the best first.
-
-        Chinese is read in simplified characters, as questions and texts may differ in their script.
-        """
-        question, *texts = map(simplified, (question, *texts))
+        """Return the likeliest spans of each text's windows, the best first."""
+        question, *texts = _in_one_script(question, texts)
         question_ids = load_tokenizer().encode(question, add_special_tokens=False).ids
         tokens = tokens_of(texts)
         parts = [(number, window) for number, t in enumerate(tokens) for window in windows(t)]
@@ -137,6 +135,17 @@ class TrainedReader:
             return logits
         mean: np.ndarray = np.mean([logits, *(model.logits(ids) for model in others)], axis=0)
         return mean
+
+
+def _in_one_script(question: str, texts: list[str]) -> list[str]:
+    """Return a question and texts, all simplified unless all that are Chinese are traditional.
+
+    The models read either script, but not a question in one and a text in the other.
+    """
+    written = [question, *texts]
+    converted = [simplified(text) for text in written]
+    chinese = [pair for pair in zip(written, converted, strict=True) if HAN.search(pair[0])]
+    return written if all(text != plain for text, plain in chinese) else converted
 
 
 def _spans(number: int, tokens: Tokens, window: tuple[int, int], logits: np.ndarray) -> list[Span]:

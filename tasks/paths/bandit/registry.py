@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from schemas.bandits import BanditArm, BanditDecision, BanditReward, BanditSetup, BanditSnapshot
 from schemas.errors import DamageError, UsageError
@@ -188,12 +187,12 @@ class Bandit:
         if last is not None:
             commit, snapshot = last
             [part] = self._live.parts(BanditArm, after=commit - 1, upto=commit)
-            self.state.restore(snapshot, _table(self._live, BanditArm, part).to_pylist())
+            self.state.restore(snapshot, self._live.part_table(BanditArm, part).to_pylist())
 
     def _take(self, row: type[Row], commit: int, part: Part) -> None:
         """Update the state from the next part."""
         self._unsaved += 1
-        table = _table(self._live, row, part)
+        table = self._live.part_table(row, part)
         if row is BanditSetup:
             setup = self.state.setup
             for values in table.to_pylist():
@@ -209,7 +208,7 @@ class Bandit:
 
     def _reread(self, decision_id: str, commit: int) -> Mapping[str, Any]:
         for part in self._live.parts(BanditDecision, after=commit - 1, upto=commit):
-            for values in _table(self._live, BanditDecision, part).to_pylist():
+            for values in self._live.part_table(BanditDecision, part).to_pylist():
                 if values["decision_id"] == decision_id:
                     return dict(values)
         raise DamageError(
@@ -349,7 +348,7 @@ def _rows(
     """Yield the rows of a table that have a value in a column, each with its commit."""
     parts = live.parts(row)
     for part in reversed(parts) if backwards else parts:
-        table = _table(live, row, part)
+        table = live.part_table(row, part)
         found = table.filter(pc.equal(table[column], value)).to_pylist()
         for values in reversed(found) if backwards else found:
             yield part.commit, values
@@ -359,7 +358,3 @@ def _last(
     live: Journal, row: type[Row], column: str, value: str
 ) -> tuple[int, dict[str, Any]] | None:
     return next(_rows(live, row, column, value, backwards=True), None)
-
-
-def _table(live: Journal, row: type[Row], part: Part) -> Any:
-    return row.cast(pq.read_table(live.path(part)))

@@ -67,11 +67,7 @@ class ShortestPaths:
         ]
         found.sort(key=lambda walk: (len(walk[0]), -walk[1]))
         likeness = self._relations @ question.context
-        paths = tuple(self._path(nodes, likeness) for nodes, _ in found)
-        edges = dict.fromkeys(
-            (edge.head, edge.relation, edge.tail) for path in paths for edge in path.edges
-        )
-        return Extracted(paths, np.array(list(edges), np.int32).reshape(-1, 3))
+        return Extracted.of_paths(self._path(nodes, likeness) for nodes, _ in found)
 
     def _path(self, nodes: tuple[int, ...], likeness: np.ndarray) -> Path:
         steps = [

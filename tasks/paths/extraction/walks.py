@@ -68,11 +68,7 @@ class PolicyWalks:
 
     def _extracted(self, paths: list[RankedPath]) -> Extracted:
         ranked = sorted(paths, key=lambda path: -path.score)
-        best = [path.path for path in ranked[: self.most_paths]]
-        edges = dict.fromkeys(
-            (edge.head, edge.relation, edge.tail) for path in best for edge in path.edges
-        )
-        return Extracted(tuple(best), np.array(list(edges), np.int32).reshape(-1, 3))
+        return Extracted.of_paths(path.path for path in ranked[: self.most_paths])
 
 
 def _pairs(questions: Sequence[GroundedQuestion]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -251,8 +251,10 @@ class _Training:
             rows = len(self.demonstrations if stage == "imitation" else self.episodes.sources)
             shuffled = np.random.default_rng([plan.seed, epoch, rows]).permutation(rows)
             batch = shuffled[part * plan.batch : (part + 1) * plan.batch]
-            learn = self._imitate if stage == "imitation" else self._walk
-            self._update(stage, number, *learn(batch, random))
+            if stage == "imitation":
+                self._update(stage, number, *self._imitate(batch))
+            else:
+                self._update(stage, number, *self._walk(batch, random))
             self.progress.batches += 1
             self.report(stage, number + 1, len(order))
             if self.state and time.monotonic() - saved >= self.pause:
@@ -280,9 +282,7 @@ class _Training:
         about: dict[str, float | str] = {"stage": stage, "batch": number, **figures}
         self.progress.curve.append({**about, "loss": float(loss.detach())})
 
-    def _imitate(
-        self, rows: np.ndarray, random: np.random.Generator
-    ) -> tuple[Any, dict[str, float]]:
+    def _imitate(self, rows: np.ndarray) -> tuple[Any, dict[str, float]]:
         """Return the cross-entropy loss of imitating the demonstrations, and its figures."""
         demonstrations = self.demonstrations.rows(rows)
         before, actions, choice = steps_of(self.world, demonstrations, self.plan.rules)
@@ -334,7 +334,7 @@ class _Training:
         if plan.teacher:
             size = min(len(rows), len(self.demonstrations))
             some = random.choice(len(self.demonstrations), size, replace=False)
-            loss = loss + plan.teacher * self._imitate(some, random)[0]
+            loss = loss + plan.teacher * self._imitate(some)[0]
         return loss, {
             "reward": float(rewards.total.mean()),
             "reached": float(walks.reached.mean()),
@@ -356,11 +356,7 @@ class _Training:
         path = state / "training.json"
         state.mkdir(parents=True, exist_ok=True)
         durable.remove_dead_temporaries(state, ".*.tmp")
-        try:
-            same = json.loads(path.read_bytes()) == json.loads(json.dumps(identity))
-        except (OSError, ValueError):
-            same = False
-        if not same:
+        if not durable.has_json(path, identity):
             (state / CHECKPOINT).unlink(missing_ok=True)
             durable.write_json(path, identity)
         elif (state / CHECKPOINT).exists():

@@ -33,7 +33,6 @@ DIMENSIONS = 64
 QUESTION_BUCKETS = 1 << 17
 RELATION_BUCKETS = 1 << 15
 PATH_BUCKETS = 1 << 14
-TOPIC_FEATURES = 5
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
 FEW = 2.0  # examples that mean a hop; with so many, its vectors have half their weight
 MANY = 1e6  # examples assumed for each hop if the model did not count them

@@ -133,12 +133,10 @@ def _alias_links(blocks: dict[str, list[Sense]]) -> Iterator[SenseLink]:
                 if sense.kind == "organisation":
                     claims[short][sense][SHORTENED] += 1
     for norm, claimants in claims.items():
-        yield from _unambiguous(norm, claimants, blocks.get(norm, []))
+        yield from _unambiguous(claimants, blocks.get(norm, []))
 
 
-def _unambiguous(
-    norm: str, claimants: dict[Sense, Counter[int]], targets: list[Sense]
-) -> Iterator[SenseLink]:
+def _unambiguous(claimants: dict[Sense, Counter[int]], targets: list[Sense]) -> Iterator[SenseLink]:
     stated = [claimant for claimant, evidence in claimants.items() if STATED in evidence]
     fits = [
         (claimant, target)

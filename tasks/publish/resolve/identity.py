@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from schemas.knowledge import CORPUS
 from tasks.publish.resolve.clusters import Cluster
 from tasks.publish.resolve.local_entities import Unit, summed_kinds, voted_kind
 
-GRAPH = "corpus"
 _SEPARATOR = "\x1f"
 
 
-class Given(NamedTuple):
+class EarlierIds(NamedTuple):
     """The ids from earlier editions by anchor: the newest, and all that the anchor ever had."""
 
     newest: dict[str, str]
@@ -24,10 +24,10 @@ class Given(NamedTuple):
 def anchor_of(unit: Unit) -> str:
     """Return the key under which an id persists: graph, normalised name with note, document."""
     name = f"{unit.norm} ({unit.note})" if unit.note else unit.norm
-    return _SEPARATOR.join((GRAPH, name, unit.document))
+    return _SEPARATOR.join((CORPUS, name, unit.document))
 
 
-def read_anchors(anchors: pa.Table) -> Given:
+def read_anchors(anchors: pa.Table) -> EarlierIds:
     """Return the ids from earlier editions; the highest edition id is the newest."""
     newest: dict[str, tuple[str, str]] = {}
     ever: dict[str, set[str]] = defaultdict(set)
@@ -35,10 +35,10 @@ def read_anchors(anchors: pa.Table) -> Given:
     for anchor, edition, entity_id in zip(*columns, strict=True):
         newest[anchor] = max(newest.get(anchor, ("", "")), (edition or "", entity_id))
         ever[anchor].add(entity_id)
-    return Given({anchor: entity_id for anchor, (_, entity_id) in newest.items()}, ever)
+    return EarlierIds({anchor: entity_id for anchor, (_, entity_id) in newest.items()}, ever)
 
 
-def inherited(given: Given, moved: pa.Table) -> Given:
+def inherited(given: EarlierIds, moved: pa.Table) -> EarlierIds:
     """Return the ids, with those that moved documents' anchors had under their earlier uris.
 
     `moved` has document_id and earlier_document_id. A document's own anchor takes precedence.
@@ -56,12 +56,12 @@ def inherited(given: Given, moved: pa.Table) -> Given:
             if place not in given.newest:
                 newest[place] = entity_id
                 ever[place] = ever[place] | given.ever[anchor]
-    return Given(newest, ever)
+    return EarlierIds(newest, ever)
 
 
 def give_ids(
     clusters: list[Cluster],
-    given: Given,
+    given: EarlierIds,
     forced: dict[Cluster, str] | None = None,
     named: frozenset[str] = frozenset(),
 ) -> dict[Cluster, str]:
@@ -95,13 +95,13 @@ def give_ids(
     return ids
 
 
-def favourite_id(cluster: Cluster, given: Given) -> str:
+def favourite_id(cluster: Cluster, given: EarlierIds) -> str:
     """Return the id that most of the cluster's anchors have now; empty if none has one."""
     now, _ = _votes(cluster, given)
     return min(now, key=lambda entity_id: (-now[entity_id], entity_id), default="")
 
 
-def _votes(cluster: Cluster, given: Given) -> tuple[Counter[str], Counter[str]]:
+def _votes(cluster: Cluster, given: EarlierIds) -> tuple[Counter[str], Counter[str]]:
     """Return how many of the cluster's anchors have each id now, and how many ever had it."""
     now: Counter[str] = Counter()
     once: Counter[str] = Counter()
@@ -115,12 +115,12 @@ def _votes(cluster: Cluster, given: Given) -> tuple[Counter[str], Counter[str]]:
 def _content_ids(cluster: Cluster) -> Iterable[str]:
     """Yield candidate ids, each hashing more details of the entity; eventually one is free."""
     main = main_unit(cluster)
-    yield _hashed(GRAPH, main.norm)
+    yield _hashed(CORPUS, main.norm)
     kind = voted_kind(summed_kinds(cluster.units))
     for more in ([main.note], [main.note, kind], [main.note, kind, main.document]):
-        yield _hashed(GRAPH, main.norm, *more)
+        yield _hashed(CORPUS, main.norm, *more)
     for number in range(1_000_000):
-        yield _hashed(GRAPH, main.norm, main.note, kind, main.document, str(number))
+        yield _hashed(CORPUS, main.norm, main.note, kind, main.document, str(number))
 
 
 def _hashed(*parts: str) -> str:
@@ -152,13 +152,13 @@ def main_unit(cluster: Cluster) -> Unit:
     )
 
 
-def new_anchors(ids: dict[Cluster, str], given: Given) -> list[tuple[str, str]]:
+def new_anchors(ids: dict[Cluster, str], given: EarlierIds) -> list[tuple[str, str]]:
     """Return the anchors whose id is new or has changed, sorted."""
     pairs = {(anchor_of(u), entity_id) for c, entity_id in ids.items() for u in c.units}
     return sorted(pair for pair in pairs if given.newest.get(pair[0]) != pair[1])
 
 
-def redirects(ids: dict[Cluster, str], given: Given) -> list[tuple[str, str]]:
+def redirects(ids: dict[Cluster, str], given: EarlierIds) -> list[tuple[str, str]]:
     """Return the successor of every retired id: the entity that has most of its anchors."""
     alive = set(ids.values())
     heirs: dict[str, Counter[str]] = defaultdict(Counter)

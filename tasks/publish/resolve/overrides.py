@@ -6,13 +6,13 @@ from typing import Any
 import pyarrow as pa
 
 from tasks.publish.resolve.clusters import Cluster
-from tasks.publish.resolve.identity import Given, anchor_of, favourite_id, give_ids
+from tasks.publish.resolve.identity import EarlierIds, anchor_of, favourite_id, give_ids
 from tasks.publish.resolve.local_entities import Unit
 from tasks.text.names import normalise_name
 
 
 def apply_overrides(
-    clusters: list[Cluster], overrides: pa.Table, given: Given
+    clusters: list[Cluster], overrides: pa.Table, given: EarlierIds
 ) -> tuple[list[Cluster], dict[Cluster, str], dict[Cluster, str]]:
     """Return the clusters after merges and splits, and the ids and names that users gave."""
     rows = _in_force(overrides)
@@ -45,7 +45,7 @@ def _in_force(overrides: pa.Table) -> list[dict[str, Any]]:
 class _Corrections:
     """The clusters by their prospective ids, while corrections are applied one by one."""
 
-    def __init__(self, clusters: list[Cluster], given: Given, named: frozenset[str]) -> None:
+    def __init__(self, clusters: list[Cluster], given: EarlierIds, named: frozenset[str]) -> None:
         self.by_id: dict[str, Cluster] = {}
         self.forced: set[str] = set()
         self.names: list[tuple[str, str | None]] = []  # by id, in the order of the corrections

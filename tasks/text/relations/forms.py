@@ -58,6 +58,11 @@ class Form:
     marks: tuple[str, ...] = ()
     turned: bool = False
 
+    @property
+    def undirected(self) -> tuple[str, str, tuple[str, ...]]:
+        """The form without its direction: equal for wordings of one relation, turned or not."""
+        return self.kind, self.words, self.marks
+
 
 @lru_cache(maxsize=1 << 16)
 def form_of(wording: str) -> Form:

@@ -59,8 +59,7 @@ def meaning_of(
     """Return the meaning of a wording in the vocabulary; None if it lacks the wording."""
     form = form_of(wording)
     listed = _listed()
-    key = (form.kind, form.words, form.marks)
-    flipped = listed.between.get((*key, head_kind, tail_kind))
+    flipped = listed.between.get((*form.undirected, head_kind, tail_kind))
     if flipped is None:
         flipped = listed.forms.get(_key(form, end))
     if flipped is None:
@@ -102,8 +101,7 @@ def known_relations() -> dict[str, KnownRelation]:
 
 def depends_on_kinds(wording: str) -> bool:
     """Return whether the relation that a wording means depends on the kinds of its ends."""
-    form = form_of(wording)
-    return (form.kind, form.words, form.marks) in _listed().by_kinds
+    return form_of(wording).undirected in _listed().by_kinds
 
 
 def single_valued() -> list[str]:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from tasks.text.languages import word_set
 from tasks.text.values.chinese_numerals import NUMERAL_CHARACTERS, SMALL_SCALES, read_numeral
 from tasks.text.values.units import CLASSIFIERS, CURRENCY_SIGNS, YEN_OR_YUAN, chinese_units
-from tasks.text.values.value import Value, ValueSpan, amount, listed
+from tasks.text.values.value import Value, ValueSpan, amount
 
 FIGURES = r"[0-9]{1,3}(?:[,，][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
 SCALES = "(?:[十百万萬亿億兆]|千(?![克瓦米赫帕卡]))*"
@@ -33,13 +34,11 @@ NAMING = re.compile(
 # A number without unit counts only after one of these words.
 CUES = re.compile("(?:[为是约達达至到有共计於于过近]|大约|超过|排名|[:：＝=]) ?$")
 # Single numerals that are part of common words and names: 三峡, 四川, 一种, 九龙.
-SAFE_AFTER_ONE_NUMERAL = frozenset(
-    listed(
-        "个 座 部 所 种 条 次 枚 艘 架 辆 台 件 本 首 篇 幅 张 項 "
-        "项 名 位 人 年 天 周 岁 个月 小时 分钟"
-    )
+SAFE_AFTER_ONE_NUMERAL = word_set(
+    "个 座 部 所 种 条 次 枚 艘 架 辆 台 件 本 首 篇 幅 张 項 "
+    "项 名 位 人 年 天 周 岁 个月 小时 分钟"
 )
-WORDS_OF_NUMERALS = frozenset(listed("千万 万一 万千 百万 千百 百千 十一 千千万万 十十 两千 万万"))
+WORDS_OF_NUMERALS = word_set("千万 万一 万千 百万 千百 百千 十一 千千万万 十十 两千 万万")
 
 
 @cache

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from tasks.text.languages import word_set
 from tasks.text.values.units import CURRENCY_SIGNS, YEN_OR_YUAN, english_units
 from tasks.text.values.value import Value, ValueSpan, amount, listed
 
@@ -59,30 +60,26 @@ FEET_AND_INCHES = re.compile(
 )
 
 # Words before a number that make it a label.
-LABELS = frozenset(
-    listed(
-        "no note number nr version page pages p pp chapter volume vol part phase grade level room "
-        "section article figure fig table type model line platform highway route interstate "
-        "isbn issn doi area district psalm verse episode season unit channel gate op opus "
-        "build release"
-    )
+LABELS = word_set(
+    "no note number nr version page pages p pp chapter volume vol part phase grade level room "
+    "section article figure fig table type model line platform highway route interstate "
+    "isbn issn doi area district psalm verse episode season unit channel gate op opus "
+    "build release"
 )
 # Capitalised words before a number that do not make a name of it.
-OPENERS = frozenset(
-    listed(
-        "in on at by of the a an and or but about around nearly almost over under since until "
-        "from to between with for its their his her it they he she we there has had have was "
-        "were is are some more less than only just after before during approximately roughly "
-        "as population area height length elevation early late mid summer winter spring autumn "
-        "fall at least most up down per when while where that this these those all both "
-        "another every each"
-    )
+OPENERS = word_set(
+    "in on at by of the a an and or but about around nearly almost over under since until "
+    "from to between with for its their his her it they he she we there has had have was "
+    "were is are some more less than only just after before during approximately roughly "
+    "as population area height length elevation early late mid summer winter spring autumn "
+    "fall at least most up down per when while where that this these those all both "
+    "another every each"
 )
 BEFORE = re.compile(r"([A-Za-z][\w'’.-]*)\s*$")
 # Directly after a number, these make it part of a code, a score, a time or a larger number.
 GLUED = re.compile(r"[0-9]|[:/][0-9]|[.,][0-9]|[–-][0-9]|(?:st|nd|rd|th|D|K|G)\b|[-–][A-Z0-9]|\w")
 PLURAL = re.compile(r"\s[a-z]{2,}s\b")
-YEAR_CUES = frozenset(listed("in since until from by to of the during before after and or"))
+YEAR_CUES = word_set("in since until from by to of the during before after and or")
 
 
 @cache

@@ -44,7 +44,7 @@ ValueSpan = tuple[int, int, Value | None]
 
 
 def listed(words: str, separator: str | None = None) -> tuple[str, ...]:
-    """Return the words of a list that is written as one string."""
+    """Return the words of a list that is written as one string, in order."""
     return tuple(words.split(separator))
 
 

@@ -7,18 +7,16 @@ converted with certainty gives None: there are enough other questions.
 from random import Random
 from typing import Any
 
-from tasks.text.values.value import listed
+from tasks.text.languages import word_set
 
-AUXILIARIES = frozenset(
-    listed("is are was were do does did has have had can could will would should may might must")
+AUXILIARIES = word_set(
+    "is are was were do does did has have had can could will would should may might must"
 )
-PREPOSITIONS = frozenset(
-    listed(
-        "in on at to from by with for of as about after before during under over between into "
-        "through because since until around near"
-    )
+PREPOSITIONS = word_set(
+    "in on at to from by with for of as about after before during under over between into "
+    "through because since until around near"
 )
-WH_WORDS = frozenset(listed("who whom what which when where why how whose"))
+WH_WORDS = word_set("who whom what which when where why how whose")
 _DROPPED = frozenset({"do"})
 LONGEST = 30  # words of a question
 

@@ -1,4 +1,4 @@
-"""Questions with their own texts: each is answered from an almanac built from its texts.
+"""Questions with their own texts: each is answered from an edition built from its texts.
 
 KnowledGPT measured its personal knowledge base on HotpotQA in this way (section 4.4), and by the
 coverage of a document: the share of its content words, as a set of lemmas, that its extracted facts
@@ -8,14 +8,15 @@ that are not stop words, lower-cased and lemmatised by the English pipeline.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from schemas.errors import AlmanacError
+from schemas.knowledge import CORPUS
 from schemas.settings import Settings
-from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction
+from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System
 from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
 from warehouse.editions import Edition
@@ -35,11 +36,11 @@ select d.uri, f.text from mentions m join documents d using (document_id) join (
 """
 
 
-class Memories:
-    """One small almanac per question, built when it is first needed."""
+class EditionPerQuestion:
+    """A small edition per question, built from its texts when it is first needed."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
-        """Keep the almanacs in this folder."""
+        """Keep the homes of the editions in this folder."""
         self._folder = folder
         self._settings = settings
         self._editions: dict[str, Edition] = {}
@@ -88,23 +89,23 @@ def _extracted(edition: Edition) -> dict[str, list[str]]:
     return facts
 
 
-class MemoryAnswerer(BenchmarkAnswerer):
+class OwnTextsAnswerer(BenchmarkAnswerer):
     """Lets a system answer every question from the edition built from its own texts."""
 
-    def __init__(self, system: Callable[[Edition], BenchmarkAnswerer], memories: Memories) -> None:
+    def __init__(self, system: System, editions: EditionPerQuestion) -> None:
         """Take the function that opens a system on an edition."""
-        self.name = "memory"  # the system's own name as soon as there is one
-        self._system, self._memories = system, memories
+        self.name = "own texts"  # the system's own name as soon as there is one
+        self._system, self._editions = system, editions
 
     def answer_all(self, questions: Sequence[BenchmarkQuestion]) -> list[Prediction]:
         """Return an answer to each question, with the coverage of its texts."""
         return [self._answer(question) for question in questions]
 
     def _answer(self, question: BenchmarkQuestion) -> Prediction:
-        answerer = self._system(self._memories.edition(question))
+        answerer = self._system(self._editions.edition(question))
         self.name = answerer.name
-        prediction = answerer.answer_all([replace(question, context=(), graph="corpus")])[0]
-        return replace(prediction, coverage=self._memories.coverage(question))
+        prediction = answerer.answer_all([replace(question, context=(), graph=CORPUS)])[0]
+        return replace(prediction, coverage=self._editions.coverage(question))
 
 
 def content_lemmas(doc: "Doc") -> dict[str, str]:
