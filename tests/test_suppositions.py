@@ -136,3 +136,9 @@ def test_what_is_denied_only_in_part_or_as_a_consequence_is_no_fact(text: str):
 def test_what_is_denied_as_a_whole_is_a_fact(text: str):
     stated = {(t["polarity"], t["tail"]) for t in read(text).triples}
     assert ("negative", "Heliox") in stated
+
+
+@pytest.mark.parametrize("degree", ["less", "more"])
+def test_a_comparison_keeps_its_direction(degree: str):
+    [triple] = read(f"Brenholm is much {degree} popular than Orsk.").triples
+    assert (triple["head"], triple["relation"]) == ("Brenholm", f"{degree} popular than")

@@ -24,6 +24,7 @@ from tasks.text.languages import word_set
 
 LONGEST_ROLE = 5
 FORMER = word_set("former ex outgoing then late")
+DEGREES = word_set("more most less least")
 MEASURES = {
     "long": "length", "high": "height", "tall": "height", "wide": "width", "deep": "depth",
     "old": "age", "heavy": "weight",
@@ -115,15 +116,19 @@ def _of_role(
 def _of_adjective(
     passage: ParsedPassage, clause: Clause, head: Called, adjective: int
 ) -> Iterator[RuleTriple]:
-    """Yield the triples of a predicative adjective: "is famous for X", "is 30 km long"."""
+    """Yield the triples of an adjective: "is famous for X", "is 30 km long", "is less warm than Y".
+
+    Without its degree the last one would say the opposite.
+    """
     tree = passage.tree
+    degree = [c for c in tree.children[adjective] if c < adjective and tree.lower[c] in DEGREES]
     for complement in clause.complements:
         if tree.lower[adjective] in VAGUE_ADJECTIVES:
             return
         if complement.role == "oblique" and complement.marks:
             tail = tail_of(passage, complement.head)
             if tail is not None:
-                words = [tree.lower[token] for token in (adjective, *complement.marks)]
+                words = [tree.lower[t] for t in (*degree, adjective, *complement.marks)]
                 yield triple_of("predicative", passage, clause, head, " ".join(words), tail)
     if measure := MEASURES.get(tree.lower[adjective]):
         labels = ("obl:unmarked", "nmod:unmarked", "obl", "nummod")
