@@ -30,7 +30,7 @@ def search(
     if not words or len(words) > LONGEST_QUESTION:
         raise UsageError(f"Search for between 1 and {LONGEST_QUESTION} characters.")
     if limit < 1:
-        raise UsageError("The limit of a search must be at least 1.")
+        raise UsageError("The limit of a search is 1 or more.")
     edition.check(f"{Entity.table}.parquet", "search/")
     searcher = Searcher(
         edition.path,

@@ -13,7 +13,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
-from tasks.ingest.prose import LINK_TARGET
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -52,6 +51,8 @@ class Block(NamedTuple):
     level: int = 0
 
 
+# What follows a link's label: its address, also one with parentheses, or the name of one.
+LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _IMAGE = re.compile(rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})")
 _LINK = re.compile(rf"\[[^\[\]\n]{{0,500}}\](?:{LINK_TARGET})|<?https?://[^\s<>]{{1,1000}}>?")
 _TAGS = re.compile(

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
+from tasks.ingest.blocks import LINK_TARGET
 from tasks.text.excerpt import Excerpt, Part
 
-LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _LINKS = re.compile(
     rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
     r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
