@@ -45,7 +45,8 @@ def leads(words: Sequence[Word], position: int, start: int, end: int) -> float:
     The clause is `words[start:end]`.
     """
     weights = _weights()
-    total = sum(weights.get(name, 0.0) for name in {*features(words, position, start, end)})
+    # `fsum` does not depend on the order of a set, which differs from process to process.
+    total = math.fsum(weights.get(name, 0.0) for name in {*features(words, position, start, end)})
     return 1 / (1 + math.exp(-total - weights[""]))
 
 
