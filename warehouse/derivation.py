@@ -20,7 +20,7 @@ import schemas
 from schemas import observations
 from schemas.imports import IMPORTED, GraphImport
 from schemas.row import Row
-from warehouse.asserted import create_asserted
+from warehouse.asserted import create_asserted_view
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.journal import Journal, register
 from warehouse.quoting import quoted_name, quoted_text
@@ -104,16 +104,17 @@ class Derivation:
     def compare_with(self, parent: Edition | None) -> None:
         """Make the parent edition's tables available to the SQL, empty ones if there is none."""
         for row in COMPARED:
-            rows = self.con.from_arrow(row.arrow_schema().empty_table())
-            rows.create_view("no_rows")
-            if parent is not None:
-                own = self.con.read_parquet(str(parent.parquet(row)))
-                # Imported graphs are not compared: each import replaces a graph as a whole.
-                own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
-                own.create_view("parent_rows")
-                # Tables written by an older version may lack columns.
-                rows = self.con.sql("from no_rows union all by name from parent_rows")
-            rows.create(f"parent_{row.table}")
+            no_rows, name = row.arrow_schema().empty_table(), f"parent_{row.table}"
+            if parent is None:
+                self.hand_over(name, no_rows)
+                continue
+            self.hand_over("no_rows", no_rows)
+            own = self.con.read_parquet(str(parent.parquet(row)))
+            # Imported graphs are not compared: each import replaces a graph as a whole.
+            own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
+            own.create_view("parent_rows")
+            # Tables written by an older version may lack columns.
+            self.con.sql("from no_rows union all by name from parent_rows").create(name)
 
     def query(self, sql: str) -> pa.Table:
         """Return the result of a query, which must be a constant of the program."""
@@ -176,7 +177,8 @@ def build_database(folder: Path) -> None:
         for row in schemas.EDITION:
             made_of = [str(folder / f"{row.table}.parquet")]
             con.execute(f"create table {quoted_name(row.table)} as from read_parquet(?)", made_of)
-        create_asserted(con)
+        create_asserted_view(con, schemas.Triple.table)
+        create_asserted_view(con, schemas.Statement.table)
         con.execute(read_sql("views"))
         tables = chain.from_iterable(_comments("table", row) for row in schemas.EDITION)
         views = chain.from_iterable(_comments("view", row) for row in schemas.VIEWS)
