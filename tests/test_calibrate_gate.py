@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from tasks.gates.questions import GateQuestions
 from tasks.gates.rival_gates import PopularityGate
 from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
+from tasks.run import RunReport
 from tasks.text.question import Question, analyse
 from warehouse.home import Home
 from warehouse.live import latest
@@ -74,6 +76,24 @@ def questions_file(folder: Path, number: int = 60, **more: Any) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def years(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunReport, dict[str, Any]]:
+    """A home with the task `years`, and what its calibration returned."""
+    folder = tmp_path_factory.mktemp("years")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "open_question_encoder", lambda *_, **__: Hashed())
+        questions = questions_file(folder)
+        run, gate = calibrate_gate(Home(folder / "home"), questions, PLAIN, task="years")
+    return folder / "home", run, gate
+
+
+@pytest.fixture
+def calibrated(years: tuple[Path, RunReport, dict[str, Any]], home: Home) -> Home:
+    """A copy of that home, to be changed."""
+    shutil.copytree(years[0], home.path)
+    return home
+
+
 def rows(home: Home, table: type[Row]) -> list[dict[str, Any]]:
     edition = home.editions.current()
     assert edition is not None
@@ -81,9 +101,9 @@ def rows(home: Home, table: type[Row]) -> list[dict[str, Any]]:
 
 
 def test_an_edition_holds_seeds_clusters_and_thresholds(
-    home: Home, tmp_path: Path, hashed: None
+    years: tuple[Path, RunReport, dict[str, Any]],
 ) -> None:
-    run, gate = calibrate_gate(home, questions_file(tmp_path), PLAIN, task="years")
+    home, run, gate = Home(years[0]), *years[1:]
     assert (run.outcome, gate["seeds"], gate["classes"]) == ("done", 60, 2)
     (row,) = rows(home, TaskGate)
     assert (row["task"], row["gate"], row["encoder"]) == ("years", "thrust", "hashed-1")
@@ -139,10 +159,9 @@ def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> 
 
 
 def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
-    home: Home, tmp_path: Path, hashed: None
+    calibrated: Home, tmp_path: Path, hashed: None
 ) -> None:
-    questions = questions_file(tmp_path)
-    calibrate_gate(home, questions, PLAIN, task="years")
+    home, questions = calibrated, questions_file(tmp_path)
     first = rows(home, TaskGate)[0]["calibration_id"]
     calibrate_gate(home, questions, PLAIN, task="other")
     calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("bm25"))
@@ -158,24 +177,21 @@ def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
 
 
 def test_calibrations_of_equal_seeds_are_equal_bit_for_bit(
-    home: Home, tmp_path: Path, hashed: None
+    calibrated: Home, tmp_path: Path, hashed: None
 ) -> None:
-    questions = questions_file(tmp_path)
-    calibrate_gate(home, questions, PLAIN, task="one")
-    calibrate_gate(home, questions, PLAIN, task="two")
+    calibrate_gate(calibrated, questions_file(tmp_path), PLAIN, task="two")
     parts = [
-        [{**row, "task": ""} for row in rows(home, table) if row["task"] == task]
-        for task in ("one", "two")
+        [{**row, "task": ""} for row in rows(calibrated, table) if row["task"] == task]
+        for task in ("years", "two")
         for table in (Centroid, Threshold, GateSeed)
     ]
     assert parts[:3] == parts[3:]
 
 
 def test_a_calibration_that_stops_midway_changes_nothing(
-    home: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
+    calibrated: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions = questions_file(tmp_path)
-    calibrate_gate(home, questions, PLAIN, task="years")
+    home, questions = calibrated, questions_file(tmp_path)
     before = rows(home, Centroid)
 
     def stopped(*_: object) -> None:

@@ -1,6 +1,8 @@
 """What people see before and after they correct an edition, and what tables say was rejected."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,14 +21,27 @@ from warehouse.comparison import compare
 from warehouse.home import Home
 
 
+@pytest.fixture(scope="module")
+def refreshed(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the small home and a corpus that it was refreshed from."""
+    folder = tmp_path_factory.mktemp("refreshed")
+    home = Path(shutil.copytree(small_home, folder / "home"))
+    (folder / "corpus").mkdir()
+    text = "# Alien\n\nAlien was directed by Ridley Scott.\n"
+    (folder / "corpus" / "alien.md").write_text(text)
+    refresh(Home(home), [str(folder / "corpus")], load_settings(home))
+    return folder
+
+
 @pytest.fixture
-def corpus(own_home: Path, tmp_path: Path) -> Path:
+def corpus(own_home: Path, refreshed: Path, tmp_path: Path) -> Iterator[Path]:
     """The documents of the home, to be changed."""
-    source = tmp_path / "corpus"
-    source.mkdir()
-    (source / "alien.md").write_text("# Alien\n\nAlien was directed by Ridley Scott.\n")
-    refresh(Home(own_home), [str(source)], load_settings(own_home))
-    return source
+    shutil.copytree(refreshed / "home", own_home, dirs_exist_ok=True)
+    source = refreshed / "corpus"  # the journal knows it by this path
+    kept = shutil.copytree(source, tmp_path / "kept")
+    yield source
+    shutil.rmtree(source)
+    shutil.copytree(kept, source)
 
 
 def test_a_merge_shows_both_entities_and_warns_of_different_kinds(

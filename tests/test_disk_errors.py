@@ -77,12 +77,17 @@ def open_to_everybody(folder: Path) -> None:
         place.chmod(0o755)
 
 
-@pytest.fixture
-def shared_home(own_home: Path, tmp_path: Path, almanac: Almanac) -> Path:
-    """A home that everybody can reach; all commands are loaded, as nobody may not read modules."""
-    shutil.copytree(own_home, tmp_path / "spare")
+@pytest.fixture(scope="module")
+def _commands_are_loaded(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    spare = shutil.copytree(small_home, tmp_path_factory.mktemp("spare") / "home")
     for arguments in (*READING, *WRITING):
-        almanac(tmp_path / "spare", *arguments)
+        with suppress(SystemExit):
+            main([*arguments, "--home", str(spare)])
+
+
+@pytest.fixture
+def shared_home(own_home: Path, tmp_path: Path, _commands_are_loaded: None) -> Path:
+    """A home that everybody can reach; all commands are loaded, as nobody may not read modules."""
     open_to_everybody(tmp_path)
     return own_home
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import schemas
 from schemas import observations
 from schemas.imports import IMPORTED, GraphImport
 from schemas.row import Row
-from warehouse.asserted import create_asserted
+from warehouse.asserted import create_asserted_view
 from warehouse.editions import DUCKDB_FILE, Edition
 from warehouse.journal import Journal, register
 from warehouse.quoting import quoted_name, quoted_text
@@ -103,16 +104,17 @@ class Derivation:
     def compare_with(self, parent: Edition | None) -> None:
         """Make the parent edition's tables available to the SQL, empty ones if there is none."""
         for row in COMPARED:
-            rows = self.con.from_arrow(row.arrow_schema().empty_table())
-            rows.create_view("no_rows")
-            if parent is not None:
-                own = self.con.read_parquet(str(parent.parquet(row)))
-                # Imported graphs are not compared: each import replaces a graph as a whole.
-                own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
-                own.create_view("parent_rows")
-                # Tables written by an older version may lack columns.
-                rows = self.con.sql("from no_rows union all by name from parent_rows")
-            rows.create(f"parent_{row.table}")
+            no_rows, name = row.arrow_schema().empty_table(), f"parent_{row.table}"
+            if parent is None:
+                self.hand_over(name, no_rows)
+                continue
+            self.hand_over("no_rows", no_rows)
+            own = self.con.read_parquet(str(parent.parquet(row)))
+            # Imported graphs are not compared: each import replaces a graph as a whole.
+            own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
+            own.create_view("parent_rows")
+            # Tables written by an older version may lack columns.
+            self.con.sql("from no_rows union all by name from parent_rows").create(name)
 
     def query(self, sql: str) -> pa.Table:
         """Return the result of a query, which must be a constant of the program."""
@@ -142,8 +144,9 @@ class Derivation:
     def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
         """Yield the corpus' rows of a table, sorted by its look-up key."""
         made_of, order = WRITTEN[row]
-        columns = ", ".join(f'"{name}"' for name in row.model_fields)
-        rows = self.con.table(made_of).order(order).project(columns)
+        columns = ", ".join(map(quoted_name, row.model_fields))
+        # Names take no parameters. Three steps of a relation would be bound three times.
+        rows = self.con.sql(f"select {columns} from {made_of} order by {order}")
         for batch in rows.to_arrow_reader(ROW_GROUP):
             yield batch.cast(_plain(row))
 
@@ -172,22 +175,24 @@ def build_database(folder: Path) -> None:
     with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
         con.execute("begin")  # one transaction: a commit for every comment takes half a second
         for row in schemas.EDITION:
-            con.read_parquet(str(folder / f"{row.table}.parquet")).create(row.table)
-            _comment(con, "table", row)
-        create_asserted(con)
+            made_of = [str(folder / f"{row.table}.parquet")]
+            con.execute(f"create table {quoted_name(row.table)} as from read_parquet(?)", made_of)
+        create_asserted_view(con, schemas.Triple.table)
+        create_asserted_view(con, schemas.Statement.table)
         con.execute(read_sql("views"))
-        for row in schemas.VIEWS:
-            _comment(con, "view", row)
+        tables = chain.from_iterable(_comments("table", row) for row in schemas.EDITION)
+        views = chain.from_iterable(_comments("view", row) for row in schemas.VIEWS)
+        con.execute("".join([*tables, *views]))
         con.execute("commit")
         con.execute(read_sql("indexes"))  # after the commit, which halves the time
         con.execute("checkpoint")
 
 
-def _comment(con: duckdb.DuckDBPyConnection, kind: str, row: type[Row]) -> None:
-    """Copy the data dictionary's descriptions of a table and its columns into the database."""
+def _comments(kind: str, row: type[Row]) -> Iterator[str]:
+    """Yield the data dictionary's descriptions of a table and its columns as statements."""
     # COMMENT takes no parameters; names and words come from the classes in `schemas`.
     table, words = quoted_name(row.table), quoted_text(" ".join((row.__doc__ or "").split()))
-    con.execute(f"comment on {kind} {table} is {words}")
+    yield f"comment on {kind} {table} is {words};"
     for name, info in row.model_fields.items():
         column, words = quoted_name(name), quoted_text(info.description or "")
-        con.execute(f"comment on column {table}.{column} is {words}")
+        yield f"comment on column {table}.{column} is {words};"

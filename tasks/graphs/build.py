@@ -36,7 +36,7 @@ from tasks.graphs.name_keys import each_once
 from tasks.text.relations.vocabulary import single_valued
 from tasks.version import code_version
 from warehouse import durable
-from warehouse.asserted import create_asserted
+from warehouse.asserted import create_asserted_view
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
 
@@ -142,7 +142,7 @@ class GraphFolders:
         with duckdb.connect(":memory:", config=config) as con:
             for row in TABLES:
                 con.read_parquet(str(self._edition / f"{row.table}.parquet")).create_view(row.table)
-            create_asserted(con)
+            create_asserted_view(con, schemas.Triple.table)
             if con.execute(_ANY, OF_CORPUS).fetchone():
                 _lay_out_corpus(con, self._folder(0))
                 self._index(self._folder(0))

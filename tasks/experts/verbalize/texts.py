@@ -32,7 +32,7 @@ from tasks.graphs.graph import Graph, open_graph
 from tasks.progress import Report, silent
 from tasks.text.chinese_words import segmenter
 from tasks.text.languages import HAN, is_chinese, language_of
-from warehouse.asserted import create_asserted
+from warehouse.asserted import create_asserted_view
 from warehouse.editions import Edition
 
 Method = Literal["entity_wiki", "evidence", "knowledge_walk", "question", "passage"]
@@ -136,7 +136,7 @@ class Verbalizer:
         self._con = duckdb.connect(":memory:", config={"memory_limit": "1GB", "threads": "2"})
         for row in (schemas.Triple, schemas.Entity, schemas.Passage):
             self._con.read_parquet(str(edition.parquet(row))).create_view(row.table)
-        create_asserted(self._con)
+        create_asserted_view(self._con, schemas.Triple.table)
 
     def __enter__(self) -> "Verbalizer":
         """Return itself."""
