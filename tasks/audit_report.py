@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
+from statistics import NormalDist
 from typing import Any
 
 from schemas.verdicts import Verdict
@@ -9,7 +10,7 @@ from tasks.audit import KINDS, verdicts_in_force
 from tasks.publish.recalibrate import recalibrations
 from warehouse.home import Home
 
-NORMAL_95 = 1.959964  # the normal distribution's quantile of two-sided 95 %
+NORMAL_95 = NormalDist().inv_cdf(0.975)  # for an interval of 95 %
 _PLURAL = {value: name for name, value in KINDS.items()}
 
 

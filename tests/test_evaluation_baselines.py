@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tasks.evaluate.answerer import without_gold
+from tasks.evaluate.baselines import bm25
 from tasks.evaluate.baselines.bm25 import BM25Answerer
 from tasks.evaluate.baselines.embedding import EmbeddingAnswerer, highest
 from tasks.evaluate.baselines.spe import SPEAnswerer, grams_of
@@ -56,6 +57,14 @@ def test_bm25_follows_relations_of_the_found_document(graph: Graph) -> None:
     assert one.answers == ["Max Oster"]
     assert set(two.answers) == {"1931", "1934"}
     assert (nothing.answers, nothing.retrieved) == ([], ())
+
+
+def test_bm25_cuts_documents_by_triples_not_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25, "FACTS", 4)
+    leaving = [("Port", "lies on the coast of the", name) for name in ("Grey Sea", "Low Sea")]
+    entering = [(name, "was born in", "Port") for name in ("Ida", "Max", "Eva")]
+    [found] = BM25Answerer(Graph.of("g", leaving + entering)).answer_all([ask("coast born Port")])
+    assert found.retrieved and "Grey Sea" in found.retrieved
 
 
 def test_embedding_answers_with_the_end_that_was_not_named(graph: Graph) -> None:

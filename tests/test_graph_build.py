@@ -74,6 +74,13 @@ def triples_of(graph: Graph) -> set[tuple[str, str, str]]:
     }
 
 
+def test_a_season_is_no_date(home: Home) -> None:
+    values = ("2019-20", "2019-12", "2019-12-31", "2019-12-32")
+    rows = [{"head": "Q1", "relation": "r", "tail": text, "is_value": True} for text in values]
+    triples = imported(home, rows).table(schemas.Triple).to_pylist()
+    assert {t["date"] for t in triples} == {None, "2019-12", "2019-12-31"}
+
+
 def test_the_tables_of_a_golden_graph(home: Home) -> None:
     edition = imported(home, GOLDEN)
     rows = {row: edition.table(row).to_pylist() for row in (schemas.Triple, schemas.Entity)}

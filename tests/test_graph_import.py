@@ -96,6 +96,11 @@ def test_a_header_names_the_columns(tmp_path: Path) -> None:
     assert found.weights == [0.5]
 
 
+def test_a_header_may_follow_empty_lines(tmp_path: Path) -> None:
+    found = read(tmp_path / "kb.csv", "\n\nhead,relation,tail\nAda,r,Bo\n")
+    assert found.triples == [("Ada", "r", "Bo")]
+
+
 def test_the_relation_is_found_by_its_few_words(tmp_path: Path) -> None:
     text = "".join(f"{('is', 'has')[n % 2]}\tthing {n}\tpart {n % 70}\t1.0\n" for n in range(200))
     found = read(tmp_path / "kb.tsv", text)
@@ -246,6 +251,12 @@ _:b1 <http://e/likes> _:b2.
 """
 
 
+@pytest.mark.parametrize("first", ["[1, 2]", '["head", "relation", "tail"]', "5", "null"])
+def test_json_lines_may_begin_with_something_else(tmp_path: Path, first: str) -> None:
+    found = read(tmp_path / "kb.jsonl", f'{first}\n{{"h": "Ada", "r": "r", "t": "Bo"}}\n')
+    assert found.triples == [("Ada", "r", "Bo")] and found.refused == [(1, "no-triple")]
+
+
 def test_n_triples_labels_become_names_and_literals_values(tmp_path: Path) -> None:
     found = read(tmp_path / "kb.nt", NT)
     assert found.triples == [
@@ -330,6 +341,21 @@ def test_wikidata_dump(tmp_path: Path) -> None:
     assert found.aliases == {("Q42", "DNA"), ("Q42", "道格拉斯")}
     assert sorted(found.refused) == [(4, "not-wikidata"), (6, "not-json")]
     assert read(tmp_path / "dump.json.gz", languages=["zh"]).names == {"Q42": "道格拉斯"}
+
+
+@pytest.mark.parametrize("broken", [{}, {"value": 5}, {"value": None}])
+def test_wikidata_labels_that_are_no_texts_are_refused(
+    tmp_path: Path, broken: dict[str, Any]
+) -> None:
+    entities = [
+        {"type": "property", "id": "P1", "labels": {"en": broken}},
+        {"type": "item", "id": "Q1", "labels": {"en": broken}},
+        {"type": "item", "id": "Q2", "labels": {"en": {"value": "Ada"}}},
+    ]
+    text = "\n".join(map(json.dumps, entities))
+    found = read(tmp_path / "dump", text, format="wikidata")
+    assert found.names == {"Q2": "Ada"}
+    assert found.refused == [(1, "not-wikidata"), (2, "not-wikidata")]
 
 
 RECORDS = """

@@ -7,8 +7,8 @@ import numpy as np
 
 from tasks.retrieval.index import build_index
 from tasks.retrieval.passage_graph import FOLLOW, REST, PassageGraph, Walker
-from tasks.retrieval.texts import open_texts
 from tasks.retrieval.words import EntityNameIndex, WordIndex
+from tasks.text.word_index import open_table
 from tests.small_edition import make_edition
 
 TEXTS = {
@@ -42,7 +42,7 @@ def indexed(folder: Path) -> Path:
 
 
 def test_texts_keep_their_order_and_places(tmp_path: Path) -> None:
-    passages = open_texts(indexed(tmp_path) / "passages.arrow").to_pylist()
+    passages = open_table(indexed(tmp_path) / "passages.arrow").to_pylist()
     assert [row["title"] for row in passages] == list(TEXTS)
     assert all(row["text"] == TEXTS[row["title"]] for row in passages)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.bandit import importance_sampling, self_normalised
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import (
     REFACTOR_AFTER,
@@ -20,9 +21,7 @@ from tasks.paths.bandit.off_policy import (
     LoggedDecisions,
     always,
     doubly_robust,
-    importance_sampling,
     predicted_rewards,
-    self_normalised,
 )
 
 GOLDEN = (((1, 0), 1), ((0, 1), 0), ((1, 1), 1))

@@ -1,5 +1,6 @@
 """The planner: topics are read, paths learned from answers alone, programs written, all kept."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from tasks.programs.planner.writer import PlannedWriter
 from tasks.programs.program_run import run_program
 from tasks.programs.search_program import Hint
 from tasks.progress import silent
-from tasks.text.question import analyse
+from tasks.text.question import Question, analyse
 from tests.film_questions import ONE_HOP, TWO_HOPS, examples, film, graph
 from tests.graph_knowledge_base import GraphKnowledgeBase
 from warehouse.home import Home
@@ -217,6 +218,17 @@ def test_after_a_failure_the_next_path_is_tried(films: Graph, learned: Learned) 
     second = writer.write(question, Hint(error="nothing was found", code=first.code))
     assert second is None or second.code != first.code
     assert writer.write(analyse("nothing that is known here"), Hint()) is None
+
+
+def test_plans_are_returned_while_another_thread_prepares(films: Graph) -> None:
+    asked, other = analyse("who directed The Red Harbour 0"), analyse("who directed The Ebb")
+
+    class Shared(PlannedWriter):
+        def prepare(self, questions: Sequence[Question]) -> None:
+            super().prepare(questions)
+            super().prepare([other])  # as another thread may do at this moment
+
+    assert Shared(untaught_planner(films)).plans(asked)
 
 
 @pytest.mark.parametrize(

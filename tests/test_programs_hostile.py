@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_probes
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
-from tasks.programs.sandbox import shared_sandbox
+from tasks.programs.sandbox import Sandbox, shared_sandbox
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
 
@@ -107,6 +108,25 @@ def test_calls_that_take_too_long_stop_the_program() -> None:
     assert (
         run.error == "TimeoutError: calls took more than 0.3 s" and time.perf_counter() - began < 2
     )
+
+
+def test_waiting_for_a_worker_is_no_time_of_the_program() -> None:
+    def slow() -> int:
+        time.sleep(1.0)
+        return 1
+
+    sandbox = Sandbox(workers=1)
+    with ThreadPoolExecutor(2) as pool:
+        runs = [
+            pool.submit(sandbox.run, "slow()", {"slow": slow}, {}, Limits(seconds=0.8))
+            for _ in range(2)
+        ]
+        assert [run.result().error for run in runs] == [None, None]
+    sandbox.close()
+
+
+def test_a_number_beyond_all_bounds_is_no_answer() -> None:
+    assert run_program("answers.extend([2 ** 70, 3.0])", films(), "q").answers == ["3"]
 
 
 def test_arguments_on_their_way_are_the_programs_own_time() -> None:

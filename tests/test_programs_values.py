@@ -36,6 +36,8 @@ from tasks.programs.value_functions import (
         ("1934", "1934-07-04", 0),  # as exactly as both are stated
         ("July 1934", "1934-08-02", -1),
         ("44 BC", "1934", -1),
+        ("2019-20", "2021", -1),  # a season, no month
+        ("1997-00-00", "1998", -1),
         ("1879年3月14日", "14 March 1879", 0),
         ("+1997-06-05T00:00:00Z", "1997-06-06", -1),
         (3, 4, -1),
@@ -138,3 +140,8 @@ def test_other_things_are_refused(value: Any) -> None:
 
 def test_programs_are_given_all_of_them() -> None:
     assert set(value_functions()) >= {"compare", "value_of", "to_number", "parse_date", "total"}
+
+
+@pytest.mark.parametrize("text", ["1234-56-78", "2019-13-01T00:00:00Z", "2019-20"])
+def test_no_date_has_a_month_that_does_not_exist(text: str) -> None:
+    assert parse_date(text) == text[:4]

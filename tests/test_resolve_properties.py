@@ -136,3 +136,9 @@ def test_the_garbage_collector_rests_meanwhile_and_is_then_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", ["·", "•", "--", ", x", "(x)"])
+def test_a_mere_sign_may_be_called_a_person(name: str) -> None:
+    result = run([mention("d", name, "person"), mention("d", "Nora Field", "person")])
+    assert len(result.entities) == 2

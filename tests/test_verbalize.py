@@ -169,6 +169,16 @@ def test_an_owner_may_come_after_what_is_owned() -> None:
     assert name_forms("Ohio") == ["Ohio"]
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_relation_whose_name_is_blank_is_verbalized_too(language: str) -> None:
+    sentence = Phrasings([" "]).of(" ", language).sentence("Ada", ["Bo"], language)
+    assert "Ada" in sentence and "Bo" in sentence
+    question = loose_question(
+        " ", "Ada", person=False, vocabulary=[], rng=Random(0), language=language
+    )
+    assert "Ada" in question
+
+
 def test_several_tails_share_a_sentence() -> None:
     phrasing = Phrasings([]).of("country of birth", "en")
     assert phrasing.sentence("Ada", ["A", "B", "C"], "en") == (

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.documents import Document
@@ -75,7 +76,12 @@ def make_override(
 
 def overrides_in_force(home: Home) -> list[dict[str, Any]]:
     """Return the corrections that have not been withdrawn, oldest first."""
-    rows = home.journal.table(Override).to_pylist()
+    return in_force(home.journal.table(Override))
+
+
+def in_force(overrides: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of corrections that have not been withdrawn, in their order."""
+    rows = overrides.to_pylist()
     withdrawn = {row["subject"] for row in rows if row["action"] == "withdraw"}
     return [
         row for row in rows if row["action"] != "withdraw" and row["override_id"] not in withdrawn

@@ -31,9 +31,10 @@ from tasks.graphs.folders import FOLDER, NAMES, graph_folders
 from tasks.graphs.graph import KEYS, Graph, save_graph, save_names
 from tasks.graphs.imported import ImportedGraph, current_imports, read_import
 from tasks.graphs.linking.descriptions import build_description_index
-from tasks.graphs.linking.name_index import build_name_index, open_table
+from tasks.graphs.linking.name_index import build_name_index
 from tasks.graphs.name_keys import each_once
 from tasks.text.relations.vocabulary import single_valued
+from tasks.text.word_index import open_table
 from tasks.version import code_version
 from warehouse import durable
 from warehouse.asserted import create_asserted_view

@@ -15,7 +15,7 @@ BATCH = 491_520  # triples in memory as text at a time: four row groups of an ed
 VALUE_TYPES = pa.array(["entity", "text", "number", "date", "year"])
 ENTITY, TEXT, NUMBER, DATE, YEAR = range(5)
 _NUMBER = r"\A[+-]?\d{1,15}(\.\d{1,15})?\z"
-_DATE = r"\A[12]\d{3}-\d{2}(-\d{2})?\z"
+_DATE = r"\A[12]\d{3}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?\z"  # 2019-20 is a season
 _YEAR = r"\A[12]\d{3}\z"
 _OF_YEARS = "(?i)year|年"
 

@@ -1,6 +1,7 @@
 """Runs one program over one knowledge base."""
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from tasks.programs.calls import Call
@@ -80,11 +81,16 @@ def run_program(
 
 
 def _texts(values: list[Any]) -> list[str]:
-    """Return answers as texts, once each, in their order; whole numbers without a fraction."""
+    """Return answers as texts, once each, in their order; whole numbers without a fraction.
+
+    A number that is not finite is no answer: it stands for one that is too large.
+    """
     texts = []
     for value in values:
         if isinstance(value, list):
             texts += _texts(value)
+        elif isinstance(value, float) and not isfinite(value):
+            continue
         elif isinstance(value, float) and value.is_integer():
             texts.append(str(int(value)))
         elif value is not None and str(value).strip():

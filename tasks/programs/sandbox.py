@@ -60,7 +60,6 @@ class Sandbox:
             return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
         import pydantic_monty as monty
 
-        guarded = Guarded(functions, helpers, limits)
         checkout = self._open().checkout(
             limits={
                 "max_feed_duration_secs": limits.seconds,
@@ -78,8 +77,10 @@ class Sandbox:
         )
         outcome = Outcome()
         try:
-            with checkout as session, watched(guarded):
-                self._run_in(session, code, guarded, limits, outcome)
+            with checkout as session:
+                guarded = Guarded(functions, helpers, limits)  # waiting for a worker took no time
+                with watched(guarded):
+                    self._run_in(session, code, guarded, limits, outcome)
         except monty.MontyError as error:
             outcome.error = outcome.error or _plain(error)
         return outcome

@@ -23,9 +23,10 @@ LONGEST_TEXT = 300  # characters that are read of a text
 MOST_VALUES = 5_000  # per call
 MOST_CHARACTERS = 60_000  # per call
 
-# Timestamps in graphs: +1997-06-05T00:00:00Z; an unknown month or day is 00.
+# Timestamps in graphs: +1997-06-05T00:00:00Z; an unknown month or day is 00. 2019-20 is a season.
 _TIMESTAMP = re.compile(
-    r"^\+?(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?$"
+    r"^\+?(?P<year>-?\d{4})(?:-(?P<month>0\d|1[0-2])(?:-(?P<day>[0-2]\d|3[01]))?)?"
+    r"(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?$"
 )
 # Factor and offset to kelvin.
 _TEMPERATURES = {"K": (1.0, 0.0), "°C": (1.0, 273.15), "°F": (5 / 9, 459.67 * 5 / 9)}

@@ -14,10 +14,11 @@ import schemas
 from tasks.models.encoders.load import Encoder
 from tasks.retrieval.linked_names import LinkedName, link_names
 from tasks.retrieval.passage_graph import PassageGraph, Walker
-from tasks.retrieval.texts import OF_CORPUS, open_texts
+from tasks.retrieval.texts import OF_CORPUS
 from tasks.retrieval.words import EntityNameIndex, WordIndex
 from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
+from tasks.text.word_index import open_table
 
 WORD_SHARE = 0.5  # weight of word scores (at most 1) beside cosines (at most about 0.7)
 LEAST_ALIKE = 0.25  # cosine; below it a text that shares no word with the question is no match
@@ -74,11 +75,11 @@ class Searcher:
         about = json.loads((folder / "search.json").read_text(encoding="utf-8"))
         self._edition = edition
         self._texts = {
-            "passages": open_texts(folder / "passages.arrow"),
-            "notes": open_texts(folder / "notes.arrow"),
+            "passages": open_table(folder / "passages.arrow"),
+            "notes": open_table(folder / "notes.arrow"),
         }
         stated = folder / "statements.arrow"  # that older editions lack
-        self._statements = open_texts(stated) if stated.exists() else None
+        self._statements = open_table(stated) if stated.exists() else None
         self._words = {name: WordIndex(folder / "words" / name) for name in self._texts}
         self.names = EntityNameIndex(folder / "words" / "names")
         self._dense = {

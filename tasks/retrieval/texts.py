@@ -15,6 +15,7 @@ from schemas.knowledge import CORPUS
 from schemas.row import Row
 from tasks.ingest.front_matter import front_matter_end
 from tasks.ingest.prose import words_of
+from tasks.text.word_index import open_table
 
 BATCH = 4096  # rows in memory at a time
 OPENING = 16_000  # characters of a document in which front matter ends
@@ -62,7 +63,7 @@ def write_passage_texts(edition: Path, path: Path) -> pa.Table:
                 table = table.append_column(name, documents[name].take(rows))
             table = _without_front_matter(table)
             writer.write_table(table.select(PASSAGE_TEXTS.names).cast(PASSAGE_TEXTS))
-    return open_texts(path)
+    return open_table(path)
 
 
 def _without_front_matter(table: pa.Table) -> pa.Table:
@@ -111,7 +112,7 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
                     for name in NOTE_TEXTS.names
                 ]
                 writer.write_table(pa.table(columns, NOTE_TEXTS.names).cast(NOTE_TEXTS))
-    return open_texts(path)
+    return open_table(path)
 
 
 def write_statements(edition: Path, path: Path) -> None:
@@ -123,11 +124,6 @@ def write_statements(edition: Path, path: Path) -> None:
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
             for batch in rows:
                 writer.write_batch(batch)
-
-
-def open_texts(path: Path) -> pa.Table:
-    """Map a table of texts into memory; its pages are read from the file as needed."""
-    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
 def row_batches(edition: Path, row: type[Row], columns: list[str]) -> Iterator[pa.RecordBatch]:

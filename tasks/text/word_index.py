@@ -1,12 +1,14 @@
-"""Open tantivy indexes for reading, even where nothing can be written."""
+"""Open the files of indexes for reading, even where nothing can be written."""
 
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 
 def open_word_index(folder: Path) -> tuple[Any, Any]:
-    """Return an index and its searcher; the files are mapped into memory."""
+    """Return a tantivy index and its searcher; the files are mapped into memory."""
     import tantivy
 
     try:
@@ -26,3 +28,8 @@ def open_word_index(folder: Path) -> tuple[Any, Any]:
                 (Path(links) / path.name).symlink_to(path)
         index = tantivy.Index.open(links)
         return index, index.searcher()
+
+
+def open_table(path: Path) -> pa.Table:
+    """Map an Arrow file into memory; its pages are read as needed."""
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()

@@ -6,6 +6,7 @@ document.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -120,10 +121,11 @@ def _index_documents(graph: Graph, report: Report) -> Any:
 def _document(graph: Graph, node: int) -> str:
     """Return the words of all triples of a node, with its name once per triple."""
     own, text = words(graph.label(node)), []
-    for edge in list(graph.leaving(node))[:FACTS]:
+    leaving = list(islice(graph.leaving(node), FACTS))
+    for edge in leaving:
         text += [*own, *relation_words(graph.relations[edge.relation])]
         text += words(graph.label(edge.tail))
-    for edge in list(graph.entering(node))[: FACTS - len(text)]:
+    for edge in islice(graph.entering(node), FACTS - len(leaving)):
         text += [*own, *relation_words(graph.relations[edge.relation])]
         text += words(graph.label(edge.head))
     return " ".join(text)

@@ -116,7 +116,7 @@ class Phrasings:
 def relation_words(relation: str) -> str:
     """Return a relation's name as words: without namespace, and with camel and snake case split."""
     bare = _NAMESPACE.sub("", relation)
-    words = _SEPARATORS.sub(" ", _CAMEL.sub(" ", bare)).split() or [relation]
+    words = _SEPARATORS.sub(" ", _CAMEL.sub(" ", bare)).split() or [relation.strip() or "–"]
     if " " not in bare:  # an identifier: only inner capitals, as in "IMDb", mean something
         words = [word.lower() if word[1:].islower() or len(word) == 1 else word for word in words]
     return " ".join(words)

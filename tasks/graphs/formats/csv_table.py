@@ -86,12 +86,10 @@ class _Table:
         """Add the rows that end in these lines to their batch."""
         if self._header_waits:
             self._header_waits = False
-            header = lines.where(np.arange(len(lines.numbers)) == 0)
-            list(self._rows.take(header))
-            lines = lines.where(np.arange(len(lines.numbers)) > 0)
-        filled = lines.where(
-            pc.greater(pc.binary_length(lines.text), 0).to_numpy(zero_copy_only=False)
-        )
+            header = int(_are_filled(lines).argmax())
+            list(self._rows.take(lines.where(np.arange(len(lines.numbers)) == header)))
+            lines = lines.where(np.arange(len(lines.numbers)) > header)
+        filled = lines.where(_are_filled(lines))
         if self._rows.waits or not self._take_columns(filled):
             self._add(list(self._rows.take(lines)), lines.batch)
 
@@ -124,6 +122,10 @@ class _Table:
                 pa.array(column, pa.string()) for column in zip(*(r for _, r in good), strict=True)
             ]
             add_fields(batch, numbers, fields, self._columns, self._mapping)
+
+
+def _are_filled(lines: Lines) -> np.ndarray:
+    return pc.greater(pc.binary_length(lines.text), 0).to_numpy(zero_copy_only=False)
 
 
 MAX_LINES = 100  # per row; a quote that is never closed must not swallow the file

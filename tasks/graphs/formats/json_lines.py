@@ -34,6 +34,8 @@ def _read_uniform(lines: Lines, names: dict[str, str], relations: dict[str, str]
     """Add lines that are all triples of texts, by column; return False if they are not."""
     try:
         first = orjson.loads(lines.text[0].as_py())
+        if not isinstance(first, Mapping):
+            return False
         names = names or _names_in(first)
         schema = pa.schema([(names[part], pa.string()) for part in TRIPLE])
         if set(first) != set(schema.names):
@@ -44,7 +46,7 @@ def _read_uniform(lines: Lines, names: dict[str, str], relations: dict[str, str]
             pa_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
             pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
         )
-    except (orjson.JSONDecodeError, pa.ArrowInvalid, KeyError, TypeError):
+    except (orjson.JSONDecodeError, pa.ArrowInvalid, KeyError):
         return False
     if len(table) != len(lines.numbers) or any(column.null_count for column in table.columns):
         return False

@@ -8,6 +8,7 @@ https://www.wikidata.org/wiki/Special:MyLanguage/Help:Data_type
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tasks.graphs.formats.templates import ordinal
 DEFAULT_LANGUAGES = ("en", "zh")
 _BLOCK = 1 << 22  # bytes; objects take ten times the memory of their text
 _PROPERTY = r'"type": ?"property"'
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
 def read_wikidata(
@@ -39,7 +41,7 @@ def read_wikidata(
         for number, entity in _entities(lines):
             try:
                 lines.batch.left_out += not _take(number, entity, chosen, rows)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            except _BROKEN:
                 start = orjson.dumps(entity)[:KEPT].decode("utf-8", "replace")
                 lines.batch.refuse(number, "not-wikidata", start)
         rows.into(lines.batch, properties)
@@ -65,9 +67,10 @@ def _property_names(path: Path, languages: Sequence[str]) -> dict[str, str]:
             mask = pc.match_substring_regex(lines.text, _PROPERTY)
             few = lines.where(mask.to_numpy(zero_copy_only=False))
             for _, entity in _entities(Lines(few.text, few.numbers, Batch())):
-                if isinstance(entity, Mapping) and entity.get("type") == "property":
-                    labels = _words(entity.get("labels"), languages)
-                    names.update({str(entity.get("id")): label for label in labels[:1]})
+                with suppress(*_BROKEN):  # reported when its line is read again
+                    if entity["type"] == "property":
+                        labels = _words(entity.get("labels"), languages)
+                        names.update({str(entity["id"]): label for label in labels[:1]})
     return names
 
 
@@ -106,13 +109,18 @@ def _statements(
 
 
 def _words(by_language: Any, languages: Sequence[str]) -> list[str]:
-    """Return labels, descriptions or aliases in the order of the languages."""
+    """Return labels, descriptions or aliases in the order of the languages.
+
+    Raises KeyError or TypeError if one of them is no text.
+    """
     if not isinstance(by_language, Mapping):
         return []  # an entity without any has an empty list there
     words: list[str] = []
     for language in languages:
         entries = by_language.get(language, [])
         words += [word["value"] for word in (entries if isinstance(entries, list) else [entries])]
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("a label is a text")
     return words
 
 
@@ -184,8 +192,8 @@ def _time(value: Mapping[str, Any]) -> str | None:
         return year
     if precision == _DECADE:
         return f"{number // 10 * 10}s" + (" BC" if sign == "-" else "")
-    if precision == _CENTURY:
-        return f"{ordinal(str((number + 99) // 100))} century" + (" BC" if sign == "-" else "")
+    if precision == _CENTURY and (century := ordinal(str((number + 99) // 100))):
+        return f"{century} century" + (" BC" if sign == "-" else "")
     return None
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.graphs.linking.name_index import BATCH, HEAP, best, open_table, register_tokenizers
+from tasks.graphs.linking.name_index import BATCH, HEAP, best, register_tokenizers
 from tasks.graphs.linking.spellings import han_pieces
 from tasks.text.languages import HAN
 from tasks.text.stems import english_stem
-from tasks.text.word_index import open_word_index
+from tasks.text.word_index import open_table, open_word_index
 from tasks.text.words import words_outside_chinese
 
 SCHEMA = pa.schema({"node": pa.int32(), "description": pa.string()})

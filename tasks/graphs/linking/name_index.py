@@ -29,7 +29,7 @@ from tasks.graphs.linking.spellings import (
 )
 from tasks.graphs.name_keys import key_of, key_order, keys_of, normal_form, normal_forms
 from tasks.text.languages import HAN
-from tasks.text.word_index import open_word_index
+from tasks.text.word_index import open_table, open_word_index
 
 BATCH = 1 << 16  # names in memory at a time
 HEAP = 100_000_000  # bytes of memory for tantivy's writer
@@ -68,11 +68,6 @@ def build_name_index(
     about = {"names": len(keys), "distinct": distinct}
     (folder / "names.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
     return keys, nodes
-
-
-def open_table(path: Path) -> pa.Table:
-    """Map a table into memory; its pages are read from the file as needed."""
-    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
 def register_tokenizers(index: Any) -> None:

@@ -1,18 +1,19 @@
 """Off-policy estimates of the mean reward of another policy, from logged decisions.
 
-Rewards are weighted by the other policy's probability of the chosen arm over the logged propensity
-(Horvitz and Thompson 1952; self-normalised: Swaminathan and Joachims 2015; doubly robust: Dudík et
-al. 2011). Intervals are normal intervals of 95 %; they do not account for the dependence between
-decisions that were logged while the bandit learned.
+Predicted rewards are corrected by the logged ones (doubly robust: Dudík et al. 2011), which are
+weighted by the other policy's probability of the chosen arm over the logged propensity. Intervals
+are normal intervals of 95 %; they do not account for the dependence between decisions that were
+logged while the bandit learned. `benchmarks/bandit.py` compares this with simpler estimates.
 """
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from schemas.errors import UsageError
 
-_Z = 1.959964  # quantile for a normal interval of 95 %
+_Z = NormalDist().inv_cdf(0.975)  # for an interval of 95 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +45,11 @@ class Estimate:
     effective: float
 
 
-def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the inverse propensity estimate for a policy with probabilities (n, arms)."""
-    weights = _weights(log, chances)
-    return _estimate(weights * log.rewards, weights)
-
-
-def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the self-normalised estimate, which is slightly biased but has less variance.
-
-    Raises UsageError if the policy never chooses a logged arm.
-    """
-    weights = _weights(log, chances)
-    if not weights.any():
-        raise UsageError("The policy never chooses what was logged, so nothing can be estimated.")
-    value = float(weights @ log.rewards / weights.sum())
-    return _estimate(value + weights * (log.rewards - value) / weights.mean(), weights)
-
-
 def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarray) -> Estimate:
     """Return the doubly robust estimate from predicted (n, arms) and logged rewards."""
-    weights = _weights(log, chances)
+    weights = importance_weights(log, chances)
     played = predicted[np.arange(len(log.arms)), log.arms]
-    return _estimate((chances * predicted).sum(1) + weights * (log.rewards - played), weights)
+    return mean_of((chances * predicted).sum(1) + weights * (log.rewards - played), weights)
 
 
 def predicted_rewards(log: LoggedDecisions, *, ridge: float = 1.0, folds: int = 5) -> np.ndarray:
@@ -97,14 +80,18 @@ def always(arm: int, log: LoggedDecisions) -> np.ndarray:
     return chances
 
 
-def _weights(log: LoggedDecisions, chances: np.ndarray) -> np.ndarray:
+def importance_weights(log: LoggedDecisions, chances: np.ndarray) -> np.ndarray:
+    """Return the policy's probability of each logged arm over its propensity (n,).
+
+    Raises UsageError without decisions or propensities.
+    """
     if not len(log.arms) or chances.shape != log.chances.shape or (log.propensities <= 0).any():
         raise UsageError("An estimate needs logged decisions with their propensities.")
     weights: np.ndarray = chances[np.arange(len(log.arms)), log.arms] / log.propensities
     return weights
 
 
-def _estimate(terms: np.ndarray, weights: np.ndarray) -> Estimate:
+def mean_of(terms: np.ndarray, weights: np.ndarray) -> Estimate:
     """Return the mean of the terms with its normal interval, infinite for a single term."""
     value = float(terms.mean())
     wide = _Z * float(terms.std(ddof=1)) / len(terms) ** 0.5 if len(terms) > 1 else float("inf")

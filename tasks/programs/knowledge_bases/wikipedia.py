@@ -111,6 +111,8 @@ class Wikipedia:
         """Return the articles with these titles in this order, once each, no disambiguations."""
         wanted = list(dict.fromkeys(title for name in titles if (title := as_title(name))))
         wanted = wanted[:MOST_PAGES]
+        if not wanted:
+            return []
         call = api_call(
             self._url, action="query", titles="|".join(wanted), redirects="1", converttitles="1",
             prop="pageprops|extracts", ppprop="wikibase_item|disambiguation", exintro="1",

@@ -34,14 +34,15 @@ class PlannedWriter:
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan many questions at once; earlier plans are dropped."""
-        planned = (list(filter(self._may_answer, plans)) for plans in self.planner.plan(questions))
-        self._plans = dict(zip(questions, planned, strict=True))
+        self._plans = dict(zip(questions, self._planned(questions), strict=True))
 
     def plans(self, question: Question) -> list[Planned]:
         """Return the paths that a question may mean, the likeliest first."""
-        if question not in self._plans:
-            self.prepare([question])
-        return self._plans[question]
+        plans = self._plans.get(question)
+        if plans is None:  # another thread may prepare other questions meanwhile
+            [plans] = self._planned([question])
+            self._plans = {question: plans}
+        return plans
 
     def write(self, question: Question, relations_hint: Hint) -> Program | None:
         """Return the program of the likeliest path, of the next one after a failure."""
@@ -52,6 +53,9 @@ class PlannedWriter:
         if not codes:
             return None
         return Program(need_knowledge="yes", thought="", code=codes[0], introspection="", ok="yes")
+
+    def _planned(self, questions: Sequence[Question]) -> list[list[Planned]]:
+        return [list(filter(self._may_answer, plans)) for plans in self.planner.plan(questions)]
 
     def _may_answer(self, plan: Planned) -> bool:
         """Return whether a plan leads to a value of the form that is asked for, or counts."""

@@ -9,13 +9,14 @@ from tasks.publish.resolve.clusters import Cluster
 from tasks.publish.resolve.identity import EarlierIds, anchor_of, favourite_id, give_ids
 from tasks.publish.resolve.local_entities import Unit
 from tasks.text.names import normalise_name
+from warehouse.overrides import in_force
 
 
 def apply_overrides(
     clusters: list[Cluster], overrides: pa.Table, given: EarlierIds
 ) -> tuple[list[Cluster], dict[Cluster, str], dict[Cluster, str]]:
     """Return the clusters after merges and splits, and the ids and names that users gave."""
-    rows = _in_force(overrides)
+    rows = _merges_and_splits(overrides)
     if not rows:
         return clusters, {}, {}
     named = frozenset(row[side] for row in rows for side in ("subject", "object"))
@@ -29,16 +30,9 @@ def apply_overrides(
     return state.result()
 
 
-def _in_force(overrides: pa.Table) -> list[dict[str, Any]]:
-    rows = overrides.to_pylist()
-    withdrawn = {row["subject"] for row in rows if row["action"] == "withdraw"}
-    wanted = [
-        row
-        for row in rows
-        if row["action"] in ("merge", "split")
-        and row["object"]
-        and row["override_id"] not in withdrawn
-    ]
+def _merges_and_splits(overrides: pa.Table) -> list[dict[str, Any]]:
+    rows = in_force(overrides)
+    wanted = [row for row in rows if row["action"] in ("merge", "split") and row["object"]]
     return sorted(wanted, key=lambda row: (row["made_at"], row["override_id"]))
 
 

@@ -46,7 +46,8 @@ def sense_of(name: str, kind: str) -> tuple[str, str]:
 
 
 def _parts(name: str) -> list[str]:
-    return [part for part in _NAME_PARTS.split(name.strip()) if part]
+    """Return the parts of a person's name; a mere `·` is one."""
+    return [part for part in _NAME_PARTS.split(name.strip()) if part] or [name]
 
 
 def _usual_name(unit: Unit) -> str:
