@@ -45,6 +45,11 @@ def words_of(block: str) -> Excerpt:
     return Excerpt.of(_decoded(excerpt.replaced(_INLINE, _kept)))
 
 
+def line_of_words(block: str) -> str:
+    """Return a block's words on one line, as those of a heading or title."""
+    return " ".join(words_of(block).text.split())
+
+
 def _decoded(excerpt: Excerpt) -> Iterator[Part]:
     """Yield the parts of an excerpt with its character references decoded."""
     place = 0
