@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.formats.office import opening_heading
 from tests.documents import make_book, make_pdf, read_one
 
 
@@ -108,6 +109,11 @@ def test_slides(tmp_path: Path) -> None:
         "## Marie Curie\n\nShe was born in Warsaw.\n\nShe lived in Paris.\n\n## Prizes\n\n"
         "| Year | Prize |\n| --- | --- |\n| 1903 | Physics |"
     )
+
+
+def test_a_heading_of_a_later_slide_is_no_title() -> None:
+    assert opening_heading("## Tides\n\nOf Brest.\n\n## Thanks") == "Tides"
+    assert opening_heading("Tides of Brest.\n\n## Thanks") == ""
 
 
 def test_workbook(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def _core_properties(package: Any) -> Any:
 
 
 def _title(core: Any, text: str) -> str:
-    return sensible_title(getattr(core, "title", None) or "") or first_heading(text)
+    return sensible_title(getattr(core, "title", None) or "") or opening_heading(text)
 
 
 def _properties(core: Any) -> Metadata:
@@ -271,9 +271,9 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def first_heading(text: str) -> str:
-    """Return the first heading of a Markdown text, without its marks; else an empty string."""
-    heading = re.search(r"^#{1,6} (.+)$", text, re.MULTILINE)
+def opening_heading(text: str) -> str:
+    """Return the words of the heading that opens a Markdown text; else an empty string."""
+    heading = re.match(r"#{1,6} (.+)", text)
     return line_of_words(heading[1]) if heading else ""
 
 

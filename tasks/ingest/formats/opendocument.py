@@ -13,7 +13,7 @@ from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
-from tasks.ingest.formats.office import HEADS, first_heading, join_blocks, markdown_table
+from tasks.ingest.formats.office import HEADS, join_blocks, markdown_table, opening_heading
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
 
@@ -65,7 +65,7 @@ def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
     stated = dict(properties).get("title", "")
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or sensible_title(stated) or first_heading(text),
+        title=reader.title or sensible_title(stated) or opening_heading(text),
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )
