@@ -100,6 +100,21 @@ def test_levels_of_headings() -> None:
     assert levels == [1, 3, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [
+        ('# <a name="tides"></a>Tides', "Tides"),
+        ("## [Tides](tides.md) of `Brest`[^1] {#tides}", "Tides of Brest"),
+        ("## C# and F#", "C# and F#"),
+        ("## a * b, snake_case", "a * b, snake_case"),
+        ("=======\n Tides\n=======", "Tides"),
+    ],
+)
+def test_a_heading_has_words_alone(heading: str, words: str) -> None:
+    (block,) = blocks_of(heading)
+    assert (block.kind, block.lead) == (BlockKind.HEADING, words)
+
+
 def test_indented_prose_is_prose() -> None:
     text = "Chapter I.\n\n    It was a bright day in April, and the clocks of the town struck.\n"
     assert [block.kind for block in blocks_of(text)] == [BlockKind.PROSE, BlockKind.PROSE]

@@ -115,6 +115,22 @@ def test_a_comment_in_front_matter_is_no_title() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Words.\n\n# Tides in C#\n", "Tides in C#"),
+        ('# <a name="t"></a>[Tides](t.md)[^1]\n', "Tides"),
+        ("# ![logo](logo.png)\n\n# Tides\n", "Tides"),
+        ("```\n# install it\n```\n\nWords.\n", ""),
+        ("## Tides\n\nWords.\n\n### Spring\n", "Tides"),
+        ("## Tides\n\nWords.\n\n## Spring\n", ""),  # one of several parts
+        ("Words.\n\n## Tides\n", ""),
+    ],
+)
+def test_a_title_is_the_heading_above_all(text: str, title: str) -> None:
+    assert title_of_text(text) == title
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "---\nThe tide is high.\n\n---\n\nIt falls.",

@@ -13,7 +13,7 @@ from tests.documents import make_dump, make_pdf, read_all, read_one, texts
 
 def test_markdown_title_is_its_first_top_heading(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("intro\n\n# Marie *Curie* #\n\n## Life\n", encoding="utf-8")
-    assert read_one(tmp_path).title == "Marie *Curie*"
+    assert read_one(tmp_path).title == "Marie Curie"
 
 
 def test_title_of_a_text_without_headings_comes_from_its_name(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.formats.office import opening_heading
 from tests.documents import make_book, make_pdf, read_one
 
 
@@ -100,14 +101,19 @@ def test_slides(tmp_path: Path) -> None:
     hidden = show.slides.add_slide(show.slide_layouts[5])
     hidden.shapes.title.text = "secret"
     hidden.element.set("show", "0")
-    show.core_properties.title = ""
+    show.core_properties.title = "PowerPoint-Präsentation"
     show.save(str(tmp_path / "a.pptx"))
     read = read_one(tmp_path)
     assert read.title == "Marie Curie"
     assert read.text == (
-        "## Marie Curie\n\nShe was born in Warsaw.\nShe lived in Paris.\n\n## Prizes\n\n"
+        "## Marie Curie\n\nShe was born in Warsaw.\n\nShe lived in Paris.\n\n## Prizes\n\n"
         "| Year | Prize |\n| --- | --- |\n| 1903 | Physics |"
     )
+
+
+def test_a_heading_of_a_later_slide_is_no_title() -> None:
+    assert opening_heading("## Tides\n\nOf Brest.\n\n## Thanks") == "Tides"
+    assert opening_heading("Tides of Brest.\n\n## Thanks") == ""
 
 
 def test_workbook(tmp_path: Path) -> None:
@@ -242,6 +248,13 @@ def test_a_line_of_a_pdf_that_ends_on_purpose_ends_its_paragraph(tmp_path: Path)
         "The gauge was rebuilt twice since it was first\nopened, and it is still in use at the"
         " castle.\n\nIt has:\n\n- a float\n\n- a clock"
     )
+
+
+def test_an_indented_line_of_a_pdf_is_no_code(tmp_path: Path) -> None:
+    page = ["Sincerely,", "      ", "        Orr Vane, harbour master of Tavemouth"]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(page, title="A letter"))
+    kinds = [block.kind for block in blocks_of(read_one(tmp_path).text)]
+    assert set(kinds) == {BlockKind.PROSE}
 
 
 def test_left_and_right_pages_have_heads_of_their_own(tmp_path: Path) -> None:

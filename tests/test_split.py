@@ -132,6 +132,16 @@ def test_an_overlong_sentence_is_cut_at_clauses_then_words() -> None:
     assert {passage["text"] for passage in words[:-1]} == {("word " * 40).strip()}
 
 
+def test_an_address_and_a_time_are_not_cut_at_their_marks() -> None:
+    addresses = " ".join(["https://tave.example/a,b;c 10:45"] * 40)
+    passages = cut(addresses, budget=40)
+    assert len(passages) > 1
+    assert {word for passage in passages for word in passage["text"].split()} == {
+        "https://tave.example/a,b;c",
+        "10:45",
+    }
+
+
 def test_chinese_is_counted_by_character() -> None:
     passages = cut("居里夫人出生于华沙。" * 40, language="zh")
     assert all(count_tokens(passage["text"]) <= 160 for passage in passages)

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.front_matter import front_matter_end
+from tasks.ingest.prose import LINK_TARGET, line_of_words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -51,8 +52,6 @@ class Block(NamedTuple):
     level: int = 0
 
 
-# What follows a link's label: its address, also one with parentheses, or the name of one.
-LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _IMAGE = re.compile(rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})")
 _LINK = re.compile(rf"\[[^\[\]\n]{{0,500}}\](?:{LINK_TARGET})|<?https?://[^\s<>]{{1,1000}}>?")
 _TAGS = re.compile(
@@ -92,6 +91,7 @@ _SETS_APART = frozenset(
 _LONGEST_LABEL = 6  # words
 _LONGEST_HEADING = 200
 _MARKS = re.compile(r"(#{1,6})(?=[ \t]|$)", re.MULTILINE)
+_OVERLINE = re.compile(r"\A={3,}[ \t]*\n")  # above a heading that is also underlined
 _SENTENCE_MARK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
 
@@ -167,7 +167,11 @@ class _Reader:
                         header = self._text[line.start : line.end]
                     else:
                         yield line._replace(lead=header)
-            elif token.type == "inline" and self._open == ["heading"] and "\n" not in token.content:
+            elif (
+                token.type == "inline"
+                and self._open == ["heading"]
+                and "\n" not in _heading_of(token)
+            ):
                 yield self._heading(token)
                 self._before[-1] = ""
             elif token.type == "inline" and token.content.strip():
@@ -203,15 +207,15 @@ class _Reader:
         line = self._whole(BlockKind.HEADING, inline)
         marks = _MARKS.match(self._text, line.start)
         level = len(marks[1]) if marks else 2
-        if _PAGE.fullmatch(inline.content.strip()):
+        words = _heading_of(inline)
+        if _PAGE.fullmatch(words):
             return line._replace(kind=BlockKind.PAGE)
         if marks is None:  # it is underlined
             assert inline.map is not None
             under = self._lines[inline.map[1]]
             level = 1 if under.lstrip().startswith("=") else 2
             line = line._replace(end=self._starts[inline.map[1]] + len(under.rstrip()))
-        words = " ".join(inline.content.replace("**", "").split())
-        return line._replace(lead=words[:_LONGEST_HEADING], level=level)
+        return line._replace(lead=line_of_words(words)[:_LONGEST_HEADING], level=level)
 
     def _words(self, token: "Token") -> Iterator[Block]:
         """Yield the blocks of a paragraph or an item."""
@@ -289,6 +293,11 @@ class _Reader:
         start = self._lines[first].find(lines[0].strip())
         end = self._lines[last].rfind(lines[-1].strip()) + len(lines[-1].strip())
         return self._starts[first] + max(start, 0), self._starts[last] + end
+
+
+def _heading_of(inline: "Token") -> str:
+    """Return the lines of a heading, without a line of marks above them."""
+    return _OVERLINE.sub("", inline.content).strip()
 
 
 class _Labelled(NamedTuple):

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from tasks.ingest.blocks import LINK_TARGET
 from tasks.text.excerpt import Excerpt, Part
 
+# What follows a link's label: its address, also one with parentheses, or the name of one.
+LINK_TARGET = r"\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)|\[[^\]\n]{0,200}\]"
 _LINKS = re.compile(
     rf"!\[[^\]\n]{{0,500}}\](?:{LINK_TARGET})"  # an image
     r"|\[\^[^\]\s]{1,40}\]:?"  # a footnote's number
@@ -43,6 +44,11 @@ def words_of(block: str) -> Excerpt:
         if "[" in excerpt.text:
             excerpt = excerpt.replaced(_LINKS, _kept)
     return Excerpt.of(_decoded(excerpt.replaced(_INLINE, _kept)))
+
+
+def line_of_words(block: str) -> str:
+    """Return a block's words on one line, as those of a heading or title."""
+    return " ".join(words_of(block).text.split())
 
 
 def _decoded(excerpt: Excerpt) -> Iterator[Part]:

@@ -17,9 +17,11 @@ SOURCES = (
     "tasks.ingest.split",
     "tasks.ingest.blocks",
     "tasks.ingest.front_matter",
+    "tasks.ingest.prose",
     "tasks.ingest.subject",
     "tasks.text.plain_yaml",
     "tasks.text.sentences",
+    "tasks.text.excerpt",
     "tasks.text.languages",
 )
 # A character of a script without spaces, a word (in parts if long), a punctuation mark, a wide gap.
@@ -28,7 +30,8 @@ _TOKEN = re.compile(
     r"|[^\w\s]|\s{24}"
 )
 _WIDE_GAP = 24  # white-space characters that count as a token, so that no passage is mostly empty
-_CLAUSE = re.compile(r"[,;:，、；：—–][\"'”’」』]*|\s")
+# An ASCII mark without a space after it stands inside an address, a time or a number.
+_CLAUSE = re.compile(r"(?:[，、；：—–]|[,;:](?=[\"'”’」』]*\s))[\"'”’」』]*|\s")
 _LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
 

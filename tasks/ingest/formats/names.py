@@ -3,8 +3,9 @@
 import hashlib
 import re
 
+from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats.cleaning import clean, clean_line
-from tasks.ingest.front_matter import front_matter_end, read_front_matter
+from tasks.ingest.front_matter import read_front_matter
 
 # Formats with several records: `file#record` must not be mistaken for a file of that name.
 _RECORDS = re.compile(r"\.(jsonl?|ndjson|[ct]sv|parquet|xml)(\.(gz|bz2))?#", re.IGNORECASE)
@@ -12,9 +13,17 @@ _ESCAPED = re.compile("%(?=[0-9A-Fa-f]{2})")
 _LONGEST = 500  # characters of a record's own name
 _HASH = re.compile(r"[0-9a-f]{24,128}")
 _SUFFIXES = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,8}){1,2}$")
-_TOP_HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
-_UNDERLINED = re.compile(r"^(\S.{0,299})\n=={1,300}[ \t]*$", re.MULTILINE)
 _SEARCHED = 20_000  # characters from the start in which a title is looked for
+_LONGEST_TITLE = 200
+# Titles that programs write if none was given: placeholders, file names, numbers.
+_NO_TITLE = re.compile(
+    r"(untitled|microsoft word|microsoft powerpoint|document\d*$|title$"
+    r"|powerpoint[ -](presentation|präsentation|演示文稿|簡報|プレゼンテーション)"
+    r"|(présentation|presentación de|apresentação do|presentazione standard di) powerpoint"
+    r"|(slide|folie|diapositiv[aeo]|幻灯片|投影片|スライド) ?\d"
+    r"|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd|odt|rtf|txt|html?)$|\W*$|[\d\W_]+$)",
+    re.IGNORECASE,
+)
 
 
 def safe_uri(path: str) -> str:
@@ -37,22 +46,29 @@ def safe_record(name: object) -> str:
 
 
 def title_of_text(text: str) -> str:
-    """Return the title from the front matter, else the first top heading, else an empty string."""
+    """Return the title from the front matter, else from the headings, else an empty string.
+
+    The first top heading is the title, or a lower one that opens the text and stands above all.
+    """
     start = text[:_SEARCHED]
     front = read_front_matter(start)
     for name in ("title", "subject"):
         if isinstance(front.get(name), str):
             return clean_line(front[name])
-    body = front_matter_end(start)  # a comment there looks like a heading
-    headings = [
-        heading
-        for pattern in (_TOP_HEADING, _UNDERLINED)
-        if (heading := pattern.search(start, body))
-    ]
-    if not headings:
-        return ""
-    first = min(headings, key=lambda heading: heading.start())
-    return clean_line(first[1].rstrip("# \t"))
+    blocks = [block for block in blocks_of(start) if block.kind is not BlockKind.METADATA]
+    headings = [block for block in blocks if block.kind is BlockKind.HEADING and block.lead]
+    for heading in headings:
+        if heading.level == 1:
+            return clean_line(heading.lead)
+    opens = bool(headings) and headings[0] is blocks[0]
+    alone = opens and all(heading.level > headings[0].level for heading in headings[1:])
+    return clean_line(headings[0].lead) if alone else ""
+
+
+def sensible_title(title: str) -> str:
+    """Return a title that a file's properties state; an empty string if no person gave it."""
+    title = clean_line(title, 2 * _LONGEST_TITLE)
+    return "" if len(title) > _LONGEST_TITLE or _NO_TITLE.match(title) else title
 
 
 def title_of_name(uri: str) -> str:

@@ -8,8 +8,10 @@ from typing import Any, BinaryIO
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import Metadata, described
+from tasks.ingest.formats.names import sensible_title, title_of_name
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
+from tasks.ingest.prose import line_of_words
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNSEEN = {f"{_WORD}del", f"{_WORD}moveFrom"}
@@ -44,7 +46,7 @@ def parse_word(file: BinaryIO, limits: Limits) -> Parsed:
     text = join_blocks([*_blocks(document.iter_inner_content()), *_footnotes(document)])
     properties = _core_properties(document.part.package)
     yield ParsedText(
-        title=getattr(properties, "title", "") or first_heading(text),
+        title=_title(properties, text),
         text=text,
         metadata=_properties(properties),
     )
@@ -64,7 +66,7 @@ def parse_slides(file: BinaryIO, limits: Limits) -> Parsed:
     text = join_blocks(blocks)
     properties = _core_properties(show.part.package)
     yield ParsedText(
-        title=getattr(properties, "title", "") or first_heading(text),
+        title=_title(properties, text),
         text=text,
         metadata=_properties(properties),
     )
@@ -97,7 +99,8 @@ def parse_workbook(file: BinaryIO, limits: Limits) -> Parsed:
         if lines:
             blocks += [f"## {one_line(sheet.title)}", "\n".join(lines)]
     yield ParsedText(
-        title=book.properties.title or "",
+        # The name of a sheet is no title.
+        title=sensible_title(book.properties.title or "") or title_of_name(limits.name),
         text="\n\n".join(blocks),
         metadata=_properties(book.properties),
     )
@@ -110,6 +113,10 @@ def _core_properties(package: Any) -> Any:
     except KeyError:
         return None
     return package.core_properties
+
+
+def _title(core: Any, text: str) -> str:
+    return sensible_title(getattr(core, "title", None) or "") or opening_heading(text)
 
 
 def _properties(core: Any) -> Metadata:
@@ -133,7 +140,7 @@ def _shapes(shapes: Any, title_id: int | None, depth: int) -> Iterator[str]:
         elif getattr(shape, "has_table", False):
             yield markdown_table((cell.text for cell in row.cells) for row in shape.table.rows)
         elif shape.has_text_frame:
-            text = shape.text_frame.text.replace("\v", "\n").strip()
+            text = shape.text_frame.text.strip().replace("\n", "\n\n").replace("\v", "\n")
             yield f"## {one_line(text)}" if text and shape.shape_id == title_id else text
 
 
@@ -264,10 +271,10 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def first_heading(text: str) -> str:
-    """Return the first heading of a Markdown text, without its marks; else an empty string."""
-    heading = re.search(r"^#{1,6} (.+)$", text, re.MULTILINE)
-    return heading[1] if heading else ""
+def opening_heading(text: str) -> str:
+    """Return the words of the heading that opens a Markdown text; else an empty string."""
+    heading = re.match(r"#{1,6} (.+)", text)
+    return line_of_words(heading[1]) if heading else ""
 
 
 def join_blocks(blocks: Iterable[str]) -> str:

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
-from tasks.ingest.formats.office import HEADS, first_heading, join_blocks, markdown_table
+from tasks.ingest.formats.names import sensible_title
+from tasks.ingest.formats.office import HEADS, join_blocks, markdown_table, opening_heading
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import open_package
 
@@ -61,9 +62,10 @@ def parse_opendocument(file: BinaryIO, limits: Limits) -> Parsed:
         yield None
     text = join_blocks(blocks)
     properties = [(_local(e), e.text or "") for e in _xml(package, "meta.xml").iterfind("*/*")]
+    stated = dict(properties).get("title", "")
     yield ParsedText(
         # A file made from a template often bears the template's title.
-        title=reader.title or dict(properties).get("title") or first_heading(text),
+        title=reader.title or sensible_title(stated) or opening_heading(text),
         text=text,
         metadata=described((_PROPERTIES[n], v) for n, v in properties if n in _PROPERTIES),
     )

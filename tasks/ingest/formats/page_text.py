@@ -7,6 +7,7 @@ page itself, so that headings, lists, tables and code keep their structure.
 import copy
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from tasks.ingest.formats.hidden_markup import hides, is_white
@@ -36,6 +37,7 @@ _BLOCKS = frozenset(
 )
 _WORD = re.compile(r"\w")
 _NO_WORD = re.compile(r"\W+|_+")
+_LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[.!?。！？…]$")
 _NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z*†‡§]{1,2})[\])]?")
 _MARKS = re.compile(r"[*`]|<(?=[A-Za-z/!?%])")
@@ -92,7 +94,9 @@ def _main_blocks(blocks: list[str], located: str) -> list[str]:
 
 
 def _start(line: str) -> str:
-    return _letters(line)[:_TELLING]
+    """Return the first letters of a line; it may be long, so the rest is not looked at."""
+    runs = islice(_LETTERS.finditer(line), _TELLING)
+    return "".join(run[0] for run in runs)[:_TELLING]
 
 
 def _letters(text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, BinaryIO
 
-from tasks.ingest.formats.cleaning import clean, clean_line
+from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
 from tasks.ingest.formats.inputs import Reason, RefusalError
 from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
+from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import HAN_OR_KANA_CLASS
@@ -20,12 +21,6 @@ _LOWER = "a-z\u00df-\u00ff"
 _HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
 _ENDS_MID_SENTENCE = re.compile(r"[a-z,-]\Z")
-# Titles that programs write if none was given: placeholders, file names, numbers.
-_NO_TITLE = re.compile(
-    r"(untitled|microsoft word|microsoft powerpoint|powerpoint presentation|slide \d|document\d*$"
-    r"|title$|.*\.(docx?|pptx?|xlsx?|pdf|tex|dvi|indd|qxd|odt|rtf|txt|html?)$|\W*$|[\d\W_]+$)",
-    re.IGNORECASE,
-)
 _PROPERTIES = {"modification_date": "modified", "subject": "description"}
 _EDGE = 3  # lines at the top and at the bottom of a page
 _FEWEST_HEADS = 3  # pages that repeat a line
@@ -45,7 +40,6 @@ _WIDE_SCRIPT = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _STOPS = (".", "!", "?")
 _ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended on purpose
 _LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
-_LONGEST_TITLE = 200
 
 
 def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
@@ -135,16 +129,11 @@ class _Letters:
             if size != largest:
                 break
             parts.append(text)
-        return _sensible(" ".join(parts))
+        return sensible_title(" ".join(parts))
 
 
 def _title_of_metadata(reader: Any) -> str:
-    return _sensible(str((reader.metadata and reader.metadata.title) or ""))
-
-
-def _sensible(title: str) -> str:
-    title = clean_line(title, 2 * _LONGEST_TITLE)
-    return "" if len(title) > _LONGEST_TITLE or _NO_TITLE.match(title) else title
+    return sensible_title((reader.metadata and reader.metadata.title) or "")
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:
@@ -217,7 +206,8 @@ def _in_paragraphs(page: str) -> str:
     A line with room for the word after it ended on purpose, as headings, addresses and captions do.
     Rows of numbers have bars, as those of a table without headers.
     """
-    lines = [line.rstrip() for line in _BULLET.sub("- ", page).split("\n")]
+    # An indent is a place on the page; Markdown would take it for code.
+    lines = [line.strip() for line in _BULLET.sub("- ", page).split("\n")]
     lengths = sorted(len(line) for line in lines if line)
     long = [length for length in lengths if 2 * length > lengths[-1]]
     if len(long) < 3:
