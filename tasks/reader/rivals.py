@@ -65,7 +65,9 @@ class Rivals:
         if text.led and _PRONOUN.match(paragraph):
             paragraph = f"{text.led.evidence.text} {paragraph}"
         introduction = "" if text.led else text.introduced(part)
-        if not self._said <= words_of(stated) or self._asked & words_of(introduction + paragraph):
+        if not self._said <= words_of(stated) or self._asked & words_of(
+            f"{introduction} {paragraph}"
+        ):
             return False
         about = paragraph if _PRONOUN.match(stated) else stated
         begin = _BEFORE_NAME.match(about)
