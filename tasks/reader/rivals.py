@@ -1,9 +1,11 @@
 """Recognise a text that names another thing in the place of the one asked about.
 
 `长河公司有多少员工？` is not answered by a sentence about 白云公司. The reader looks more at what
-is said than of whom it is said, and vectors hardly tell two rare names apart.
+is said than of whom it is said, and vectors hardly tell two rare names apart. An English sentence
+is about the name with which it begins or, if that is a pronoun, with which its paragraph begins.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise, product
@@ -12,19 +14,28 @@ from tasks.models.span_reader.reader import Span
 from tasks.reader.texts import Part, Source, Text
 from tasks.text.chinese_words import STOP_WORDS, segmenter, simplified, tag_of
 from tasks.text.languages import HAN
-from tasks.text.question import Question
+from tasks.text.question import FUNCTION_WORDS, Question, word_spans
+from tasks.text.stems import words_of
 
 Words = tuple[str, ...]
 
 _NAMES = ("", "nr", "ns", "nt", "nz")  # tags of words that are names; of those in no dictionary, ""
 _DESCRIBES = ("r", "m", "q", "u")  # tags of the last word before a noun: 那, 一, 家, 的
+_PARAGRAPH = re.compile(r"\n\s*\n|^[ \t]*(?:[-*+•|]|\d{1,3}[.)])[ \t]", re.M)
+_PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their)\b", re.I)
+_BEFORE_NAME = re.compile(r"\W*(?:the\s+)?\W*", re.I)
 
 
 class Rivals:
-    """Tells the things and persons that a Chinese question names from others in a text."""
+    """Tells the things and persons that a question names from others in a text."""
 
     def __init__(self, question: Question) -> None:
-        """Find the nouns that follow each other (长河|公司) and the persons in the question."""
+        """Find the nouns that follow each other (长河|公司) and the persons in the question.
+
+        In English, find the capitalised words, and the others, which tell what is asked of them.
+        """
+        self._asked = words_of("" if question.is_chinese else " ".join(_capitalised(question)))
+        self._said = words_of(question.content_words) - self._asked
         self._question = simplified(question.text)
         runs = list(_noun_runs(self._question)) if question.is_chinese else []
         self._things = [run[:end] for run in runs for end in range(2, len(run) + 1)]
@@ -34,11 +45,35 @@ class Rivals:
 
     def replace(self, text: Text, part: Part, span: Span, source: Source) -> bool:
         """Return whether a part of a text tells the answer in a span of another thing or person."""
+        if self._asked and self._is_about_another(text, part, source):
+            return True
         if not (self._things or self._persons):
             return False
         return self._names_another_person(text, part, span, source) or self._names_another_thing(
             text, part, source
         )
+
+    def _is_about_another(self, text: Text, part: Part, source: Source) -> bool:
+        """Return whether a part says all that is asked, but of a known name that is not asked for.
+
+        A name that is asked for is not in its paragraph, the title and the headings. The sentence
+        that led to the text counts only before a pronoun: if all is said without it, it is no hop.
+        """
+        before, stated = text.words[: part.start], text.words[part.start : part.end]
+        starts = [match.end() for match in _PARAGRAPH.finditer(before)]
+        paragraph = before[starts[-1] if starts else 0 :] + stated
+        if text.led and _PRONOUN.match(paragraph):
+            paragraph = f"{text.led.evidence.text} {paragraph}"
+        introduction = "" if text.led else text.introduced(part)
+        if not self._said <= words_of(stated) or self._asked & words_of(
+            f"{introduction} {paragraph}"
+        ):
+            return False
+        about = paragraph if _PRONOUN.match(stated) else stated
+        begin = _BEFORE_NAME.match(about)
+        at = begin.end() if begin else 0
+        first = next((name for name in source.names_in(about) if name.start <= at < name.end), None)
+        return bool(first and _is_proper(first.text, source))
 
     def _names_another_person(self, text: Text, part: Part, span: Span, source: Source) -> bool:
         """Return whether a part names persons, and its text not the one asked about.
@@ -74,6 +109,22 @@ class Rivals:
             for own, other in _differences(things, names)
             if names is known or tag_of(own) in _NAMES
         )
+
+
+def _capitalised(question: Question) -> Iterator[str]:
+    """Yield the capitalised words of a question after its first word, without those of dates."""
+    dates = [(start, end) for start, end, value in question.values if value.is_date]
+    for start, end in list(word_spans(question.text))[1:]:
+        word = question.text[start:end]
+        dated = any(a <= start < b for a, b in dates)
+        if word[0].isupper() and word.lower() not in FUNCTION_WORDS and not dated:
+            yield word
+
+
+def _is_proper(name: str, source: Source) -> bool:
+    """Return whether a name is more than a word with which a sentence begins."""
+    several = sum(word[0].isupper() for word in name.split()) > 1
+    return several or any(kind != "unknown" for kind in source.kinds_of(name))
 
 
 def _differences(things: Iterable[Words], names: Sequence[Words]) -> Iterator[tuple[str, str]]:
