@@ -50,6 +50,23 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("He met Geo. W. Fenwick in Norway.", {"Geo. W. Fenwick", "Norway"}),
+        ("Wm. Fenwick and Chas. E. Quill came.", {"Wm. Fenwick", "Chas. E. Quill"}),
+        ("Ft. Quill is a town.", {"Ft. Quill"}),
+        ("It fell by 12 ft. Fenwick saw it.", {"Fenwick"}),
+        ("Torven paid Geo. He left.", {"Torven", "Geo"}),
+        ("• Norway: the coast.", {"Norway"}),
+    ],
+)
+def test_a_shortened_first_word_belongs_to_its_name_and_a_bullet_to_none(
+    text: str, found: set[str]
+) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
         ("QXC 48213 is a galaxy.", {"QXC 48213"}),
         ("In 1960 Lindtia was discovered.", {"Lindtia"}),
         ("20 Swedes were killed.", {"Swedes"}),
