@@ -34,7 +34,9 @@ class Entity(Row):
     kind: str = Field(description="person, place, organisation, work, event, thing … or unknown.")
     language: str = Field(description="Language of the name.")
     graph: str = GRAPH
-    mentions: int = Field(description="How often its names stand in the corpus, at least once.")
+    mentions: int = Field(
+        description="How often its names stand in the corpus, at least once per document."
+    )
     documents: int = Field(description="How many documents mention it.")
     description: str | None = Field(None, description="Its best description.")
     sensitivity: str | None = SENSITIVITY

@@ -32,3 +32,18 @@ def test_an_alias_leads_to_the_words_that_state_it(tmp_path: Path) -> None:
         "RDA": "Repairs and Drainage Aid (RDA) to towns.",
         "Creek Board": "Hollow Creek Water Board, also known as Creek",
     }
+
+
+def test_every_document_of_an_entity_has_a_passage_that_mentions_it(tmp_path: Path) -> None:
+    (tmp_path / "board.md").write_text(TEXT)
+    (tmp_path / "aid.md").write_text("Towns ask for repairs and drainage aid (RDA) in spring.\n")
+    assert main(["refresh", str(tmp_path / "*.md"), "--home", str(tmp_path / "home")]) == 0
+    edition = Home(tmp_path / "home").editions.current()
+    assert edition is not None
+    with edition.connect() as database:
+        rows = database.execute("""
+        select e.name, e.documents, count(distinct p.document_id) as with_passage
+        from entities e left join entity_passages p using (entity_id)
+        group by all having documents <> with_passage
+        """).fetchall()
+    assert rows == []

@@ -155,6 +155,14 @@ def test_facts_of_a_title_are_no_mentions_of_its_name(home):
     assert {row["name"]: row["mentions"] for row in entities} == {"Ada": 1, "London": 2, "Paris": 1}
 
 
+def test_an_entity_is_mentioned_at_least_once_in_each_of_its_documents(home):
+    state(home, "a", born("Ada", "London"), text="She was born.", names=("London", "London"))
+    state(home, "b", born("Ada", "Paris"), text="She was born later.")
+    entities = built(home).table(schemas.Entity).to_pylist()
+    counted = {row["name"]: (row["mentions"], row["documents"]) for row in entities}
+    assert counted == {"Ada": (2, 2), "London": (2, 1), "Paris": (1, 1)}
+
+
 def test_a_word_that_its_document_writes_without_a_capital_is_no_name(home):
     text = "Open Contacts to see your contacts, and the contacts of Grafana. Relay is on."
     state(home, "Tabs", text=text, names=("Contacts", "Grafana", "Relay"))

@@ -50,6 +50,23 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("He met Geo. W. Fenwick in Norway.", {"Geo. W. Fenwick", "Norway"}),
+        ("Wm. Fenwick and Chas. E. Quill came.", {"Wm. Fenwick", "Chas. E. Quill"}),
+        ("Ft. Quill is a town.", {"Ft. Quill"}),
+        ("It fell by 12 ft. Fenwick saw it.", {"Fenwick"}),
+        ("Torven paid Geo. He left.", {"Torven", "Geo"}),
+        ("• Norway: the coast.", {"Norway"}),
+    ],
+)
+def test_a_shortened_first_word_belongs_to_its_name_and_a_bullet_to_none(
+    text: str, found: set[str]
+) -> None:
+    assert {name["name"] for name in names(text)} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
         ("QXC 48213 is a galaxy.", {"QXC 48213"}),
         ("In 1960 Lindtia was discovered.", {"Lindtia"}),
         ("20 Swedes were killed.", {"Swedes"}),
@@ -148,6 +165,25 @@ def test_a_prefix_that_denies_its_noun_and_a_dotted_name_stay_whole() -> None:
     assert sentence.tokens[0].text == "非会员"
     sentence, *_ = read_sentences("马可.波罗来过这里。", [""])
     assert sentence.tokens[0].text == "马可.波罗"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("作家托比·契诃夫同辈很多。", "托比·契诃夫"),
+        ("墨西哥作家何塞·马蒂奥来过这里。", "何塞·马蒂奥"),
+        ("他援引苏珊·王尔德的说法。", "苏珊·王尔德"),
+        ("这由托比·R·彭铁尔所写。", "托比·R·彭铁尔"),
+        ("托比·奥斯丁和罗莎·布兰卡来过。", "托比·奥斯丁"),
+        ("托比·奥斯丁于五月来过。", "托比·奥斯丁"),
+        ("东京·深圳的航班停了。", None),
+        ("公司发布了东方·翱翔模型。", None),
+    ],
+)
+def test_a_foreign_name_with_dots_is_whole(text: str, found: str | None) -> None:
+    sentence, *_ = read_sentences(text, [""])
+    names = [token.text for token in sentence.tokens if token.tag == "name"]
+    assert names[:1] == ([found] if found else [])
 
 
 def test_everyday_words_that_the_segmenter_has_as_names_are_none() -> None:

@@ -92,3 +92,9 @@ def test_a_persons_name_without_the_surname_is_no_other_name() -> None:
 @pytest.mark.parametrize("form", ["FMN", "Ocean Nets"])
 def test_another_name_is_an_alias(form: str) -> None:
     assert names_of("Fish Market Nets", form) == {"Fish Market Nets", form}
+
+
+def test_a_persons_name_is_among_its_aliases_if_it_only_stands_with_an_address() -> None:
+    resolved = run([mention("d", "Mr. Odo Fenwick", "person")])
+    assert resolved.entities["name"].to_pylist() == ["Odo Fenwick"]
+    assert resolved.aliases["alias"].to_pylist() == ["Odo Fenwick"]

@@ -86,6 +86,12 @@ def test_a_name_of_several_words_needs_no_quotes(
     assert json.loads(capsys.readouterr().out)["name"] == "Ada Lovelace"
 
 
+def test_show_counts_one_document_in_the_singular() -> None:
+    from flows.commands.show import _counted
+
+    assert [_counted(1, "document"), _counted(2, "document")] == ["1 document", "2 documents"]
+
+
 def test_show_says_how_many_facts_it_leaves_out(
     small_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

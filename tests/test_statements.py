@@ -178,6 +178,11 @@ def test_what_is_not_plainly_asserted_is_told_apart(
         ("According to the mayor, the firm sold cars.", "the mayor"),
         ("The firm sold cars, said Jane Smith.", "Jane Smith"),
         ("The firm sold cars.", ""),
+        ("The firm sold cars according to Jane Smith.", "Jane Smith"),
+        ("The firm sold cars according to the mayor.", "the mayor"),
+        ("The firm sold cars according to the survey.", "the survey"),
+        ("The firm sold cars, according to records.", "records"),
+        ("The firm sold cars according to their age and size.", ""),
     ],
 )
 def test_who_says_so_is_kept_apart(text: str, source: str):

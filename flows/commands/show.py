@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(page: Any, most: int | None) -> None:
     """Print the entity's description, then the facts about it, each row with its source."""
-    mentions = f"{page.mentions} mentions in {page.documents} documents"
+    mentions = f"{_counted(page.mentions, 'mention')} in {_counted(page.documents, 'document')}"
     terminal.show(terminal.one_line(f"{page.name} ({page.kind}), {page.entity_id}"))
     terminal.show(f"graph {page.graph}, {mentions}")
     if page.aliases:
@@ -45,6 +45,10 @@ def _show(page: Any, most: int | None) -> None:
     _table(["description", "confidence", "source"], notes, most)
     notes = [[row["aspect"], row["text"], *_source(row)] for row in page.aspects]
     _table(["aspect", "note", "confidence", "source"], notes, most)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _source(row: dict[str, Any]) -> list[Any]:

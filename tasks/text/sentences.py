@@ -23,8 +23,11 @@ _WIDE = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _LINE_ENDED = re.compile(rf"[。！？!?：:；;…\\][{_QUOTES}]*[ \t]*\Z")
 
 
+SHORTENED = word_set("geo wm chas jas thos jos benj robt edw saml ft mt")
+"""Shortened first words of names, which a dot doesn't part from the next: "Geo. Fenwick"."""
+
 # Never the end of a sentence.
-_ABBREVIATIONS = word_set(
+_ABBREVIATIONS = SHORTENED | word_set(
     "mr mrs ms dr drs prof st sr sra mme mlle m gen col lt sgt capt cmdr adm maj rev hon gov sen "
     "rep pres messrs mt ft fig figs eq eqs no nos vol vols pp p ch sec art ed eds trans cf ca c "
     "approx vs v viz e.g i.e eg ie al jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed "

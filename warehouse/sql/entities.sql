@@ -1,18 +1,30 @@
 -- Entities with what is known of them, the passages that name them, and the relations in use.
 create table entity_passage_facts as
+with named as (
+    select document_id, passage_id, name, in_words from name_places
+    union all
+    -- A name may stand only where an alias of it is stated: "Water Development Fund (WDF)".
+    select s.document_id, s.passage_id, s.name, true
+    from alias_statements s anti join name_places using (document_id, name)
+)
 select a.entity_id, n.document_id, n.passage_id, count(*) as times,
        count(*) filter (n.in_words) as times_in_words
-from name_places n join assignment a on a.document_id = n.document_id and a.name = n.name
+from named n join assignment a on a.document_id = n.document_id and a.name = n.name
 group by all;
 
 -- The title of an article has facts in each passage, but is mentioned only where it stands.
 create table entity_facts as
 select e.entity_id, e.name, e.kind, e.language, 'corpus' as graph,
-       greatest(coalesce(m.mentions, 0), 1) as mentions, e.documents,
+       greatest(coalesce(m.mentions, 0), e.documents) as mentions, e.documents,
        d.best.text as description, coalesce(d.best.sensitivity, 'normal') as sensitivity
 from resolved_entities e
-left join (select entity_id, sum(times_in_words)::bigint as mentions from entity_passage_facts group by all) m
-    using (entity_id)
+left join (
+    select entity_id, sum(mentions)::bigint as mentions
+    from (
+        select entity_id, greatest(sum(times_in_words), 1) as mentions
+        from entity_passage_facts group by entity_id, document_id
+    ) group by all
+) m using (entity_id)
 left join (
     -- A document about the entity describes it best, and first of all; elsewhere the surest one.
     select f.entity_id, arg_max({text: f.text, sensitivity: f.sensitivity}, (

@@ -12,9 +12,10 @@ from tasks.extract.rules.tree import Tree
 from tasks.text.english_words import is_base_verb, is_word
 from tasks.text.languages import word_set
 from tasks.text.names import LEGAL_FORMS, is_pronoun, normalise_name
+from tasks.text.sentences import SHORTENED
 from tasks.text.values import parse_value
 
-NO_NAME_START = word_set("the a an 's and of")
+NO_NAME_START = word_set("the a an 's and of •")
 NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
@@ -117,7 +118,7 @@ def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
 def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
     if not _is_capitalised(tree.words[token]) or tree.lower[token] in LINKS:
         return False
-    if tree.pos[token] == "PROPN":
+    if tree.pos[token] == "PROPN" or _is_shortened(tree, token):
         return True
     if token == sentence:
         return _is_bare_subject(tree, token)
@@ -155,6 +156,9 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
         if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
             last += 2  # "Winter-Moore Observatory"
             continue
+        if _is_shortened(tree, last - 1) and last + 1 < end and _continues(tree, last + 1):
+            last += 2  # "Geo. Fenwick"
+            continue
         if tree.words[last] == "," and _is_legal_form(tree, last + 1):
             last += 2  # "Eco Works, Inc."
             break
@@ -170,6 +174,11 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break  # the API of Kubernetes
         last = ahead + 1
     return last
+
+
+def _is_shortened(tree: Tree, token: int) -> bool:
+    """Return whether the dot of a shortened name follows a token as one of its own."""
+    return tree.lower[token] in SHORTENED and tree.words[token + 1 : token + 2] == ["."]
 
 
 def _ends_company(tree: Tree, token: int) -> bool:

@@ -9,7 +9,8 @@ clause, so a clause gives triples only if the clauses around it do not change wh
 from dataclasses import dataclass
 
 from tasks.extract.rules.clauses import FINITE, NEGATIONS, RELATIVES, Clause
-from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING
+from tasks.extract.rules.kinds import kind_of_noun
+from tasks.extract.rules.lexicon import MODALITY_OF_WORD, NEGATING, OFFICES
 from tasks.extract.rules.noun_phrases import OUTSIDE, SIDE_REMARKS, phrase_without
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.tree import Tree
@@ -39,6 +40,8 @@ DOUBTS = word_set(
 UNSTATED = word_set("possible intended supposed asked")
 COMMAS = frozenset(",(–—-")
 CLAUSES = word_set("ccomp conj xcomp advcl acl:relcl acl parataxis")
+SPEAKING = frozenset(["person", "organisation", "work"])
+SOURCES = OFFICES | word_set("source report study survey census records data")
 DEEPEST = 12
 
 
@@ -221,9 +224,22 @@ def _around(tree: Tree, token: int) -> tuple[str, int | None]:
             modality = modality or "supposed"  # "in this example, X is routed to Y"
         elif label == "parataxis" and modality_of(tree.lemma[child]) == "reported":
             modality, speaker = modality or "reported", _speaker(tree, child)
-        elif label.startswith("obl") and "according" in _marks(tree, child):
+        elif label.startswith("obl") and _is_source(tree, token, child):
             modality, speaker = modality or "reported", child
     return modality, speaker
+
+
+def _is_source(tree: Tree, predicate: int, noun: int) -> bool:
+    """Return whether "according to" says who states a clause, not how: "sorted according to age".
+
+    The manner follows its verb without a comma, and is no name and nobody who speaks.
+    """
+    mark = next((c for c in tree.children[noun] if tree.lower[c] == "according"), None)
+    if mark is None or "according" not in _marks(tree, noun):
+        return False
+    apart = mark < predicate or tree.words[mark - 1] == ","
+    speaks = tree.lower[noun] in SOURCES or kind_of_noun(tree.lower[noun]) in SPEAKING
+    return apart or speaks or tree.pos[noun] == "PROPN"
 
 
 def _marks(tree: Tree, token: int) -> set[str]:

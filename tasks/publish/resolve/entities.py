@@ -198,6 +198,9 @@ def _aliases(
                     if not is_other_name(form, *own[entity_id]):
                         continue
                     meant[form][entity_id] += mentions if form == name and mentions else 1
+    for entity_id, (name, _) in own.items():
+        # "Nora Field" may always stand with an address: "Mr. Nora Field".
+        meant[name][entity_id] = max(meant[name][entity_id], 1)
     rows = (
         (alias, entity_id, times / share.total())
         for alias, share in meant.items()

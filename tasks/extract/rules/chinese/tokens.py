@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tasks.extract.rules.chinese.foreign_names import find_foreign_names
 from tasks.extract.rules.chinese.lexicon import (
     APPOINTING,
     MEASURES,
@@ -40,10 +41,6 @@ LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
     r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
     r"(?:\+\+|[+#](?![A-Za-z0-9+#]))?"  # C++, but Ctrl and C in Ctrl+C
-)
-DOTTED = re.compile(
-    f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
-    f"(?:[·•・‧.．][{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?)+(?<!于)"
 )
 
 
@@ -151,7 +148,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         *_matches("time", PARTIAL_DATE, text),
         *_matches("quote", QUOTED, text),
         *(token for name in known for token in _matches("name", name, text)),
-        *_matches("name", DOTTED, text),
+        *(Token(text[start:end], "name", start, end) for start, end in find_foreign_names(text)),
         *_matches("latin", LATIN, text),
         *_matches("n", NAMED_SO, text),
     ]
