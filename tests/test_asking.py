@@ -258,7 +258,7 @@ def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
     home: Home, model: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "def search():\n    return find_entity_or_value(['Nobody Atall'], ['capital'])[1]"
-    said = AnswerReply(answerable="yes", answer="Sel")
+    reply = AnswerReply(answerable="yes", answer="Sel")
     limits = []
 
     def run(*given: Any, **more: Any) -> Any:
@@ -266,7 +266,7 @@ def test_a_model_that_finds_nothing_answers_by_itself_and_in_its_own_time(
         return run_program(*given, **more)
 
     monkeypatch.setattr(Conversation, "write", lambda *_: Program(need_knowledge="yes", code=code))
-    monkeypatch.setattr(Conversation, "phrase", lambda *_: said)
+    monkeypatch.setattr(Conversation, "phrase", lambda *_: reply)
     monkeypatch.setattr(search_program, "run_program", run)
     with asker(home, model, route="programs") as open_asker:
         answer = open_asker.answer("Of what is Sel the capital?")

@@ -214,9 +214,9 @@ def test_with_a_model_its_own_programs_are_measured(
         engine = EngineSettings(engine="openai", encoder="none", model=model)
         system = system_for(route, Settings(engine=engine), home)(edition)
         [prediction] = system.answer_all([question])
-        asked = {call.purpose for call in endpoint.calls}
+        purposes = {call.purpose for call in endpoint.calls}
     assert system.name == f"{route} m-{route}"
-    assert {"program", "answer"} <= asked and "mathematician" in prediction.answers[0]
+    assert {"program", "answer"} <= purposes and "mathematician" in prediction.answers[0]
 
 
 def test_answer_writes_an_object_a_line(

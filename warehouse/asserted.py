@@ -22,7 +22,7 @@ def create_asserted_view(con: duckdb.DuckDBPyConnection, table: str, kind: str =
 
     It takes DuckDB ten milliseconds to say that there is none.
     """
-    # Views take no parameters; names and values are the constants above.
+    # Views take no parameters; tables, kinds, names and values are constants of the program.
     rows, columns = f"from {table}", _columns(con, table)
     for column, value in ASSERTED.items():
         if column not in columns:

@@ -145,7 +145,8 @@ class Derivation:
         """Yield the corpus' rows of a table, sorted by its look-up key."""
         made_of, order = WRITTEN[row]
         columns = ", ".join(map(quoted_name, row.model_fields))
-        # Names take no parameters. Three steps of a relation would be bound three times.
+        # Names take no parameters; these are constants of the program. Three steps of a relation
+        # would be bound three times.
         rows = self.con.sql(f"select {columns} from {made_of} order by {order}")
         for batch in rows.to_arrow_reader(ROW_GROUP):
             yield batch.cast(_plain(row))

@@ -183,8 +183,8 @@ class Asker:
         if conversation.model_is_small:
             reply = conversation.ask(brief_request(question, (), ()), MeasuredAnswer)
             return (reply.answer.strip(), reply.surprise) if reply else ("", None)
-        asked = with_choices(question, choices)
-        answer = own_answer(asked, conversation, measured=False).result.answers
+        complete = with_choices(question, choices)
+        answer = own_answer(complete, conversation, measured=False).result.answers
         return (without_letter(answer[0], choices) if answer else "", None)
 
     @property

@@ -54,8 +54,8 @@ class ProgramsRoute(AnswerRoute):
         """Return the answer of programs."""
         kbs = self._knowledge_bases(question)
         if state.conversation is not None:
-            asked = with_choices(question, state.hints.choices)
-            return self._by_model(asked, kbs, state.conversation)
+            complete = with_choices(question, state.hints.choices)
+            return self._by_model(complete, kbs, state.conversation)
         tried: tuple[Attempt, ...] = ()
         for result in self._planned(question, kbs):
             tried += result.tried

@@ -221,7 +221,7 @@ def candidates(
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
             part = text.part_at(span.start)
-            if not part or rivals.replace(text, part, span, source):
+            if not part or rivals.are_meant(text, part, span, source):
                 continue
             if coverage.adds(text.led, part) and coverage.is_related(text, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part

@@ -32,10 +32,10 @@ class Rivals:
     def __init__(self, question: Question) -> None:
         """Find the nouns that follow each other (长河|公司) and the persons in the question.
 
-        In English, find the capitalised words, and the others, which tell what is asked of them.
+        In English, find the words of names, which have capitals, and the other content words.
         """
-        self._asked = words_of("" if question.is_chinese else " ".join(_capitalised(question)))
-        self._said = words_of(question.content_words) - self._asked
+        self._name_words = words_of("" if question.is_chinese else " ".join(_capitalised(question)))
+        self._other_words = words_of(question.content_words) - self._name_words
         self._question = simplified(question.text)
         runs = list(_noun_runs(self._question)) if question.is_chinese else []
         self._things = [run[:end] for run in runs for end in range(2, len(run) + 1)]
@@ -43,9 +43,9 @@ class Rivals:
         expected = question.expected_answer
         self._asks_person = expected.form == "name" and expected.kinds <= {"person"}
 
-    def replace(self, text: Text, part: Part, span: Span, source: Source) -> bool:
+    def are_meant(self, text: Text, part: Part, span: Span, source: Source) -> bool:
         """Return whether a part of a text tells the answer in a span of another thing or person."""
-        if self._asked and self._is_about_another(text, part, source):
+        if self._name_words and self._is_about_another(text, part, source):
             return True
         if not (self._things or self._persons):
             return False
@@ -65,9 +65,8 @@ class Rivals:
         if text.led and _PRONOUN.match(paragraph):
             paragraph = f"{text.led.evidence.text} {paragraph}"
         introduction = "" if text.led else text.introduced(part)
-        if not self._said <= words_of(stated) or self._asked & words_of(
-            f"{introduction} {paragraph}"
-        ):
+        names_it = bool(self._name_words & words_of(f"{introduction} {paragraph}"))
+        if names_it or not self._other_words <= words_of(stated):
             return False
         about = paragraph if _PRONOUN.match(stated) else stated
         begin = _BEFORE_NAME.match(about)

@@ -83,8 +83,8 @@ class ModelDecider:
             return None
         by_name = {name.casefold(): name for name in descriptions}
         whole, name = reply.source, reply.source.partition(":")[0]
-        said = (words.strip(QUOTES).casefold() for words in (whole, name))
-        return next((by_name[words] for words in said if words in by_name), None)
+        spellings = (words.strip(QUOTES).casefold() for words in (whole, name))
+        return next((by_name[words] for words in spellings if words in by_name), None)
 
     def _values(self, question: str, knowledge: Sequence[str]) -> dict[str, str]:
         lines = knowledge_lines(knowledge) or [f"Knowledge: {NOTHING[self._language]}"]
