@@ -223,6 +223,16 @@ def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageRead
     assert len(shown) == len(set(shown))
 
 
+def test_a_passage_without_an_answer_is_shown_from_its_likeliest_sentence_on(
+    reader: PassageReader,
+) -> None:
+    answer = reader.answer(analyse("Which metal did Marie Curie's husband melt?"), 1.0)
+    assert answer.answers == []
+    nearest = answer.evidence[0]
+    assert nearest.text == "She discovered polonium with Pierre Curie in 1898."
+    assert TEXTS["Marie Curie"][nearest.span_start : nearest.span_end] == nearest.text
+
+
 def test_evidence_is_where_it_says(reader: PassageReader) -> None:
     answer = reader.answer(analyse("Who was born earlier, Lise Meitner or Marie Curie?"))
     assert len(answer.evidence) > 1

@@ -184,9 +184,26 @@ def _read(
 
 
 def _nothing(read: Read) -> ReaderAnswer:
-    wholes = (text.whole for text in read.texts if text.whole)
-    nearest = {(whole.document_id, whole.text): whole for whole in wholes}  # of several pieces
-    return ReaderAnswer([], list(nearest.values())[:NEAREST])
+    """Return no answer but the nearest passages, first the one with the likeliest sentence.
+
+    It is shown from that sentence on, as its beginning may say nothing of what is asked.
+    """
+    wholes = [text.whole for text in read.texts]
+    likeliest = read.sentences[0] if read.sentences else None
+    if likeliest:
+        wholes.insert(0, read.texts[likeliest.span.text].whole)
+    nearest = {(whole.document_id, whole.text): whole for whole in wholes if whole}  # of pieces
+    shown = list(nearest.values())[:NEAREST]
+    if likeliest and wholes[0]:
+        shown[0] = _from(read.part(likeliest).evidence, wholes[0])
+    return ReaderAnswer([], shown)
+
+
+def _from(sentence: Evidence, passage: Evidence) -> Evidence:
+    """Return a passage from one of its sentences on."""
+    assert sentence.span_start is not None and passage.span_start is not None
+    text = passage.text[sentence.span_start - passage.span_start :]
+    return passage.model_copy(update={"text": text, "span_start": sentence.span_start})
 
 
 @dataclass(frozen=True, slots=True)
