@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from datetime import date
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from schemas.settings import Settings, load_settings
 from warehouse.editions import Edition
 from warehouse.home import Home
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 UNUSABLE = frozenset("?\\")  # DuckDB takes what follows ? for a query, and a backslash for /
 
 
@@ -33,6 +35,9 @@ def home_in(folder: Path) -> Home:
             f"The path of the home, {folder}, is not UTF-8 text, which its tables need. Rename "
             "the folder, or give the path of a link to it."
         ) from None
+    first = Path(*folder.parts[:1])
+    if _SCHEME.fullmatch(str(first)) and not first.exists():
+        raise UsageError(f"{folder} is a URL, but the home is a folder: name one on this machine.")
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; --home names the folder of an almanac.")
     place = os.path.realpath(folder)

@@ -15,6 +15,7 @@ from warehouse.editions import DUCKDB_FILE, Edition
 MOST_FACTS = 200  # per page; a hub of an imported graph has thousands
 LEAST_CONFIDENCE = 0.5  # of statements, which are published whatever their confidence
 MOST_NAMESAKES = 20  # listed when a name is ambiguous
+MOST_WORDS = 80  # characters that describe each of them
 MOST_SIMILAR = 3  # names offered where none is the same
 LEAST_SIMILAR = 0.88  # Jaro-Winkler similarity of a name that may be meant
 
@@ -179,11 +180,18 @@ def _ambiguous(wanted: str, rows: list[dict[str, Any]]) -> str:
     """Return the message that asks which of several entities is meant."""
     rows = sorted(rows, key=lambda row: -row["mentions"])
     listed = "; ".join(
-        f"{row['entity_id']} ({row['name']}, {row['kind']}, graph {row['graph']})"
+        f"{row['entity_id']} ({row['name']}, {row['kind']}, graph {row['graph']}{_known_as(row)})"
         for row in rows[:MOST_NAMESAKES]
     )
     more = "" if len(rows) <= MOST_NAMESAKES else f"; and {len(rows) - MOST_NAMESAKES} more"
     return f"{len(rows)} entities have the name {wanted!r}. Give the id of one: {listed}{more}."
+
+
+def _known_as(row: dict[str, Any]) -> str:
+    """Return the beginning of an entity's description, which tells it from its namesakes."""
+    words = " ".join((row["description"] or "").split())
+    cut = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}…"
+    return f": {cut}" if cut else ""
 
 
 def _rows(

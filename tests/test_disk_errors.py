@@ -268,6 +268,16 @@ def test_a_home_that_cannot_be_named_is_explained(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_home_at_a_url_is_refused_before_any_work(
+    tmp_path: Path, almanac: Almanac, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments in (*READING, *WRITING):
+        code, out, err = almanac("s3://bucket/home", *arguments)
+        assert (code, out) == (2, "") and "is a URL, but the home is a folder" in err, arguments
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "a\udfffb"])
 def test_words_that_are_no_text_are_refused(
     text: str, own_home: Path, almanac: Almanac, tmp_path: Path

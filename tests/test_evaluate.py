@@ -160,10 +160,37 @@ def test_paragraphs_become_an_edition_of_their_own(tmp_path: Path) -> None:
     found = evaluate(home, file, "hotpotqa", text, SETTINGS)
     assert found["metrics"]["em"] == 1
     assert found["metrics"]["coverage"] > 0.5
+    assert found["metrics"]["recall@8"] == 1
     assert found["baselines"] == []
     beside = evaluate(home, file, "hotpotqa", lambda edition: Parrot(), SETTINGS)
     assert [one["system"] for one in beside["baselines"]] == ["text"]
     assert beside["metrics"]["em"] == 0
+
+
+def test_documents_to_find_are_measured_for_any_route(own_home: Path, tmp_path: Path) -> None:
+    questions = tmp_path / "q.jsonl"
+    rows = [
+        {"question": "Who was Charles Babbage?", "answers": ["x"], "gold": ["Charles Babbage"]},
+        {"question": "Where is London?", "answers": ["x"], "gold": ["London", "No such title"]},
+        {"question": "Who was Ada Lovelace?", "answers": ["x"]},
+    ]
+    questions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = evaluate(Home(own_home), questions, "jsonl", lambda edition: Parrot(), SETTINGS)
+    metrics = found["metrics"]
+    assert (metrics["recall@8"], metrics["perfect_retrieval@8"]) == (0.75, 0.5)
+    assert metrics["recall@8_low"] <= 0.75 <= metrics["recall@8_high"]
+
+
+def test_the_gold_path_is_among_the_plans_that_were_learned(towns: Path, tmp_path: Path) -> None:
+    kinds = "movie_to_actor\n" * PEOPLE
+    (towns / "1-hop" / "qa_dev_qtype.txt").write_text(kinds)
+    kb = towns / "kb.txt"
+    kb.write_text(kb.read_text().replace("lives_in", "starred_actors"))
+    home = Home(tmp_path / "home")
+    how = Measurement(baselines=["bm25"])
+    found = evaluate(home, towns, "metaqa", ProgramAnswerer, SETTINGS, how)
+    assert found["metrics"]["gold_path@1"] == found["metrics"]["gold_path@5"] == 1
+    assert "gold_path@1" not in found["baselines"][0]["metrics"]
 
 
 def test_evaluate_at_the_command_line(

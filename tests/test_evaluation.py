@@ -187,3 +187,17 @@ def test_only_classes_of_a_task_have_figures_of_classes() -> None:
     found = figures(Measured("s", [named], [Prediction(["A"])], 1.0))
     assert found["metrics"]["accuracy"] == 1.0
     assert "macro_f1" not in found["metrics"]
+
+
+def test_what_leads_to_the_answer_is_measured_beside_it() -> None:
+    two = BenchmarkQuestion("1", "q?", ("a",), gold=("Green Hill", "doc-2"), scoring="text")
+    half = score(two, Prediction(["a"], found=frozenset({"green hill", "doc-1"})))
+    assert (half["recall@8"], half["perfect_retrieval@8"], half["em"]) == (0.5, 0, 1)
+    whole = score(replace(two, answers=()), Prediction(found=frozenset(two.gold)))
+    assert (whole["recall@8"], whole["perfect_retrieval@8"], whole["refused"]) == (1, 1, 1)
+    paths = (("made by",), ("made by", "born in"))
+    hops = BenchmarkQuestion("2", "q?", ("a",), gold=("made_by", "born_in"), hops=2)
+    second = score(hops, Prediction(["a"], paths=paths))
+    assert (second["gold_path@1"], second["gold_path@5"]) == (0, 1)
+    # Two paths that meet are no single gold path.
+    assert "gold_path@1" not in score(replace(hops, hops=1), Prediction(["a"], paths=paths))

@@ -221,6 +221,7 @@ def test_parts_and_neighbours_of_files(tmp_path: Path) -> None:
         ("nlpcc", "nlpcc"),
         ("nlpcc-mh", "nlpcc"),
         ("hotpotqa", "multihop"),
+        ("musique", "multihop"),
         ("midtermqa", "midtermqa"),
     ],
 )

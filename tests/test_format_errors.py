@@ -45,6 +45,10 @@ VALID: list[tuple[str, dict[str, Any]]] = [
     ("hotpotqa", {"id": "1", "question": "Q?", "answer": "a", "type": "t",
                   "supporting_facts": {"title": ["T"], "sent_id": [0]},
                   "context": {"title": ["T"], "sentences": [["s"]]}}),
+    ("2wiki", {"question": "Q?", "answer": "a", "gold": ["T"]}),
+    ("musique", {"id": "2hop__1_2", "question": "Q?", "answer": "a", "answer_aliases": ["b"],
+                 "answerable": True, "paragraphs": [
+                     {"title": "T", "paragraph_text": "s", "is_supporting": True}]}),
     ("nq", OPEN),
     ("nq", {"question_text": "Q?", "document_text": "a b", "annotations": [
         {"short_answers": [SPAN], "long_answer": SPAN, "yes_no_answer": "NONE"}]}),

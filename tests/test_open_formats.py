@@ -148,6 +148,37 @@ def test_hotpotqa_in_columns_has_its_supporting_paragraphs(tmp_path: Path) -> No
     assert found.context == (("One", "A. B."), ("Two", "C."))
 
 
+def test_musique_has_its_paragraphs_and_the_titles_to_find(tmp_path: Path) -> None:
+    row = {
+        "id": "2hop__1_2", "question": "Who?", "answer": "Ann", "answer_aliases": ["Ann Lee"],
+        "paragraphs": [
+            {"idx": 0, "title": "One", "paragraph_text": "A.", "is_supporting": True},
+            {"idx": 1, "title": "Two", "paragraph_text": "B.", "is_supporting": False},
+        ],
+    }  # fmt: skip
+    rows = [{**row, "answerable": True}, {**row, "answerable": False}]
+    found, other = read(tmp_path / "musique_full_v1.0_dev.jsonl", "musique", rows)
+    assert (found.answers, found.gold, found.kind) == (("Ann", "Ann Lee"), ("One",), "2hop")
+    assert (found.context, found.knowledge) == ((("One", "A."), ("Two", "B.")), "One: A.")
+    assert (found.part, found.scoring) == ("test", "text")
+    assert other.answers == () and other.id != found.id  # the same question, with other paragraphs
+
+
+def test_2wiki_in_the_form_of_hotpotqa_or_with_titles_alone(tmp_path: Path) -> None:
+    rows = [
+        {
+            "_id": "w1", "type": "compositional", "question": "Who?", "answer": "Ann",
+            "supporting_facts": [["One", 0]], "context": [["One", ["A. ", "B."]], ["Two", ["C."]]],
+            "evidences": [["One", "author", "Ann"]],
+        },
+        {"question": "Where?", "gold": ["One", "Two"]},
+    ]  # fmt: skip
+    whole, titles = read(tmp_path / "2wiki.jsonl", "2wiki", rows)
+    assert (whole.answers, whole.gold, whole.kind) == (("Ann",), ("One",), "compositional")
+    assert (whole.knowledge, whole.dataset) == ("One: A. B.", "2wiki")
+    assert (titles.answers, titles.context, titles.gold) == ((), (), ("One", "Two"))
+
+
 def test_questions_files_hold_outcomes_and_popularity(tmp_path: Path) -> None:
     row = {"question": "Who?", "answers": ["Ann"], "outcomes": {"m": [0, 0.5], "n": [1, 1]},
            "own_answers": {"m": "Bo"}, "popularity": 12, "dataset": "mills",

@@ -181,7 +181,7 @@ def test_an_older_edition_is_read_by_its_id(small_home: Path) -> None:
         (lambda kb: kb.search("engine", limit=0), "1 or more"),
         (lambda kb: kb.search(" "), "between 1 and 2000"),
         (lambda kb: kb.refresh("texts", max_delete=5), "between 0 and 1"),
-        (lambda kb: kb.sql("select 1", edition="9"), "no one edition"),
+        (lambda kb: kb.sql("select 1", edition="9"), "no edition"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

@@ -72,6 +72,16 @@ def test_similar_names_are_offered(small_home: Path) -> None:
         show_entity(edition, "Ada Lovelac", "moons")
 
 
+def test_namesakes_are_told_apart_by_what_they_are(tmp_path: Path) -> None:
+    for name, what in (("north", "a river in Norland"), ("south", "a village in Southmark")):
+        (tmp_path / f"{name}.md").write_text(f"# Orrin ({what.split()[1]})\n\nOrrin is {what}.\n")
+    home = tmp_path / "home"
+    assert main(["refresh", str(tmp_path), "--no-vectors", "--home", str(home)]) == 0
+    with pytest.raises(UsageError, match="2 entities have the name 'Orrin'") as error:
+        page_of(home, "Orrin")
+    assert "river in Norland" in str(error.value) and "village in Southmark" in str(error.value)
+
+
 def test_show_prints_one_json_object(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "鲁迅", "--json", "--home", str(small_home)]) == 0
     page = json.loads(capsys.readouterr().out)

@@ -77,6 +77,7 @@ def test_experts_are_listed_described_quarantined_and_restored(
 ) -> None:
     assert command(home, "experts", "quarantine", "corpus", "--reason", "it makes things up") == 0
     assert expert_rows(home)["corpus"]["reason"] == "it makes things up"
+    assert command(home, "experts", "quarantine", "corpus") == 0  # the reason may be left out
     edition = home.editions.current()
     assert edition is not None and active_experts(home, edition) == []
     assert command(home, "experts", "restore", "corpus") == 0

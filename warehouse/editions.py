@@ -222,7 +222,8 @@ class Editions:
         matches = [name for name in self._names() if name.startswith(edition_id)]
         matches = [edition_id] if edition_id in matches else matches
         if len(matches) != 1:
-            raise UsageError(f"There is no one edition {edition_id!r}. {_LISTED}")
+            found = "Several editions begin with" if matches else "There is no edition"
+            raise UsageError(f"{found} {edition_id!r}. {_LISTED}")
         return self._read(matches[0])
 
     def all(self) -> list[Edition]:

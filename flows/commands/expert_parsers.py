@@ -112,7 +112,7 @@ def experts(commands: Commands, shared: argparse.ArgumentParser, module: str) ->
         p = action(name, what)
         p.add_argument("name", metavar="NAME", help="the expert")
         if name == "quarantine":
-            p.add_argument("--reason", required=True, metavar="WORDS", help="the reason to record")
+            p.add_argument("--reason", metavar="WORDS", help="the reason to record")
 
 
 def _words_about(p: argparse.ArgumentParser) -> None:

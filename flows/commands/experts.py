@@ -44,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def list_experts(home: Home) -> list[dict[str, Any]]:
     """Return the experts of the current edition; those that belong to another follow it."""
+    if home.editions.current() is None:
+        return []
     with home.editions.reading() as edition:
         rows = edition.table(Expert).to_pylist() if edition.rows(Expert) else []
     known = {row["expert"] for row in rows}

@@ -56,6 +56,8 @@ def list_gates(home: Home) -> list[dict[str, Any]]:
     from tasks.ask.gatekeeper import gate_history
     from tasks.gates.calibrated import calibrated_gates
 
+    if home.editions.current() is None:
+        return []
     window = settings_of(home).gate.window
     with home.editions.reading() as edition:
         if not edition.rows(TaskGate):

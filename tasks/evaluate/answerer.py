@@ -16,7 +16,9 @@ class Prediction:
 
     `stages` says for each stage (program, linking, answer) whether it succeeded. `retrieved` has
     the names in the retrieved document, for baselines whose retrieval is measured. `coverage` is
-    the share of the given texts' words that was extracted.
+    the share of the given texts' words that was extracted. `found` has the titles, uris and ids of
+    the documents that search finds first, and `paths` the relations of the paths that a question
+    may mean, the likeliest first.
     """
 
     answers: list[str] = field(default_factory=list)
@@ -24,6 +26,8 @@ class Prediction:
     messages: str = ""
     retrieved: tuple[str, ...] | None = None
     coverage: float | None = None
+    found: frozenset[str] | None = None
+    paths: tuple[tuple[str, ...], ...] | None = None
 
 
 class BenchmarkAnswerer(Protocol):

@@ -14,6 +14,7 @@ from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System, without_gold
 from tasks.evaluate.baselines.choose import BASELINES, baseline, check_baselines
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
+from tasks.evaluate.found_documents import DocumentSearch
 from tasks.evaluate.metrics import score
 from tasks.evaluate.own_texts import EditionPerQuestion, OwnTextsAnswerer
 from tasks.evaluate.report import Measured, figures, record_figures
@@ -131,7 +132,7 @@ def _measure(
         others.append(replace(before, system=f"{answerer.name} zero-shot"))
     if how.learn and train:
         answerer.learn(train, report)
-    first = _ask(answerer, test, report)
+    first = _with_found(_ask(answerer, test, report), edition, settings)
     compared = sample(test, COMPARED) if len(test) > COMPARED else test
     graphs = sorted({question.graph for question in compared} - {""})
     for name in how.baselines:
@@ -146,6 +147,18 @@ def _measure(
             baseline_answerer.learn(train, report)
         others.append(_ask(baseline_answerer, compared, report))
     return [first, *others]
+
+
+def _with_found(measured: Measured, edition: Edition, settings: Settings) -> Measured:
+    """Return the predictions with the documents that search finds, where some are to be found."""
+    if not any(question.gold for question in measured.questions):
+        return measured
+    search = DocumentSearch(edition, settings.engine)
+    predictions = [
+        replace(prediction, found=search.found(question)) if question.gold else prediction
+        for question, prediction in zip(measured.questions, measured.predictions, strict=True)
+    ]
+    return replace(measured, predictions=predictions)
 
 
 def _from_own_texts(

@@ -22,8 +22,12 @@ def score(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
 
     `f1` is the data set's own: over answers if they are a set, over words if they are text. A text
     is `right` if it contains a gold answer or matches an answer pattern. If a question has no gold
-    answer, giving no answer is right.
+    answer, giving no answer is right. Documents and paths to find are measured beside the answer.
     """
+    return _answer_scores(question, prediction) | _of_gold(question, prediction)
+
+
+def _answer_scores(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
     answers, gold = prediction.answers, question.answers
     if not gold:
         return {"refused": float(not answers), "right": float(not answers)}
@@ -130,6 +134,20 @@ def _around(gold: Sequence[str], prediction: Prediction) -> Scores:
         scores["retrieved"] = float(any(same_name(g) in names for g in gold))
     if prediction.coverage is not None:
         scores["coverage"] = prediction.coverage
+    return scores
+
+
+def _of_gold(question: BenchmarkQuestion, prediction: Prediction) -> Scores:
+    """Return how much of what leads to the answer was found: gold documents, or the gold path."""
+    gold = [same_name(name) for name in question.gold]
+    scores: Scores = {}
+    if gold and prediction.found is not None:
+        found = {same_name(name) for name in prediction.found}
+        recall = sum(name in found for name in gold) / len(gold)
+        scores |= {"recall@8": recall, "perfect_retrieval@8": float(recall == 1)}
+    if gold and prediction.paths is not None and question.hops in (None, len(gold)):
+        paths = [[same_name(relation) for relation in path] for path in prediction.paths]
+        scores |= {f"gold_path@{k}": float(gold in paths[:k]) for k in (1, 5)}
     return scores
 
 

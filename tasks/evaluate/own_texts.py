@@ -17,6 +17,7 @@ from schemas.errors import AlmanacError
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.evaluate.answerer import BenchmarkAnswerer, Prediction, System
+from tasks.evaluate.found_documents import DocumentSearch
 from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
 from warehouse.editions import Edition
@@ -51,6 +52,10 @@ class EditionPerQuestion:
             place = self._folder / f"{len(self._editions):05d}"
             self._editions[question.id] = self._make(place, question.context)
         return self._editions[question.id]
+
+    def search(self, question: BenchmarkQuestion) -> DocumentSearch:
+        """Return the search of the edition built from a question's texts."""
+        return DocumentSearch(self.edition(question), self._settings.engine)
 
     def coverage(self, question: BenchmarkQuestion) -> float:
         """Return the mean share of a text's content words that was extracted from it."""
@@ -104,8 +109,12 @@ class OwnTextsAnswerer(BenchmarkAnswerer):
     def _answer(self, question: BenchmarkQuestion) -> Prediction:
         answerer = self._system(self._editions.edition(question))
         self.name = answerer.name
-        prediction = answerer.answer_all([replace(question, context=(), graph=CORPUS)])[0]
-        return replace(prediction, coverage=self._editions.coverage(question))
+        alone = replace(question, context=(), graph=CORPUS)
+        return replace(
+            answerer.answer_all([alone])[0],
+            coverage=self._editions.coverage(question),
+            found=self._editions.search(question).found(alone),
+        )
 
 
 def content_lemmas(doc: "Doc") -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from schemas.knowledge import CORPUS
 from tasks.evaluate.answerer import Prediction
@@ -19,6 +20,8 @@ from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.question import analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
+
+PATHS = 5  # kept per question, to see whether the gold one is among them
 
 
 class ProgramAnswerer:
@@ -78,8 +81,17 @@ class ProgramAnswerer:
                 "answer": result.answer is not None,
             },
             messages="\n".join(result.searched.knowledge)[:2_000],
+            paths=self._paths(name, question),
         )
         return self._among_choices(question, graph, prediction)
+
+    def _paths(self, name: str, question: BenchmarkQuestion) -> tuple[tuple[str, ...], ...]:
+        """Return the relations of the likeliest paths, each sequence once."""
+        writer = self._writers[name]
+        relations = writer.planner.graph.relations
+        plans = writer.plans(analyse(question.question))
+        ranked = (tuple(relations[number] for number, _ in plan.path) for plan in plans)
+        return tuple(islice(dict.fromkeys(ranked), PATHS))
 
     def _among_choices(
         self, question: BenchmarkQuestion, graph: EditionGraph, prediction: Prediction

@@ -18,6 +18,8 @@ READERS: dict[str, Callable[[Path], Benchmark]] = {
     "nlpcc": read_nlpcc,
     "nlpcc-mh": read_nlpcc_mh,
     "hotpotqa": open_questions.read_hotpotqa,
+    "musique": open_questions.read_musique,
+    "2wiki": open_questions.read_2wiki,
     "midtermqa": read_midtermqa,
     "agnews": classification.read_agnews,
     "esnli": classification.read_esnli,

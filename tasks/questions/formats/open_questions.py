@@ -222,21 +222,65 @@ def read_wikidyk(item: Item) -> BenchmarkQuestion:
     )
 
 
-@reader("hotpotqa", "question, answer, supporting_facts and context", "hotpot(?!.*corpus)")
+_MULTIHOP = "question, answer, supporting_facts and context"
+
+
+@reader("hotpotqa", _MULTIHOP, "hotpot(?!.*corpus)")
 def read_hotpotqa(item: Item) -> BenchmarkQuestion:
     """Return a question of HotpotQA (Yang et al. 2018) with its paragraphs.
 
     `kind` is bridge or comparison. The knowledge consists of the supporting paragraphs.
     """
+    return _supported(item, "hotpotqa")
+
+
+@reader("2wiki", f"{_MULTIHOP}, or question and gold", "2wiki(?!.*corpus)")
+def read_2wiki(item: Item) -> BenchmarkQuestion:
+    """Return a question of 2WikiMultiHopQA (Ho et al. 2020), whose files are like HotpotQA's.
+
+    Those with only the titles to find have no answers, so only their retrieval can be measured.
+    """
+    if "context" in item.values:
+        return _supported(item, "2wiki")
+    answers = texts(item["answer"]) if item.get("answer") else ()
+    return item.question("2wiki", item["question"], answers, gold=texts(item["gold"]))
+
+
+@reader("musique", "question, answer and paragraphs (title, paragraph_text)", "musique(?!.*corpus)")
+def read_musique(item: Item) -> BenchmarkQuestion:
+    """Return a question of MuSiQue (Trivedi et al. 2022) with its paragraphs.
+
+    `kind` is the shape of its hops, such as 3hop1. Where the paragraphs do not answer it, it has no
+    answers. The knowledge consists of the supporting paragraphs.
+    """
+    id_, rows = text(item["id"]), item["paragraphs"]
+    context = tuple((text(row["title"]), text(row["paragraph_text"])) for row in rows)
+    support = [place for place, row in enumerate(rows) if row.get("is_supporting")]
+    answers = texts([text(item["answer"]), *item.get("answer_aliases", [])])
+    answerable = item.get("answerable", True)
+    return item.question(
+        "musique",
+        item["question"],
+        answers if answerable else (),
+        id=f"musique/{id_}" if answerable else f"musique/{id_}/unanswerable",  # both may be there
+        kind=id_.partition("__")[0],
+        gold=tuple(dict.fromkeys(context[place][0] for place in support)),
+        context=context,
+        knowledge="\n".join(": ".join(context[place]) for place in support) or None,
+    )
+
+
+def _supported(item: Item, dataset: str) -> BenchmarkQuestion:
+    """Return a question with its paragraphs and the titles of those that support its answer."""
     titles = [title for title, _ in _pairs(item["supporting_facts"], "title", "sent_id")]
     paragraphs = _pairs(item["context"], "title", "sentences")
     context = tuple((title, "".join(sentences).strip()) for title, sentences in paragraphs)
     support = (f"{title}: {paragraph}" for title, paragraph in context if title in titles)
     return item.question(
-        "hotpotqa",
+        dataset,
         item["question"],
         (text(item["answer"]),),
-        id=str(item.get("_id") or item.get("id") or f"hotpotqa/{item.number}"),
+        id=str(item.get("_id") or item.get("id") or f"{dataset}/{item.number}"),
         kind=item.get("type", ""),
         gold=tuple(dict.fromkeys(titles)),
         context=context,
