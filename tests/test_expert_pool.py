@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from tasks.experts import pool as pool_module
 from tasks.experts.manifest import sha_of
 from tasks.experts.pool import ExpertPool, OpenExpert, choose, row_noise
@@ -63,6 +63,16 @@ def test_nothing_asked_is_nothing_written(pool: ExpertPool) -> None:
     assert pool.write("people", ["Ada"], 0) == [[]]
     with pytest.raises(UsageError):
         pool.write("people", ["Ada"], temperature=-1)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_an_expert_that_computes_no_probabilities_says_so(
+    tiny_expert: Path, temperature: float
+) -> None:
+    pool = ExpertPool([OpenExpert("people", "", tiny_expert, sha_of(tiny_expert))], device="cpu")
+    pool._ready("people").model.get_output_embeddings().weight.data.fill_(float("nan"))
+    with pytest.raises(AlmanacError, match="finite"):
+        pool.write("people", ["Ada"], temperature=temperature)
 
 
 def test_the_longest_unused_expert_leaves_a_full_memory(tiny_expert: Path) -> None:

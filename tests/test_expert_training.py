@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tasks.experts.training.loop import Training, ends_in_its_head, precision, r
 from tasks.experts.training.plan import ENOUGH_TOKENS, FEWEST_EPOCHS, TrainingPlan
 from tasks.experts.training.start import find_base, make_model, make_tokenizer
 from tasks.experts.training.tokens import Encoder, Tokens, write_tokens
-from tasks.experts.training.train import _alone, forget_training, train_expert
+from tasks.experts.training.train import TrainedExpert, _alone, forget_training, train_expert
 from tasks.models.weight_files import read_header
 from tests.expert_texts import people, texts, tiny_plan
 from tests.killed_benchmarks import tally_of
@@ -167,6 +168,38 @@ def test_training_stops_when_held_out_texts_no_longer_gain(tmp_path: Path) -> No
     assert expert.ended == "patience" and len(epochs) < 60
     assert [epoch["held_out"] for epoch in epochs].index(best) == len(epochs) - 3
     assert expert.manifest.perplexity == math.exp(best)  # the weights of the best epoch are kept
+
+
+def test_a_training_that_diverges_says_so_and_keeps_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train_expert(tmp_path / "whole", "people", tiny_plan(), texts, "1")
+    loss, parts = Training._loss, 0
+
+    def broken_loss(training: Training, part: Any) -> Any:
+        nonlocal parts
+        parts += 1
+        return loss(training, part) * (math.nan if parts > 9 else 1.0)
+
+    def train() -> TrainedExpert:
+        return train_expert(tmp_path, "people", tiny_plan(), texts, "1", checkpoint_seconds=0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Training, "_loss", broken_loss)
+        with pytest.raises(AlmanacError, match=r"diverged .* lower learning rate"):
+            train()
+    assert not (tmp_path / "people").exists()
+    assert train().sha256 == whole.sha256  # it goes on from before the loss was lost
+
+
+@pytest.mark.parametrize("ending", [{"patience": 2}, {"all_texts": True, "epochs": 1}])
+def test_no_expert_comes_of_weights_that_are_not_finite(
+    tmp_path: Path, ending: dict[str, Any]
+) -> None:
+    plan = tiny_plan(learning_rate=1e38, batch_tokens=100_000, **ending)
+    with pytest.raises(AlmanacError, match="diverged"):
+        train_expert(tmp_path, "people", plan, texts, "1")
+    assert not (tmp_path / "people").exists()
 
 
 def test_training_stops_when_its_time_is_up(tmp_path: Path) -> None:

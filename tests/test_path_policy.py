@@ -170,6 +170,25 @@ def test_the_question_decides_between_two_ways() -> None:
     assert share_right(replace(training, demonstrations=gold), blind) < 0.75
 
 
+@pytest.mark.parametrize("stages", [{"epochs": 0}, {"cloning_epochs": 0, "teacher": 1.0}])
+def test_demonstrations_that_the_rules_do_not_offer_teach_nothing(stages: dict[str, float]) -> None:
+    world = with_vectors([("hub", "to", f"n{number}") for number in range(20)])
+    [hub], [last] = world.graph.named("hub"), world.graph.named("n19")
+    elsewhere = [node for node in range(world.graph.nodes) if node not in (hub, last)]
+    ways = [Path(int(hub), (Step(0, False, node),)) for node in (*elsewhere, int(last))]
+    episodes = Episodes(
+        np.full(len(ways), hub, np.int32),
+        np.full(len(ways), last, np.int32),  # of many edges, the one to the target is offered first
+        vectors(len(ways), seed=1),
+        ways,
+    )
+    plan = PLAN.model_copy(update={"most_actions": 1, "batch": 1, "cloning_epochs": 1, **stages})
+    curve = train_policy(world, episodes, plan).curve
+    assert np.isfinite([float(row["loss"]) for row in curve]).all()
+    imitated = [row for row in curve if row["stage"] == "imitation"]
+    assert len(imitated) < len(ways) and all(row["alike"] == 1 for row in imitated)
+
+
 def test_distances_are_the_same_however_few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     world = tangle()
     sources, targets = np.random.default_rng(0).integers(80, size=(2, 200)).astype(np.int32)

@@ -33,6 +33,7 @@ from tasks.learn_arms import learn_arms
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
 from tasks.paths.bandit.registry import give_feedback, make_bandit
 from tasks.paths.bandit.state import BanditPlan
+from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
 from tasks.paths.policy.store import UnsafePolicyError
@@ -113,7 +114,7 @@ def test_paths_lead_to_every_candidate_and_are_the_evidence(ask: Callable[..., A
 def test_edges_of_other_strategies_are_scored_too(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PathsRoute, "_arm", lambda *_: "subgraph+triples")
+    monkeypatch.setattr(PathsRoute, "_arm", lambda *_: ("subgraph+triples", None))
     evidence = ask(ASKED, *CHOICES).evidence
     assert {place.kind for place in evidence} == {"triple"}
     assert all(0 < place.score <= 1 for place in evidence)
@@ -280,6 +281,28 @@ def test_a_choice_that_the_edition_cannot_play_is_neither_recorded_nor_rewarded(
     assert answer.answer in CHOICES and answer.evidence
     assert home.live.table(BanditDecision).num_rows == 0
     assert give_feedback(home.live, answer.question_id, 1.0) == "unknown"
+
+
+def test_a_bandit_and_its_arm_share_the_subgraph(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_bandits = shutil.ignore_patterns("live")
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
+    edition = home.require_edition()
+    vectors = open_path_graph(home, edition, "moons").vectors
+    encoding = ContextEncoding.fit(vectors.encoder_name, vectors.encode([ASKED, *CHOICES]))
+    plan = BanditPlan(("subgraph+sentences",), "subgraph+sentences")
+    make_bandit(home.live, "moons", NO_MODEL, plan, encoding)
+    extract, asked = SubgraphExtraction.extract, []
+
+    def counted(self: SubgraphExtraction, questions: Any) -> Any:
+        asked.append(len(questions))
+        return extract(self, questions)
+
+    monkeypatch.setattr(SubgraphExtraction, "extract", counted)
+    with Asker(home, edition, SETTINGS, AskOptions("paths", "moons")) as asker:
+        assert asker.answer(ASKED, CHOICES).evidence
+    assert asked == [1]
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(

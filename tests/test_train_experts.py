@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from flows.__main__ import main
 from schemas.errors import UsageError
@@ -170,6 +171,18 @@ def test_weights_that_only_pickles_hold_are_not_added(
     assert f"{bare} is refused" in refusal and ".adding" not in refusal
     assert command(home, "experts", "add", str(tmp_path / "no"), "--name", "bad") in (1, 2)
     assert command(home, "experts", "add", str(tiny_expert), "--name", "../bad") == 2
+
+
+def test_an_expert_whose_weights_are_no_numbers_is_not_added(
+    home: Home, tiny_expert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = Path(shutil.copytree(tiny_expert, tmp_path / "bad"))
+    (bad / "manifest.json").unlink()
+    weights = load_file(bad / "model.safetensors")
+    lost = {name: weight.fill_(float("nan")) for name, weight in weights.items()}
+    save_file(lost, bad / "model.safetensors", metadata={"format": "pt"})
+    assert command(home, "experts", "add", str(bad), "--name", "bad") == 1
+    assert "finite" in capsys.readouterr().err and "bad" not in current_experts(home)
 
 
 def test_an_expert_that_was_changed_on_disk_is_not_asked(home: Home) -> None:

@@ -135,9 +135,16 @@ class PathReader:
         grounded: GroundedQuestion,
         choices: Sequence[str],
         conversation: Conversation | None,
+        around: Extracted | None = None,
     ) -> Reading:
-        """Return a question's answer, one of its choices if there are any."""
-        [extracted] = self.extract(arm, [grounded])
+        """Return a question's answer, one of its choices if there are any.
+
+        `around` is the question's subgraph, if it is known.
+        """
+        if around is None or not arm.startswith("subgraph+"):
+            [extracted] = self.extract(arm, [grounded])
+        else:
+            extracted = around
         phrased = self.phrase(arm, extracted)
         known = [phrased.text] if phrased.text else []
         if conversation is not None:

@@ -16,7 +16,7 @@ from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
 from tasks.paths.bandit.context import AskedQuestion
 from tasks.paths.bandit.registry import Bandit, Request, open_bandit
-from tasks.paths.path import GroundedQuestion, Path, Step
+from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
 from tasks.paths.path_graph import open_path_graph
 from tasks.text.question import Question
 from warehouse.disk_errors import warned_of_refusals
@@ -55,8 +55,10 @@ class PathsRoute(AnswerRoute):
         with self._lock:  # questions that are answered at once share graphs and bandits
             name, grounded = self._grounded(question, candidates)
             reader = self._readers[name]
-            arm = self._arm(name, reader, grounded, state) if is_read else reader.usual_arm
-        reading = reader.answer(arm, question, grounded, choices, state.conversation)
+            arm, around = reader.usual_arm, None
+            if is_read:
+                arm, around = self._arm(name, reader, grounded, state)
+        reading = reader.answer(arm, question, grounded, choices, state.conversation, around)
         answers = [reading.answer] if reading.answer else []
         if not is_read:
             answers = list(candidates)
@@ -80,26 +82,27 @@ class PathsRoute(AnswerRoute):
 
     def _arm(
         self, name: str, reader: PathReader, grounded: GroundedQuestion, state: QuestionState
-    ) -> str:
+    ) -> tuple[str, Extracted | None]:
         """Return the arm that the bandit chooses; the usual one if its choice could not be played.
 
-        A bandit may have learned in an edition with a policy that this one lacks.
+        The subgraph is returned too if the bandit had to see it. A bandit may have learned in an
+        edition with a policy that this one lacks.
         """
         bandit = self._bandits[name]
         if bandit is None:
-            return reader.usual_arm
+            return reader.usual_arm, None
         bandit.refresh()
         if not set(bandit.state.plan.arms) <= set(reader.arms):
-            return reader.usual_arm
+            return reader.usual_arm, None
         score = state.gating.score if state.gating else None
-        items = len(reader.around(grounded).edges)
-        features = AskedQuestion(grounded.text, grounded.context, score, items)
+        around = reader.around(grounded)
+        features = AskedQuestion(grounded.text, grounded.context, score, len(around.edges))
         request = Request(state.question_id, state.question_id, features)
         with warned_of_refusals(
             self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
         ):
-            return bandit.decide([request])[0].arm
-        return reader.usual_arm
+            return bandit.decide([request])[0].arm, around
+        return reader.usual_arm, around
 
     def _refuse(self, words: str) -> None:
         self._refusals[words] = None

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.errors import UsageError
+from schemas.errors import AlmanacError, UsageError
 from tasks.experts.manifest import checked_manifest
 from tasks.experts.training.tokens import Encoder
 from tasks.models.loaded_model import chosen_device, loading_errors
@@ -84,7 +84,8 @@ class ExpertPool:
 
         A temperature of 0 means greedy decoding. A prompt that is too long for the context loses
         its beginning. Raises UsageError for an unknown expert or a wrong option, UnsafeExpertError
-        if the expert's files are not those that were registered.
+        if the expert's files are not those that were registered, AlmanacError if the model computes
+        no probabilities.
         """
         if temperature < 0 or not 0 < top_p <= 1 or count < 0 or max_new_tokens < 1:
             raise UsageError("The temperature must be 0 or more, top_p above 0 and at most 1.")
@@ -181,7 +182,13 @@ def _continue(
                 past_key_values=cache, logits_to_keep=1,
             )  # fmt: skip
             cache = result.past_key_values
-            chosen = choose(result.logits[:, -1], drawn[going, step], temperature, top_p)
+            logits = result.logits[:, -1]
+            if not bool((logits < torch.inf).all()):  # NaN is not less than anything
+                raise AlmanacError(
+                    "Its weights, or what it computes with them, are no finite numbers. Train it "
+                    "again."
+                )
+            chosen = choose(logits, drawn[going, step], temperature, top_p)
             ended = torch.isin(chosen, loaded.ends)
             for place, token in enumerate(chosen.tolist()):
                 if not ended[place]:

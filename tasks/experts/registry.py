@@ -30,7 +30,7 @@ from tasks.experts.manifest import (
     sha_of,
     write_manifest,
 )
-from tasks.experts.pool import OpenExpert, load_expert
+from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.models.weight_files import is_pickle
 from warehouse import durable
 from warehouse.editions import Edition
@@ -134,8 +134,9 @@ def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Pa
     """Copy a contributed expert into the home; return its folder and the names that were left out.
 
     A folder with a manifest must match it exactly. From a folder without one, only the files of a
-    model are copied, and a manifest is written. The expert is checked and then loaded once, as a
-    test. Raises UnsafeExpertError with the reason; in that case no copy remains.
+    model are copied, and a manifest is written. The expert is checked and then loaded, to
+    write one token as a test. Raises UnsafeExpertError with the reason, AlmanacError if it computes
+    no probabilities; in either case no copy remains.
     """
     source = source.resolve()
     if (source / MANIFEST).is_file():
@@ -152,7 +153,8 @@ def import_folder(home: Home, source: Path, name: str, licence: str) -> tuple[Pa
             check_contents(aside)
             write_manifest(aside, licence=licence)
         sha256 = sha_of(aside)
-        load_expert(OpenExpert(name, "", aside, sha256), "cpu")
+        copied = ExpertPool([OpenExpert(name, "", aside, sha256)], device="cpu")
+        copied.write(name, [name], max_new_tokens=1)
         folder = experts / name / sha256[:12]
         if not folder.exists():
             durable.sync_tree(aside)

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from schemas.errors import AlmanacError
 from tasks.experts.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from tasks.experts.training.packing import (
     IGNORED,
@@ -93,7 +94,10 @@ class Training:
         return self._train.targets * self._epochs
 
     def run(self) -> Progress:
-        """Train to the end and return the progress; the model then has the weights to keep."""
+        """Train to the end and return the progress; the model then has the weights to keep.
+
+        Raises AlmanacError if the training diverges.
+        """
         import torch
 
         threads = torch.get_num_threads()
@@ -139,7 +143,8 @@ class Training:
                 part_loss = self._loss(part)
                 (part_loss / max(targets, 1)).backward()
             loss += float(part_loss.detach())
-        torch.nn.utils.clip_grad_norm_(self._weights.values(), 1.0)
+        length = torch.nn.utils.clip_grad_norm_(self._weights.values(), 1.0)
+        self._require_finite(loss, float(length))
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         progress.steps += 1
@@ -148,6 +153,14 @@ class Training:
         progress.epoch_loss += loss
         progress.epoch_targets += targets
         progress.losses.append((progress.targets, loss / max(targets, 1)))
+
+    def _require_finite(self, *numbers: float) -> None:
+        """Raise AlmanacError if a number is not finite; the last checkpoint stays as it is."""
+        if not all(map(math.isfinite, numbers)):
+            raise AlmanacError(
+                f"The training diverged after {self.progress.steps} steps: loss or weights are no "
+                "longer finite. Train again with a lower learning rate."
+            )
 
     def _share_done(self, more: float = 0.0) -> float:
         done = (self.progress.targets + more) / max(self.all_targets, 1)
@@ -182,6 +195,7 @@ class Training:
         """Evaluate on the held-out texts and decide whether this was the last epoch."""
         progress, plan = self.progress, self._plan
         held_out = self.evaluate(self._held_out)
+        self._require_finite(held_out or 0.0)
         progress.epochs.append(
             {
                 "epoch": progress.epoch + 1,
@@ -233,6 +247,7 @@ class Training:
 
     def _save(self) -> None:
         begun = time.monotonic()
+        self._require_finite(*(float(weight.detach().sum()) for weight in self._weights.values()))
         self.progress.seconds = self._seconds()
         save_checkpoint(self._folder, self.progress, self._weights, self._optimizer)
         self._saved = time.monotonic()

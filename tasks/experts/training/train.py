@@ -67,7 +67,8 @@ def train_expert(
     `texts` must return the same texts of a split in the same order at each call; `source`
     identifies this set of texts. The state is kept in `experts`/.training/NAME until
     `forget_training`, and the same call resumes from it. Raises BusyError if another process trains
-    this expert, UsageError for a base that cannot be trained, AlmanacError without texts.
+    this expert, UsageError for a base that cannot be trained, AlmanacError without texts or if the
+    training diverges.
     """
     started = time.monotonic()
     base = find_base(plan.base)

@@ -251,10 +251,9 @@ class _Training:
             rows = len(self.demonstrations if stage == "imitation" else self.episodes.sources)
             shuffled = np.random.default_rng([plan.seed, epoch, rows]).permutation(rows)
             batch = shuffled[part * plan.batch : (part + 1) * plan.batch]
-            if stage == "imitation":
-                self._update(stage, number, *self._imitate(batch))
-            else:
-                self._update(stage, number, *self._walk(batch, random))
+            lesson = self._imitate(batch) if stage == "imitation" else self._walk(batch, random)
+            if lesson:
+                self._update(stage, number, *lesson)
             self.progress.batches += 1
             self.report(stage, number + 1, len(order))
             if self.state and time.monotonic() - saved >= self.pause:
@@ -282,10 +281,15 @@ class _Training:
         about: dict[str, float | str] = {"stage": stage, "batch": number, **figures}
         self.progress.curve.append({**about, "loss": float(loss.detach())})
 
-    def _imitate(self, rows: np.ndarray) -> tuple[Any, dict[str, float]]:
-        """Return the cross-entropy loss of imitating the demonstrations, and its figures."""
+    def _imitate(self, rows: np.ndarray) -> tuple[Any, dict[str, float]] | None:
+        """Return the cross-entropy loss of imitating demonstrations, and its figures.
+
+        Return None if the rules offer none of their steps.
+        """
         demonstrations = self.demonstrations.rows(rows)
         before, actions, choice = steps_of(self.world, demonstrations, self.plan.rules)
+        if not len(before):
+            return None
         likely = self.network.log_probabilities(self.world, before, actions, self.plan.dropout)
         chosen = likely[np.arange(len(before)), choice]
         loss = -chosen.mean()
@@ -334,7 +338,8 @@ class _Training:
         if plan.teacher:
             size = min(len(rows), len(self.demonstrations))
             some = random.choice(len(self.demonstrations), size, replace=False)
-            loss = loss + plan.teacher * self._imitate(some)[0]
+            if lesson := self._imitate(some):
+                loss = loss + plan.teacher * lesson[0]
         return loss, {
             "reward": float(rewards.total.mean()),
             "reached": float(walks.reached.mean()),
