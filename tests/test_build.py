@@ -1,7 +1,7 @@
 """From what passages state to what an edition says: support, typed tails, conflicts, changes."""
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +255,15 @@ def test_changes_name_their_cause(home):
         ("added", "Mary Somerville | born in | Jedburgh", "document"),
         ("gone", "Ada Byron | born in | Leeds", "override"),
     ]
+
+
+def test_the_last_correction_counts_though_the_clock_went_back(home):
+    state(home, "one", born("Ada Lovelace", "London"))
+    for day, relation in enumerate(("hails from", "raised in")):
+        row = {"override_id": f"o{day}", "action": "relation", "subject": "born in"}
+        row |= {"object": relation, "made_at": NOW - timedelta(days=day)}
+        home.journal.append({Override: Override.to_table([row])})
+    assert {t["relation"] for t in triples(built(home))} == {"raised in"}
 
 
 def test_the_same_journal_gives_the_same_tables_byte_for_byte(home, tmp_path):

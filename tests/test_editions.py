@@ -206,6 +206,13 @@ def test_pruning_keeps_the_current_the_last_ones_and_the_young(tmp_path):
     assert [e.sequence for e in editions.all()] == [1, 4, 5]
 
 
+def test_candidates_do_not_push_published_editions_out(tmp_path):
+    editions = Editions(tmp_path)
+    published = [publish(editions) for _ in range(3)]
+    candidates = [editions.seal(editions.begin("f" * 64), {}) for _ in range(3)]
+    assert editions.prune(keep=2, days=0) == [published[0], candidates[0]]
+
+
 def _read_slowly(folder: str, edition_id: str, ready, go_on) -> None:
     with Editions(Path(folder)).open(edition_id).pinned() as edition:
         ready.set()

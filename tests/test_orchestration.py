@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from flows.orchestration import names_server, run_job
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import Settings
 from tasks import refresh as work
+from tasks.extract import batches
 from tasks.extract.batches import dask_pool
 from tasks.ingest import ingest
 from tasks.ingest.formats import likeness
@@ -243,9 +245,41 @@ def test_a_cluster_that_cannot_be_reached_is_told_in_plain_words(
             next(BatchesAsTasks(settings)(divmod, [(7, 2)]))
 
 
-def test_options_that_make_no_sense_are_explained(
-    no_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_server_that_is_no_scheduler_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "SCHEDULER_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(AlmanacError, match="No Dask scheduler answers"),
+            dask_pool(Settings(runner="dask", dask_address=address)),
+        ):
+            pass
+
+
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(batches, "WORKER_SECONDS", 0.5)
+    with LocalCluster(
+        n_workers=0, processes=False, protocol="tcp", dashboard_address=None
+    ) as cluster:
+        settings = Settings(runner="dask", dask_address=cluster.scheduler_address)
+        with pytest.raises(AlmanacError, match="had no worker"), dask_pool(settings):
+            pass
+        cluster.scale(1)
+        monkeypatch.setattr(batches, "WORKER_SECONDS", 60)
+        with dask_pool(settings) as pool:
+            assert pool.submit(divmod, 7, 2).result() == (3, 1)
+
+
+@pytest.mark.parametrize("wait", ["-1", "nan", "inf", "soon"])
+def test_a_wait_that_makes_no_sense_is_explained(
+    wait: str, no_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["refresh", str(tmp_path), "--home", str(tmp_path), "--wait", "-1"]) == 2
-    assert "wait_seconds" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["refresh", str(tmp_path), "--home", str(tmp_path), "--wait", wait])
+    assert "--wait" in capsys.readouterr().err
+
+
+def test_reading_is_retried_from_remote_sources_alone() -> None:
     assert RefreshKnowledge(sources=["s3://bucket"]).retried == {"read"}

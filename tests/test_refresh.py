@@ -393,6 +393,17 @@ def test_a_hold_keeps_the_next_refresh_from_publishing(again):
     assert home.editions.current().sequence > first.sequence
 
 
+def test_while_publishing_is_held_candidates_do_not_pile_up(again):
+    home, source = again
+    home.editions.roll_back(home.editions.current(), hold="checking")
+    settings = Settings(engine=NO_ENCODER, publish=PublishSettings(keep_editions=1, keep_days=0))
+    for population in (100, 200, 300):
+        (source / "warsaw.md").write_text(f"# Warsaw\n\nWarsaw has {population} houses.\n")
+        with pytest.raises(HeldError):
+            refresh(home, [str(source)], settings)
+    assert [home.editions.state(e) for e in home.editions.all()] == ["current", "candidate"]
+
+
 def test_while_publishing_is_held_a_candidate_is_built_once(again):
     home, source = again
     first = home.editions.current()

@@ -346,16 +346,21 @@ class Editions:
         durable.write_sealed_json(self._pointer, {**self.pointer(), "hold": None})
 
     def prune(self, *, keep: int, days: float, dry_run: bool = False) -> list[Edition]:
-        """Remove editions that are neither current, pinned, young nor among the last `keep`."""
+        """Remove editions that are neither current, pinned, young nor among the last `keep`.
+
+        Published editions and candidates are counted apart: neither take the place of the others.
+        """
         if not dry_run:
             self.clean()
         pointer, editions = self.pointer(), self.all()
         now = datetime.now(UTC)
-        kept = {edition.id for edition in editions[-keep:]} if keep else set()
+        published = [edition for edition in editions if edition.id in pointer["published"]]
+        candidates = [edition for edition in editions if edition not in published]
+        kept = published[-keep:] + candidates[-keep:] if keep else []
         removed = []
         for edition in editions:
             young = (now - edition.built_at) / timedelta(days=1) < days
-            if edition.id == pointer["edition"] or edition.id in kept or young:
+            if edition.id == pointer["edition"] or edition in kept or young:
                 continue
             if dry_run or self._remove(edition):
                 removed.append(edition)

@@ -59,10 +59,14 @@ def prefect_option(p: argparse.ArgumentParser) -> None:
     )
 
 
-def wait_option(p: argparse.ArgumentParser) -> None:
+def wait_option(p: argparse.ArgumentParser, seconds: float = 0.0) -> None:
     """Add how long to wait for another run that publishes."""
     p.add_argument(
-        "--wait", type=float, default=0.0, metavar="SECONDS", help="wait for a running refresh (0)"
+        "--wait",
+        type=amount,
+        default=seconds,
+        metavar="SECONDS",
+        help=f"wait for a running refresh ({seconds:g})",
     )
 
 

@@ -5,13 +5,13 @@ import argparse
 from flows.commands.gate_options import measured_gate_options
 from flows.commands.parsing import (
     Commands,
-    amount,
     command,
     day,
     model_options,
     positive,
     prefect_option,
     share,
+    wait_option,
 )
 
 
@@ -22,13 +22,7 @@ def remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     )
     p.add_argument("said", metavar="TEXT", help="a text, a file, or - for standard input")
     p.add_argument("--sensitive", action="store_true", help="never send it to a remote model")
-    p.add_argument(
-        "--wait",
-        type=amount,
-        default=60.0,
-        metavar="SECONDS",
-        help="wait for a running refresh (60)",
-    )
+    wait_option(p, seconds=60)
 
 
 def ask(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:

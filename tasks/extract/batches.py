@@ -1,11 +1,19 @@
 """Choose the engine, and extract facts from batches of passages, here or in worker processes."""
 
+import asyncio
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -31,6 +39,8 @@ from tasks.progress import Each
 
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
 EMBEDDED = {"english_pipeline", "speaker", "audience", "typed", "ontology"}  # its settings
+SCHEDULER_SECONDS = 60.0  # to answer in; Dask tries to connect for half as long
+WORKER_SECONDS = 120.0  # to begin a task in; clusters may have to start a worker first
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches
 PassageRow = dict[str, Any]
 Tables = dict[type[Row], pa.Table]
@@ -171,7 +181,7 @@ def dask_pool(settings: Settings) -> Iterator[Executor]:
 def dask_options(settings: Settings) -> dict[str, Any]:
     """Return the options of a local Dask cluster; none if the settings name a cluster.
 
-    Raises AlmanacError if no scheduler answers at the address in the settings.
+    Raises AlmanacError if no scheduler answers at the address in the settings, or it has no worker.
     """
     # Dask logs many meaningless messages when it opens and closes.
     logging.getLogger("distributed").setLevel(logging.ERROR)
@@ -187,13 +197,14 @@ def dask_options(settings: Settings) -> dict[str, Any]:
 
 
 def _check_scheduler(address: str) -> None:
-    from distributed import Client
+    """Raise AlmanacError unless a scheduler answers at the address and runs a task in time."""
     from distributed.comm import get_address_host_port
 
     try:
         get_address_host_port(address)
-        Client(address).close()
-    except OSError as error:
+        with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop of its own
+            thread.submit(asyncio.run, _run_a_task(address)).result()
+    except (OSError, MemoryError) as error:  # MemoryError for the reply of a web server
         raise AlmanacError(
             f"No Dask scheduler answers at {address}. Start it (`dask scheduler`), or name the "
             "address that it shows."
@@ -203,6 +214,27 @@ def _check_scheduler(address: str) -> None:
             f"{address!r} cannot be the address of a Dask scheduler, such as "
             f"tcp://127.0.0.1:8786: {error}."
         ) from error
+
+
+async def _run_a_task(address: str) -> None:
+    """Have a worker of a cluster do nothing; raise OSError if no scheduler answers."""
+    from distributed import Client
+
+    client = Client(address, asynchronous=True, set_as_default=False)
+    try:
+        # Dask itself waits without end for the greeting of a server that is no scheduler.
+        async with asyncio.timeout(SCHEDULER_SECONDS):
+            await client
+        try:  # a task, because some clusters start workers only for tasks
+            async with asyncio.timeout(WORKER_SECONDS):
+                await client.submit(int)
+        except TimeoutError:
+            raise AlmanacError(
+                f"The Dask scheduler at {address} had no worker for {WORKER_SECONDS:.0f} seconds. "
+                f"Start one (`dask worker {address}`)."
+            ) from None
+    finally:
+        await client.close()
 
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:

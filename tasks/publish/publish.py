@@ -1,6 +1,7 @@
 """The last stages of every run that publishes: build an edition, check it, make it current."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -98,18 +99,20 @@ def publish_edition(work: Work) -> None:
     if work.candidate is None:
         work.run.outcome = "unchanged"
         return
+    settings = work.settings.publish
+    prune = partial(work.home.editions.prune, keep=settings.keep_editions, days=settings.keep_days)
     reasons = _objections(work, work.candidate)
     if reasons:
         work.run.outcome = "held"
+        prune()  # or a home that is held for long fills the disk with candidates
         edition = work.candidate.id
         raise HeldError(
             f"Edition {edition} was built but not published: {'; '.join(reasons)}. Look at it "
             f"with `almanac editions diff`; `almanac editions publish {edition}` accepts it."
             + "".join(f" Note: {note}." for note in work.run.notes)
         )
-    settings = work.settings.publish
     work.home.editions.publish(work.candidate)
-    work.home.editions.prune(keep=settings.keep_editions, days=settings.keep_days)
+    prune()
     work.run.outcome, work.run.published = "done", True
 
 

@@ -320,7 +320,7 @@ def _inverses(rows: Iterable[dict[str, Any]], meanings: dict[Use, Meaning]) -> d
 def _correct(meanings: dict[Use, Meaning], overrides: pa.Table) -> None:
     """Apply people's corrections, oldest first; each holds for all wordings of the same form."""
     wanted = [row for row in overrides.to_pylist() if row["action"] == "relation"]
-    for row in sorted(wanted, key=lambda row: (row["made_at"], row["override_id"])):
+    for row in wanted:
         form = form_of(row["subject"])
         for wording, end in list(meanings):
             own = form_of(wording)

@@ -2,7 +2,8 @@
 create table overrides as
 select * from j_overrides o
 where action <> 'withdraw'
-  and not exists (select 1 from j_overrides w where w.action = 'withdraw' and w.subject = o.override_id);
+  and not exists (select 1 from j_overrides w where w.action = 'withdraw' and w.subject = o.override_id)
+order by commit, override_id;
 
 -- A source that was ever marked stays so: an unmarked refresh of it must not give its texts away.
 create table sensitive_sources as

@@ -1,7 +1,6 @@
 """Apply users' corrections of entities, which hold in every later build."""
 
 from collections import Counter, defaultdict
-from typing import Any
 
 import pyarrow as pa
 
@@ -15,8 +14,12 @@ from warehouse.overrides import in_force
 def apply_overrides(
     clusters: list[Cluster], overrides: pa.Table, given: EarlierIds
 ) -> tuple[list[Cluster], dict[Cluster, str], dict[Cluster, str]]:
-    """Return the clusters after merges and splits, and the ids and names that users gave."""
-    rows = _merges_and_splits(overrides)
+    """Return the clusters after merges and splits, and the ids and names that users gave.
+
+    `overrides` are Override rows, the oldest first.
+    """
+    wanted = in_force(overrides)
+    rows = [row for row in wanted if row["action"] in ("merge", "split") and row["object"]]
     if not rows:
         return clusters, {}, {}
     named = frozenset(row[side] for row in rows for side in ("subject", "object"))
@@ -28,12 +31,6 @@ def apply_overrides(
         else:
             state.split(row["subject"], row["object"])
     return state.result()
-
-
-def _merges_and_splits(overrides: pa.Table) -> list[dict[str, Any]]:
-    rows = in_force(overrides)
-    wanted = [row for row in rows if row["action"] in ("merge", "split") and row["object"]]
-    return sorted(wanted, key=lambda row: (row["made_at"], row["override_id"]))
 
 
 class _Corrections:
