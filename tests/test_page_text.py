@@ -104,6 +104,8 @@ def test_words_of_a_cell_stay_as_far_apart_as_they_are(tmp_path: Path) -> None:
             "Gauges",
         ),
         ("<title>Gauges - a history</title>", "Sea Office", "Gauges - a history"),
+        ("<title>Gauges - Sea Office</title>", '<a href="/">Sea Office</a>', "Gauges"),
+        ("<title>Sea Office - Gauges</title>", '<a href="../index.html">Sea Office</a>', "Gauges"),
     ],
 )
 def test_a_title_is_without_its_site(tmp_path: Path, head: str, heading: str, title: str) -> None:

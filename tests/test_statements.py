@@ -105,6 +105,18 @@ TOLD_BY = [
     # what is said of a predicate noun is said of the subject
     ("The form is a paper signed by the owner.", ("The form", "is signed by", "the owner")),
     ("The book was written and drawn by Ann.", ("The book", "was written by", "Ann")),
+    # a contracted verb is spelled out
+    ("We’ve shared a barn since May.", ("We", "have shared", "a barn")),
+    ("It's been closed by the guild.", ("It", "has been closed by", "the guild")),
+    # how much is done belongs to the verb
+    ("Drones help the farm spend less on diesel.", ("the farm", "spend less on", "diesel")),
+    # what has a subject of its own is not predicated of another
+    ("The barn is old and it’s open to anyone.", ("The barn", "is", "old")),
+    # an owner belongs to the noun after it
+    (
+        "The Board agrees millbank’s Reward Philosophy.",
+        ("The Board", "agrees", "millbank’s Reward Philosophy"),
+    ),
 ]
 
 
@@ -114,6 +126,15 @@ def test_clauses_orders_lists_and_noun_phrases_make_statements(
 ):
     rows = statements(text)
     assert stated in [(s["subject"], s["predicate"], s["object"]) for s in rows]
+
+
+def test_an_age_is_one_phrase_beside_the_place():
+    died = of("Anna Reed died aged 69 in Oldtown in 1915.", "died in")
+    assert (died["object"], died["arguments"]) == ("Oldtown", ["aged 69"])
+
+
+def test_a_form_of_address_is_no_fact():
+    assert [s["predicate"] for s in statements("Mrs Reed met Dr. Gale.")] == ["met"]
 
 
 def test_an_order_is_required_of_the_reader():
@@ -135,6 +156,9 @@ MEANT = [
     ("The firm bought a ship.", "bought", "positive", "asserted"),
     ("The firm did not buy a ship.", "did not buy", "negative", "asserted"),
     ("No employee bought shares.", "bought", "negative", "asserted"),
+    ("There isn’t a lift in the tower.", "isn’t", "negative", "asserted"),
+    ("There is not a lift in the tower.", "is not", "negative", "asserted"),
+    ("Anna Reed wished to found a chapel in 1366.", "found", "positive", "intended"),
     ("The firm failed to pay its debts.", "failed to pay", "negative", "asserted"),
     ("The firm filed to sell its shares.", "filed to sell", "positive", "intended"),
     ("The firm planned to sell its shares.", "planned to sell", "positive", "intended"),

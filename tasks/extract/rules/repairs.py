@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tasks.extract.rules.clauses import FINITE, SUBJECTS
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_word, verb_lemma
+from tasks.text.english_words import is_base_verb, is_word, verb_lemma
 from tasks.text.languages import word_set
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
@@ -41,7 +41,7 @@ def repair(tree: Tree) -> None:
     tree.units += _listed_names(tree)
     for first, last in sorted({*_units(tree), *tree.units}):
         _join(tree, first, last)
-    for mend in (_raise_from_parts, _free_verbs, _join_class_nouns, _hang_limits, _give_subjects):
+    for mend in MENDS:
         mend(tree)
     for token, label in enumerate(tree.dep):
         if label == "nmod" and tree.pos[tree.head[token]] == "VERB" and tree.head[token] < token:
@@ -269,6 +269,60 @@ def _join_class_nouns(tree: Tree) -> None:
             elif tree.dep[noun] in ("nsubj", "nsubj:pass"):  # not "A, B and C"
                 tree.head[name], tree.dep[name] = noun, "appos"
             tree.index()
+
+
+def _hang_denials(tree: Tree) -> None:
+    """Attach to "is" the "not" that the parser gave to the noun: "there isn't a lift"."""
+    for token, word in enumerate(tree.lower):
+        noun, verb = tree.head[token], token - 1
+        if word in ("not", "n't") and tree.dep[noun] in SUBJECTS and tree.head[noun] == verb:
+            tree.head[token], tree.dep[token] = verb, "advmod"
+    tree.index()
+
+
+def _correct_infinitives(tree: Tree) -> None:
+    """Make an infinitive of a verb after "to" that looks like a past tense: "hoped to found"."""
+    for verb, tag in enumerate(tree.tag):
+        marked = tree.child(verb, "mark") == verb - 1 and tree.tag[verb - 1] == "TO"
+        if marked and tag in ("VBN", "VBD", "VBP") and is_base_verb(tree.lower[verb]):
+            tree.tag[verb], tree.lemma[verb] = "VB", tree.lower[verb]
+
+
+def _hang_ages(tree: Tree) -> None:
+    """Make one phrase of "aged 69", beside what the parser attached to its number."""
+    for number in range(1, len(tree.words)):
+        aged, verb = number - 1, tree.head[number - 1]
+        if tree.lower[aged] != "aged" or tree.pos[number] != "NUM" or tree.pos[verb] != "VERB":
+            continue
+        for child in (*tree.children[number], *tree.children[aged]):
+            if child > number:
+                _hang(tree, child, verb, "obl" if tree.dep[child] == "nmod" else tree.dep[child])
+        _hang(tree, number, aged, "nummod")
+        tree.dep[aged] = "obl:unmarked"
+        tree.index()
+
+
+def _hang_owners(tree: Tree) -> None:
+    """Attach an owner with 's to the noun after it where the parser made both objects."""
+    for sign, owner in enumerate(tree.head):
+        noun = next((c for c in tree.children[tree.head[owner]] if c > sign), owner)
+        twins = noun != owner < sign and tree.dep[owner] == tree.dep[noun] in CLAUSAL
+        if twins and tree.tag[sign] == "POS":
+            tree.head[owner], tree.dep[owner] = noun, "nmod:poss"
+            tree.index()
+
+
+MENDS = (
+    _raise_from_parts,
+    _free_verbs,
+    _join_class_nouns,
+    _hang_limits,
+    _give_subjects,
+    _hang_denials,
+    _correct_infinitives,
+    _hang_ages,
+    _hang_owners,
+)
 
 
 def is_date(tree: Tree, token: int) -> bool:

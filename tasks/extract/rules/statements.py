@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tasks.extract.extracted import Mention, evidence_columns
-from tasks.extract.rules.clauses import FINITE, NEGATIONS, Clause, Complement, find_instructions
+from tasks.extract.rules.clauses import (
+    FINITE,
+    NEGATIONS,
+    SUBJECTS,
+    Clause,
+    Complement,
+    find_instructions,
+)
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS, features, probability
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import conditions_of, standing_of
@@ -29,6 +36,7 @@ from tasks.extract.rules.repairs import CALENDAR_NOUNS, DAYS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import head_of, tells_when
 from tasks.text.languages import word_set
+from tasks.text.names import strip_titles
 from tasks.text.values import find_values
 from tasks.text.values.english_dates import MONTHS
 
@@ -49,10 +57,12 @@ WHERE = word_set(
     "in at on near from to into onto across through throughout around outside inside within over "
     "under between along beside behind off toward towards"
 )
+CONTRACTED = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "'ll": "will"}
 LONGEST_TIME = 100
 READER = "you"
 LIMITING = word_set("only except")
 FEWEST_MEMBERS = 2
+LONGEST_ADDRESS = 3  # Mrs, St: they say nothing of whom they address
 JOINED = OUTSIDE | {"conj"}
 BRACKETS = re.compile(
     r"\s?\(((?=[^()]*[^\W\d_])(?=[^()]*\d)"
@@ -149,7 +159,7 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
     return {
         "subject": READER if reader else tree.phrase(subject),
         "subject_name": passage.row.get("audience", "") if reader else name,
-        "predicate": f"{statement.implied} {tree.phrase(statement.predicate)}".strip(),
+        "predicate": f"{statement.implied} {_spelled_out(tree, statement.predicate)}".strip(),
         "object": tree.phrase(others[0]) if others else "",
         "arguments": [
             *(tree.phrase(a) for a in others[1:] if a and a not in aside),
@@ -164,6 +174,18 @@ def statement_row(passage: ParsedPassage, statement: Statement) -> Mention:
             tree.span(tokens), probability(statement_features(tree, statement), STATEMENT_WEIGHTS)
         ),
     }
+
+
+def _spelled_out(tree: Tree, verb: list[int]) -> str:
+    """Return a verb group in full where its first word is contracted: "is", not "'s"."""
+    words = tree.phrase(verb)
+    if not verb or tree.lower[verb[0]] not in CONTRACTED:
+        return words
+    first = verb[0]
+    after = [t for t in verb[1:] if tree.tag[t] in ("VBN", "VBD")]
+    perfect = tree.dep[first] == "aux" or any(tree.lower[t] == "been" for t in after)
+    full = "has" if after and perfect and tree.lower[first] == "'s" else ""
+    return (full or CONTRACTED[tree.lower[first]]) + words[len(tree.words[first]) :]
 
 
 def _in_brackets(tree: Tree, phrase: list[int]) -> list[str]:
@@ -348,7 +370,13 @@ def _predicate_phrase(tree: Tree, head: int) -> list[int]:
     remarks = SIDE_REMARKS - {"acl:relcl"} | {"obl", "obl:agent", "obl:unmarked"}
     copula = tree.child(head, "cop")
     after = copula if copula is not None and copula < head else -1
-    return phrase_without(tree, head, OUTSIDE | remarks, after)
+    clauses = [c for c in tree.children[head] if tree.dep[c] == "conj" and _is_clause(tree, c)]
+    own = {t for clause in clauses for t in tree.subtree(clause)}
+    return [t for t in phrase_without(tree, head, OUTSIDE | remarks, after) if t not in own]
+
+
+def _is_clause(tree: Tree, conjunct: int) -> bool:
+    return tree.child(conjunct, *SUBJECTS, "cop") is not None
 
 
 def _of_apposition(passage: ParsedPassage, first: int, second: int) -> Statement:
@@ -370,6 +398,9 @@ def _of_title(passage: ParsedPassage, name: int, title: int) -> Statement | None
     own = set(tree.subtree(title))
     named = [t for t in phrase_without(tree, name, JOINED | SIDE_REMARKS) if t not in own]
     words = without_determiner(passage, phrase_without(tree, title, JOINED | SIDE_REMARKS))
+    address = tree.join(words)
+    if len(address.rstrip(".")) <= LONGEST_ADDRESS and strip_titles(f"{address} X") == "X":
+        return None
     return Statement("title", Clause("apposition", title, name), [], [named, words], "is")
 
 

@@ -28,6 +28,7 @@ _WORKS = frozenset(
     | {"WebPage", "CreativeWork", "Recipe", "HowTo", "Dataset", "Course", "SocialMediaPosting"}
 )
 _SITE = re.compile(r"\s[|\-–—·•:»›]+\s")  # between the titles of a page and of its site
+_START = re.compile(r"(?:https?://[^/]+)?(?:\.{0,2}/)*(?:index\.\w+)?")  # of a site
 
 
 def parse_webpage(file: BinaryIO, limits: Limits) -> Parsed:
@@ -48,8 +49,9 @@ def read_page(markup: str) -> Page:
     """Return the title, main text and metadata of HTML; raises `RefusalError` if it is empty."""
     page = _page_of(markup)
     metadata = described(_properties(page), only_known=True)
+    logo = _logo(page)
     text = main_text(page)
-    return Page(_title(page, metadata.get("publisher", "")), text, metadata)
+    return Page(_title(page, metadata.get("publisher", ""), logo), text, metadata)
 
 
 def read_chapter(markup: str) -> str:
@@ -82,10 +84,12 @@ def decode_page(data: bytes, charset: str | None) -> str:
         return decode(data, charset)
 
 
-def _title(page: Any, site: str) -> str:
+def _title(page: Any, site: str, logo: str) -> str:
     """Return the page's title without the site's, by its headings or the site's name."""
     title = " ".join((page.findtext(".//title") or "").split())
     headings = [" ".join(heading.text_content().split()) for heading in page.iter("h1")]
+    headings = [heading for heading in headings if heading != logo]
+    site = site or logo
     if not title:
         return headings[0] if headings else ""
     parts = _SITE.split(title)
@@ -97,6 +101,17 @@ def _title(page: Any, site: str) -> str:
         rest = title.removeprefix(parts[0]) if site == parts[0] else title.removesuffix(site)
         return rest.strip(" |-–—·•:»›")
     return title
+
+
+def _logo(page: Any) -> str:
+    """Return the top heading that links to the site's start, as on each of its pages, else ""."""
+    for heading in page.iter("h1"):
+        words = " ".join(heading.text_content().split())
+        for link in heading.iter("a"):
+            starts = link.get("rel") == "home" or _START.fullmatch(link.get("href") or "#")
+            if starts and " ".join(link.text_content().split()) == words:
+                return words
+    return ""
 
 
 def _properties(page: Any) -> Iterator[tuple[str, Any]]:
