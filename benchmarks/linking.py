@@ -57,7 +57,6 @@ from tasks.graphs.linking.likeness import tokens
 from tasks.graphs.linking.link import Linker, logits
 from tasks.graphs.linking.name_index import build_name_index
 from tasks.graphs.name_keys import normal_form
-from tasks.models.encoders.load import load_encoder
 
 K = 10
 
@@ -88,7 +87,6 @@ class Methods:
             )
         self.linker = Linker.open(folder, self.graph)
         self._bm25 = _bm25_index(names, nodes)
-        self._meant: Linker | None = None
 
     def exact(self, asked: Asked) -> list[int]:
         """Return the bearers of exactly this name, the best connected first."""
@@ -132,14 +130,6 @@ class Methods:
         similar = [*names.bearers(asked.name), *names.near(asked.name)]
         return any(words <= set(tokens(spelling.normal)) for spelling in similar)
 
-    def almanac_with_vectors(self, asked: Asked) -> list[int]:
-        """Return what `link` returns where an encoder decides between namesakes."""
-        if self._meant is None:
-            self._meant = Linker(
-                self.linker.names, self.graph, self.linker.descriptions, load_encoder("minilm")
-            )
-        return [link.node for link in self._meant.link(asked.text, [asked.name], K)]
-
 
 def _bm25_index(names: Iterable[str], nodes: Iterable[int]) -> tuple[Any, Any]:
     import tantivy
@@ -162,7 +152,6 @@ def measure(methods: Methods, questions: list[Asked]) -> dict[str, Any]:
         ("exact match", methods.exact),
         ("bm25", methods.bm25),
         ("almanac", methods.almanac),
-        *([("almanac, vectors", methods.almanac_with_vectors)] if questions[0].text else []),
         *([("ranked", methods.ranked)] if questions[0].text else []),
     ):
         seconds, first, within = [], 0, 0
@@ -221,7 +210,6 @@ def refusals(methods: Methods, nobody: list[Asked]) -> dict[str, Any]:
         for name, find in (
             ("exact match", methods.exact),
             ("almanac", methods.almanac),
-            *([("almanac, vectors", methods.almanac_with_vectors)] if nobody[0].text else []),
         )
     }
     return {

@@ -15,7 +15,7 @@ from tasks.graphs.graph import Graph
 from tasks.graphs.linking.context import Context
 from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.likeness import MEASURES, likenesses
-from tasks.graphs.linking.link import Link, Linker, meant
+from tasks.graphs.linking.link import Linker
 from tasks.graphs.linking.name_index import NameIndex, build_name_index
 from tasks.graphs.linking.spellings import han_pieces, short_forms
 
@@ -145,13 +145,6 @@ def test_scores_are_shares_and_any_alias_may_lead(linker: Linker) -> None:
     assert links[0].node == node_of("Barack Obama")
     assert 0 < sum(link.score for link in links) <= 1
     assert [link.score for link in links] == sorted((x.score for x in links), reverse=True)
-
-
-def test_of_a_personal_knowledge_base_several_may_be_meant() -> None:
-    links = [Link(3, 0.4), Link(5, 0.3), Link(9, 0.1)]
-    assert meant(links, several=False) == links[:1]
-    assert meant(links, several=True) == links[:2]
-    assert meant([], several=True) == []
 
 
 def test_many_namesakes_hide_nobody(tmp_path: Path) -> None:

@@ -4,12 +4,11 @@ import gc
 import tracemalloc
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
 
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
-from tasks.programs.relation_matching import RelationMatcher, lexical_similarity, spelt_out
+from tasks.programs.relation_matching import match_relations, similarity, spelt_out
 from tasks.text.name_likeness import name_likeness
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
@@ -60,7 +59,7 @@ class People:
 
 
 def functions(kb: object, **more: object) -> Functions:
-    return Functions(kb, "q", RelationMatcher(), **more)  # type: ignore[arg-type]
+    return Functions(kb, "q", **more)  # type: ignore[arg-type]
 
 
 # -- identity ----------------------------------------------------------------------------------
@@ -221,45 +220,14 @@ def test_every_call_says_what_its_result_was_read_from() -> None:
 # -- matching ----------------------------------------------------------------------------------
 
 
-class CountingEncoder:
-    """Texts of one group have one meaning."""
-
-    id, dimensions = "counting", 3
-    groups = ({"spouse", "wife", "married to"}, {"author", "writer"})
-
-    def __init__(self) -> None:
-        self.encoded: list[str] = []
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        self.encoded += texts
-        found = np.zeros((len(texts), 3), np.float32)
-        for row, text in enumerate(texts):
-            group = next((n for n, words in enumerate(self.groups) if text in words), 2)
-            found[row, group] = 1
-        return found
-
-
-def test_meaning_decides_where_words_do_not_and_is_looked_up_once() -> None:
-    encoder = CountingEncoder()
-    matcher = RelationMatcher(encoder)
-    relations = ["author", "married to", "height"]
-    assert [m.relation for m in matcher.match(["spouse"], relations)] == ["married to"]
-    assert matcher.match(["shoe size", "wife"], relations)[0].relation == "married to"
-    matcher.match(["spouse"], relations)
-    assert len(encoder.encoded) == len(set(encoder.encoded))
-
-
-def test_an_exact_name_wins_and_nothing_is_encoded() -> None:
-    encoder = CountingEncoder()
-    found = RelationMatcher(encoder).match(["wife", "married to"], ["married to", "spouse"])
+def test_an_exact_name_wins() -> None:
+    found = match_relations(["wife", "married to"], ["married to", "spouse"])
     assert [(m.relation, m.similarity) for m in found] == [("married to", 1.0)]
-    assert encoder.encoded == []
 
 
 def test_what_is_not_like_is_no_match() -> None:
-    matcher = RelationMatcher()
-    assert matcher.match(["spouse"], ["height", "author"]) == []
-    assert matcher.match([], ["height"]) == [] and matcher.match(["height"], []) == []
+    assert match_relations(["spouse"], ["height", "author"]) == []
+    assert match_relations([], ["height"]) == [] and match_relations(["height"], []) == []
 
 
 @pytest.mark.parametrize(
@@ -275,7 +243,7 @@ def test_what_is_not_like_is_no_match() -> None:
     ],
 )
 def test_spellings_of_one_relation_are_alike(alias: str, relation: str) -> None:
-    assert lexical_similarity(alias, relation) >= 0.6
+    assert similarity(alias, relation) >= 0.6
 
 
 @pytest.mark.parametrize(
@@ -290,15 +258,15 @@ def test_spellings_of_one_relation_are_alike(alias: str, relation: str) -> None:
         ("毕业院校", "alma mater"),
     ],
 )
-def test_synonyms_are_known_without_an_encoder(alias: str, relation: str) -> None:
+def test_synonyms_are_known(alias: str, relation: str) -> None:
     others = ["name", "colour", "颜色", "founded by"]
-    [found] = RelationMatcher().match([alias], [*others, relation])
+    [found] = match_relations([alias], [*others, relation])
     assert found.relation == relation and found.similarity > 0.9
 
 
 def test_near_spellings_of_other_words_are_no_synonyms() -> None:
-    assert RelationMatcher().match(["weight"], ["height"]) == []
-    assert RelationMatcher().match(["出生地"], ["死亡地点"]) == []
+    assert match_relations(["weight"], ["height"]) == []
+    assert match_relations(["出生地"], ["死亡地点"]) == []
 
 
 def test_relation_names_become_words() -> None:
@@ -309,27 +277,17 @@ def test_relation_names_become_words() -> None:
 
 def test_long_names_of_hostile_programs_leave_little_in_memory() -> None:
     relations = ["directed by", "starred actors"]
-    matcher = RelationMatcher(Flat())
-    matcher.match(["director"], relations)
+    match_relations(["director"], relations)
     gc.collect()
     tracemalloc.start()
     try:
         for number in range(200):
-            matcher.match([f"{number} {alias} " + "ab " * 660 for alias in range(20)], relations)
+            match_relations([f"{number} {alias} " + "ab " * 660 for alias in range(20)], relations)
         gc.collect()
         left, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert left < 8 << 20  # as names alone they were 8 MB, and each was kept several times
-
-
-class Flat:
-    """An encoder to which all texts are alike."""
-
-    id, dimensions = "flat", 8
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        return np.full((len(texts), 8), 8**-0.5, np.float32)
 
 
 def test_wordings_find_a_relation_from_either_end() -> None:

@@ -12,7 +12,6 @@ from schemas.knowledge import CORPUS
 from schemas.settings import load_settings
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.refresh import refresh
 from warehouse.home import Home
 
@@ -77,7 +76,7 @@ def test_one_relation_for_both_voices_and_a_correction_with_its_cause(
 
     edition = Home(Path(films[1])).editions.current()
     assert edition
-    ask = Functions(edition_graphs(edition)[CORPUS], "", RelationMatcher())
+    ask = Functions(edition_graphs(edition)[CORPUS], "")
     ask.find_entity_or_value(["Andrei Tarkovsky"], ["born in"])
     assert "native to" in {fact.relation for fact in ask.calls[-1].facts}
 

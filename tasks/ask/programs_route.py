@@ -14,7 +14,6 @@ from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import NeighbourhoodWriter, PlannedWriter, written_names
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, Writer, answer_by_program
 from tasks.reader.knowledge_reader import KnowledgeReader
 from tasks.text.english_words import is_base_verb
@@ -41,7 +40,6 @@ class ProgramsRoute(AnswerRoute):
         """Take open resources; planners and the knowledge reader are opened when needed."""
         self._resources, self._graphs = resources, resources.graphs
         self._options, self._settings = resources.options, resources.settings.knowledge_bases
-        self._matcher = RelationMatcher()
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Plan all questions for each imported graph at once."""
@@ -79,7 +77,6 @@ class ProgramsRoute(AnswerRoute):
         search = ProgramSearch(
             conversation,
             kbs,
-            matcher=self._matcher,
             chooser=partial(conversation.choose, language=question.language),
             limits=CHOOSING,
             rounds=self._options.rounds,
@@ -114,7 +111,7 @@ class ProgramsRoute(AnswerRoute):
                 yield self._by_program(question, NeighbourhoodWriter(kb), kb)
 
     def _by_program(self, question: Question, writer: Writer, kb: KnowledgeBase) -> RouteResult:
-        answer = answer_by_program(question, ProgramSearch(writer, [kb], matcher=self._matcher))
+        answer = answer_by_program(question, ProgramSearch(writer, [kb]))
         tried = (Attempt(kb.name, answer.searched.program),)
         return RouteResult("programs", answer.answers, answer.evidence, tried)
 

@@ -12,7 +12,6 @@ from tasks.programs.planner.learn import Example, learn
 from tasks.programs.planner.planner import Planner, untaught_planner
 from tasks.programs.planner.store import planner_for
 from tasks.programs.planner.writer import PlannedWriter
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.search_program import ProgramSearch, answer_by_program
 from tasks.progress import Report, silent
 from tasks.questions.question import BenchmarkQuestion
@@ -40,7 +39,6 @@ class ProgramAnswerer:
             )
             for name, graph in self._graphs.items()
         }
-        self._matcher = RelationMatcher()
 
     def learn(self, questions: Sequence[BenchmarkQuestion], report: Report = silent) -> None:
         """Learn a planner for each graph from the questions that are asked of it."""
@@ -70,7 +68,7 @@ class ProgramAnswerer:
             return Prediction()
         if name == CORPUS and self._knowledge:
             return self._among_choices(question, graph, _read(self._knowledge, question))
-        search = ProgramSearch(self._writers[name], [graph], matcher=self._matcher)
+        search = ProgramSearch(self._writers[name], [graph])
         result = answer_by_program(analyse(question.question), search)
         calls = [call for _, call in result.searched.calls]
         prediction = Prediction(

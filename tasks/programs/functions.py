@@ -14,7 +14,7 @@ from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBa
 from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.programs.limits import SandboxError
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
-from tasks.programs.relation_matching import MARGIN, RelationMatcher, split_inverse
+from tasks.programs.relation_matching import MARGIN, match_relations, split_inverse
 from tasks.text.languages import is_chinese, language_of
 from tasks.text.name_likeness import likest
 from tasks.text.sentences import sentences
@@ -29,18 +29,11 @@ LONGEST_READ = 20_000  # characters of a description
 class Functions:
     """`get_entity_info`, `find_entity_or_value` and `find_relationship` over a knowledge base."""
 
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        question: str,
-        matcher: RelationMatcher,
-        chooser: Chooser | None = None,
-    ) -> None:
+    def __init__(self, kb: KnowledgeBase, question: str, chooser: Chooser | None = None) -> None:
         """Make the functions for one run of a program; they remember what they returned."""
         self.messages: list[str] = []
         self.calls: list[Call] = []
         self._kb = kb
-        self._matcher = matcher
         # The relation that each wording of an edition expresses, including people's corrections.
         self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
         self._entities = Entities(kb, question, chooser)
@@ -185,7 +178,7 @@ class Functions:
         for aliases, inverse, turned in ways:
             there = [fact for fact in around if fact.inverse is inverse]
             names = (name for fact in there for name in _names(fact))
-            matches = self._matcher.match(aliases, names, every=self._kb.personal, turned=turned)
+            matches = match_relations(aliases, names, every=self._kb.personal, turned=turned)
             if matches:
                 sure = {match.relation: match.similarity for match in matches}
                 scored = [(max(sure.get(n, 0.0) for n in _names(fact)), fact) for fact in there]

@@ -10,7 +10,6 @@ from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.messages import info_message
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.programs.sandbox import Sandbox, shared_sandbox
 from tasks.programs.value_functions import value_functions
 
@@ -54,17 +53,15 @@ def run_program(
     question: str,
     limits: Limits = DEFAULT_LIMITS,
     *,
-    matcher: RelationMatcher | None = None,
     chooser: Chooser | None = None,
     sandbox: Sandbox | None = None,
     seed: int = 0,
 ) -> ProgramRun:
     """Run a program over a knowledge base; its failure is in the run's `error`.
 
-    `matcher` decides which relations are meant (by default one without an encoder), `chooser` which
-    of several candidates is meant (by default the likeliest).
+    `chooser` decides which of several candidates a name means, by default the likeliest.
     """
-    functions = Functions(kb, question, matcher or RelationMatcher(), chooser)
+    functions = Functions(kb, question, chooser)
     outcome = (sandbox or shared_sandbox()).run(
         code, functions.callables(), value_functions(), limits, seed=seed
     )

@@ -1,22 +1,18 @@
 """Matches the aliases in a program with the names of an entity's relations.
 
-An exact name wins. Otherwise names are compared by their words and characters and, with an
-encoder, by meaning: all relations against all aliases in one matrix product over cached vectors
-(KnowledGPT, algorithm 1, which compares them one by one and always takes the best).
+An exact name wins. Otherwise names are compared by their words, characters and synonyms, and the
+best counts only above a threshold (KnowledGPT, algorithm 1, always takes the one whose vector is
+nearest).
 """
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from threading import Lock
 
-import numpy as np
 from rapidfuzz import fuzz
 
-from tasks.models.encoders.load import Encoder
 from tasks.text.languages import is_chinese, word_set
 from tasks.text.names import normalise_name
 from tasks.text.relations.forms import form_of
@@ -24,15 +20,12 @@ from tasks.text.relations.vocabulary import ENDS, known_relations, meaning_of
 from tasks.text.stems import stems_of
 
 INVERSE_OF = "inverse of "
-CACHED_BYTES = 128 << 20  # of names and their vectors
 LONGEST_CACHED = 64  # characters of a cached name: those of a hostile program may be long
 LONGEST_COMPARED = 200  # characters of a name that are compared
-LEXICAL_THRESHOLD = 0.46
-ENCODER_THRESHOLD = 0.5
-PERSONAL_THRESHOLD = 0.6
+LEAST_SIMILARITY = 0.46
+LEAST_OF_EVERY = 0.6
 SYNONYM = 0.96  # similarity of synonyms that share no word
 TYPING_ERROR = 0.9  # share of letters above which two names are the same
-LEXICAL_SHARE = 0.7  # weight of shared words beside an encoder
 MARGIN = 0.02  # relations this close to the best count like it
 
 _SMALL = word_set("a an and by for from has have in is of on the to was were with")
@@ -55,80 +48,35 @@ def split_inverse(alias: str) -> tuple[str, bool]:
     return (text[len(INVERSE_OF) :].strip(), True) if inverse else (alias, False)
 
 
-class RelationMatcher:
-    """Compares relation names; one for all knowledge bases, as it keeps their vectors."""
+def match_relations(
+    aliases: Sequence[str],
+    relations: Iterable[str],
+    *,
+    every: bool = False,
+    turned: bool | None = None,
+) -> list[Match]:
+    """Return the relations that the aliases mean, the most similar first.
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
-        """Without an encoder names are compared by words and characters only."""
-        self._encoder = encoder
-        self._vectors: dict[str, np.ndarray] = {}
-        self._vector_bytes = 0
-        self._lock = Lock()
-        self.threshold = LEXICAL_THRESHOLD if encoder is None else ENCODER_THRESHOLD
-
-    def match(
-        self,
-        aliases: Sequence[str],
-        relations: Iterable[str],
-        *,
-        every: bool = False,
-        turned: bool | None = None,
-    ) -> list[Match]:
-        """Return the relations that the aliases mean, the most similar first.
-
-        For relations of the vocabulary, `turned` restricts the direction: False allows only
-        relations that the aliases express from the same end, True only those that they express from
-        the other end ("son" and "child of"). With `every`, return all relations above a threshold
-        (for personal knowledge bases, whose relations were not aligned), not only the best and
-        those about as similar.
-        """
-        names = list(dict.fromkeys(relations))
-        if not names or not aliases:
-            return []
-        exact = [name for name in names if name in aliases and not turned]
-        if exact and not every:
-            return [Match(name, 1.0) for name in exact]
-        scores = self.similarities(aliases, names, turned)
-        best = float(scores.max())
-        floor = max(PERSONAL_THRESHOLD, self.threshold) if every else self.threshold
-        least = floor if every or best < floor else max(floor, best - MARGIN)
-        matches = [
-            Match(name, round(float(score), 4))
-            for name, score in zip(names, scores, strict=True)
-            if score >= least
-        ]
-        return sorted(matches, key=lambda match: -match.similarity)
-
-    def similarities(
-        self, aliases: Sequence[str], relations: Sequence[str], turned: bool | None = None
-    ) -> np.ndarray:
-        """Return each relation's similarity to the most similar alias, (relations,), 0 to 1."""
-        lexical = np.array(
-            [max(lexical_similarity(a, name, turned) for a in aliases) for name in relations]
-        )
-        if self._encoder is None:
-            return lexical
-        meaning = (self._encode(relations) @ self._encode(aliases).T).max(axis=1)
-        # Equal names and synonyms count as they are; shared words are weaker than meaning.
-        spelt = np.where(lexical >= SYNONYM, lexical, LEXICAL_SHARE * lexical)
-        return np.maximum(spelt, 0.75 * meaning.clip(0, 1) + 0.25 * lexical)
-
-    def _encode(self, names: Sequence[str]) -> np.ndarray:
-        assert self._encoder is not None
-        with self._lock:
-            missing = [name for name in dict.fromkeys(names) if name not in self._vectors]
-            if missing:
-                vectors = self._encoder.encode([spelt_out(name) for name in missing])
-                self._vectors.update(zip(missing, vectors, strict=True))
-                self._vector_bytes += vectors.nbytes + sum(map(sys.getsizeof, missing))
-            wanted = np.stack([self._vectors[name] for name in names])
-            for name in missing:
-                if len(name) > LONGEST_COMPARED:
-                    self._vector_bytes -= self._vectors.pop(name).nbytes + sys.getsizeof(name)
-            if self._vector_bytes > CACHED_BYTES:
-                self._vectors.clear()
-                self._vector_bytes = 0
-            return wanted
+    For relations of the vocabulary, `turned` restricts the direction: False allows only relations
+    that the aliases express from the same end, True only those that they express from the other end
+    ("son" and "child of"). With `every`, return all relations above a threshold (for personal
+    knowledge bases, whose relations were not aligned), not only the best and those about as
+    similar.
+    """
+    names = list(dict.fromkeys(relations))
+    if not names or not aliases:
+        return []
+    exact = [name for name in names if name in aliases and not turned]
+    if exact and not every:
+        return [Match(name, 1.0) for name in exact]
+    scores = [max(similarity(alias, name, turned) for alias in aliases) for name in names]
+    least = LEAST_OF_EVERY if every else max(LEAST_SIMILARITY, max(scores) - MARGIN)
+    matches = [
+        Match(name, round(score, 4))
+        for name, score in zip(names, scores, strict=True)
+        if score >= least
+    ]
+    return sorted(matches, key=lambda match: -match.similarity)
 
 
 def spelt_out(relation: str) -> str:
@@ -142,7 +90,7 @@ def _spelt_out(relation: str) -> str:
     return words.lower() or relation
 
 
-def lexical_similarity(left: str, right: str, turned: bool | None = None) -> float:
+def similarity(left: str, right: str, turned: bool | None = None) -> float:
     """Return the similarity of two relation names by their words and characters, 0 to 1.
 
     Wordings of one relation of the vocabulary are synonyms if they express it from the same end or,

@@ -19,7 +19,6 @@ from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import DEFAULT_LIMITS, ProgramRun, run_program
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.text.names import normalise_name
 from tasks.text.question import Question
 
@@ -122,7 +121,6 @@ class ProgramSearch:
         writer: Writer,
         kbs: Sequence[KnowledgeBase],
         *,
-        matcher: RelationMatcher | None = None,
         chooser: Chooser | None = None,
         limits: Limits = DEFAULT_LIMITS,
         rounds: int = 1,
@@ -130,7 +128,6 @@ class ProgramSearch:
     ) -> None:
         """With more than one of `rounds`, the writer may search again after seeing results."""
         self._writer, self._kbs = writer, list(kbs)
-        self._matcher = matcher or RelationMatcher()
         self._chooser, self._limits, self._seed = chooser, limits, seed
         self._rounds = min(max(rounds, 1), MOST_ROUNDS)
 
@@ -152,13 +149,7 @@ class ProgramSearch:
 
         def run_over(kb: KnowledgeBase) -> ProgramRun:
             return run_program(
-                code,
-                kb,
-                question.text,
-                self._limits,
-                matcher=self._matcher,
-                chooser=self._chooser,
-                seed=self._seed,
+                code, kb, question.text, self._limits, chooser=self._chooser, seed=self._seed
             )
 
         if len(self._kbs) == 1:

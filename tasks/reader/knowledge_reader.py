@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from tasks.models.encoders.load import Encoder
 from tasks.models.span_reader.reader import trained_reader
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, Place
 from tasks.programs.knowledge_bases.statements import statements_in
 from tasks.programs.program_run import ProgramRun, run_program
-from tasks.programs.relation_matching import RelationMatcher
 from tasks.reader.definition import name_to_define
 from tasks.reader.reading import answer_from
 from tasks.reader.texts import (
@@ -58,17 +56,16 @@ limit 1
 class KnowledgeReader:
     """Answers questions from the corpus graph of one edition."""
 
-    def __init__(self, graph: EditionGraph, edition: Edition, encoder: Encoder | None = None):
+    def __init__(self, graph: EditionGraph, edition: Edition):
         """Open the knowledge that was extracted from the edition's corpus."""
         edition.check(DUCKDB_FILE, "search/")
         self._graph, self._con = graph, edition.connect()
-        self._searcher = Searcher(edition.path, encoder)
-        self._matcher = RelationMatcher()
+        self._searcher = Searcher(edition.path, encoder=None)
 
     def answer(self, question: Question) -> ReaderAnswer:
         """Look up what the question names, and read the answer from what is known of it."""
         name = name_to_define(question, self._searcher.link(question))
-        facts = _Facts(question, self._graph, self._searcher, self._con, self._matcher)
+        facts = _Facts(question, self._graph, self._searcher, self._con)
         for entity in facts.look_up([name.text]) if name else ():
             described = [part.evidence for _, part in facts.described(entity)]
             if described:
@@ -88,12 +85,11 @@ class _Facts(NamedThings):
         graph: EditionGraph,
         searcher: Searcher,
         con: duckdb.DuckDBPyConnection,
-        matcher: RelationMatcher,
     ) -> None:
         self.programs: list[str] = []
         self.runs: list[ProgramRun] = []
         self._question, self._graph, self._searcher = question, graph, searcher
-        self._con, self._matcher = con, matcher
+        self._con = con
         self._values: dict[tuple[str, ...], list[str]] = {}
 
     def near(self, question: Question) -> list[Text]:
@@ -116,7 +112,7 @@ class _Facts(NamedThings):
         if not names:
             return []
         program = _PROGRAM.format(names=names)
-        run = run_program(program, self._graph, self._question.text, matcher=self._matcher)
+        run = run_program(program, self._graph, self._question.text)
         self.programs.append(program)
         self.runs.append(run)
         return list(dict.fromkeys(entity for call in run.calls for entity in call.entities))

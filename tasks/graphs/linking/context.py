@@ -1,15 +1,12 @@
-"""Compute how well a question fits a node: by the words they share, and by meaning."""
+"""Compute how well a question fits a node: by the words that they share."""
 
 import re
 from collections.abc import Iterable
 from itertools import islice
 
-import numpy as np
-
 from tasks.graphs.graph import Graph
 from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.spellings import han_pieces
-from tasks.models.encoders.load import Encoder
 from tasks.text.question import FUNCTION_WORDS, LONGEST_QUESTION
 from tasks.text.stems import stem
 from tasks.text.words import words_outside_chinese
@@ -69,42 +66,3 @@ class Context:
 
 def _spaced(relation: str) -> str:
     return _CAMEL.sub(" ", relation).replace("_", " ")
-
-
-SHOWN = 300  # characters of a description
-FACTS = 6  # per node without a description
-KEPT = 20_000  # cached vectors of nodes
-
-
-class Meaning:
-    """Compares questions with nodes by vectors; each node's vector is cached."""
-
-    def __init__(
-        self, encoder: Encoder, graph: Graph | None, descriptions: DescriptionIndex | None
-    ) -> None:
-        """Use this encoder, which must know the questions' language."""
-        self._encoder, self._graph, self._descriptions = encoder, graph, descriptions
-        self._vectors: dict[int, np.ndarray] = {}
-
-    def closeness(self, question: str, nodes: list[int]) -> np.ndarray:
-        """Return float64 (nodes,): cosines of a question with nodes."""
-        new = [node for node in nodes if node not in self._vectors]
-        if len(self._vectors) + len(new) > KEPT:
-            self._vectors.clear()
-            new = nodes
-        encoded = self._encoder.encode([question, *map(self._about, new)])
-        self._vectors.update(zip(new, encoded[1:], strict=True))
-        rows = np.array([self._vectors[node] for node in nodes], np.float64)
-        cosines: np.ndarray = rows @ encoded[0].astype(np.float64)
-        return cosines
-
-    def _about(self, node: int) -> str:
-        """Return the name of a node and its description, else some of its facts."""
-        about = self._descriptions.of(node)[:SHOWN] if self._descriptions else ""
-        if self._graph is None:
-            return about
-        graph = self._graph
-        if not about:
-            edges = islice(graph.leaving(node), FACTS)
-            about = ", ".join(f"{graph.relations[e.relation]} {graph.label(e.tail)}" for e in edges)
-        return f"{graph.label(node)}: {about}"

@@ -13,12 +13,11 @@ import numpy as np
 
 from tasks.graphs.graph import Graph
 from tasks.graphs.linking.acceptance import ACCEPTED, Alike, gather, probability
-from tasks.graphs.linking.context import Context, Meaning, content_stems
+from tasks.graphs.linking.context import Context, content_stems
 from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.likeness import MEASURES, likenesses
 from tasks.graphs.linking.name_index import NameIndex
 from tasks.graphs.name_keys import normal_form
-from tasks.models.encoders.load import Encoder
 from tasks.text.chinese_words import simplified
 from tasks.text.languages import HAN
 
@@ -39,13 +38,9 @@ def logits(features: np.ndarray) -> np.ndarray:
 
 MOST_ALIASES = 8
 ALIAS_PLACE = 0.1  # log-odds subtracted per place of an alias in the list
-CLOSE = 2.5  # log-odds: up to this lead of the best candidate, vectors decide
-MEANT = 6  # candidates compared by vectors
-MEANING = 8.0  # log-odds for a cosine of 1, chosen on the same names as the weights
 COMPARED = 12  # candidates whose neighbourhood is compared with the question
 LEAST = -6.0  # log-odds that the other candidates need
 KNOWN = 0.5  # probability below which descriptions are searched as well
-HALF = 0.5  # of the best score: about as likely as the best
 WORDS = 2  # content words of a text that may describe a node instead of naming it
 DESCRIBES = 0.8  # share of the words, by rarity, that a description must have
 DESCRIBED = 0.3  # the highest score of a node found by its description alone
@@ -56,15 +51,6 @@ class Link(NamedTuple):
 
     node: int
     score: float
-
-
-def meant(links: Sequence[Link], *, several: bool) -> list[Link]:
-    """Return the likeliest link or, with `several`, all that are about as likely.
-
-    `several` is for personal knowledge bases, whose names were not aligned when they were written,
-    so that one entity may be several nodes.
-    """
-    return [link for link in links[: None if several else 1] if link.score >= HALF * links[0].score]
 
 
 class Candidates(NamedTuple):
@@ -83,23 +69,16 @@ class Linker:
         names: NameIndex,
         graph: Graph | None = None,
         descriptions: DescriptionIndex | None = None,
-        encoder: Encoder | None = None,
     ) -> None:
-        """Link by names and, if given, by the graph and the descriptions of its nodes.
-
-        An encoder, which must know the questions' language, decides between likely namesakes.
-        """
+        """Link by names and, if given, by the graph and the descriptions of its nodes."""
         self.names, self.graph, self.descriptions = names, graph, descriptions
-        self._meaning = Meaning(encoder, graph, descriptions) if encoder else None
 
     @classmethod
-    def open(
-        cls, folder: Path, graph: Graph | None = None, encoder: Encoder | None = None
-    ) -> "Linker":
+    def open(cls, folder: Path, graph: Graph | None = None) -> "Linker":
         """Open the indexes in a folder."""
         described = (folder / "descriptions.arrow").exists()
         descriptions = DescriptionIndex(folder) if described else None
-        return cls(NameIndex(folder), graph, descriptions, encoder)
+        return cls(NameIndex(folder), graph, descriptions)
 
     def link(self, query: str, aliases: Sequence[str], k: int = 10) -> list[Link]:
         """Return at most `k` nodes that the aliases may mean in a query, likeliest first.
@@ -109,8 +88,7 @@ class Linker:
         aliases = [alias for alias in aliases[:MOST_ALIASES] if alias.strip()]
         aliases += [plain for alias in aliases if (plain := _simplified(alias)) != alias]
         found = self.candidates(query, aliases)
-        odds = self._compared_by_meaning(query, found.nodes, logits(found.features))
-        scores = self._scores(found, odds) if found.nodes else {}
+        scores = self._scores(found, logits(found.features)) if found.nodes else {}
         if max(scores.values(), default=0.0) < KNOWN and self.descriptions:
             for alias in (a for a in aliases if len(content_stems(a)) >= WORDS):
                 for node, share in self.descriptions.search(alias, COMPARED):
@@ -154,19 +132,6 @@ class Linker:
             for node, share, odd in zip(found.nodes, shares, odds, strict=True)
             if odd >= LEAST
         }
-
-    def _compared_by_meaning(self, query: str, nodes: list[int], odds: np.ndarray) -> np.ndarray:
-        """Return the log-odds after comparing close candidates with the query by vectors."""
-        if self._meaning is None or len(nodes) < 2 or not query.strip():
-            return odds
-        order = np.argsort(-odds, kind="stable")
-        if odds[order[0]] - odds[order[1]] > CLOSE:
-            return odds
-        compared = order[:MEANT]
-        cosines = self._meaning.closeness(query, [nodes[row] for row in compared])
-        adjusted = odds.copy()
-        adjusted[compared] += MEANING * (cosines - cosines.max())
-        return adjusted
 
     def _similar_names(self, alias: str) -> list[tuple[int, np.ndarray, Alike]]:
         """Return nodes with names similar to an alias, and features; popularity and fit are 0."""
