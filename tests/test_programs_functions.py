@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tasks.models.encoders.minilm import MiniLM
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.protocol import Candidate, EntityRef, Fact
-from tasks.programs.relation_matching import match_relations, similarity, spelt_out
+from tasks.programs.relation_matching import (
+    match_relations,
+    nearest_relations,
+    similarity,
+    spelt_out,
+)
 from tasks.text.name_likeness import name_likeness
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
@@ -267,6 +273,22 @@ def test_synonyms_are_known(alias: str, relation: str) -> None:
 def test_near_spellings_of_other_words_are_no_synonyms() -> None:
     assert match_relations(["weight"], ["height"]) == []
     assert match_relations(["出生地"], ["死亡地点"]) == []
+
+
+def test_where_words_tell_nothing_the_nearest_meaning_counts() -> None:
+    relations = ["boat", "seafaring licence", "sisters"]
+    assert match_relations(["vessel"], relations) == []
+    [found] = nearest_relations(["vessel"], relations, MiniLM())
+    assert found.relation == "boat" and 0.55 <= found.similarity < 1
+    assert nearest_relations(["melody"], relations, MiniLM()) == []
+    assert nearest_relations([], relations, MiniLM()) == []
+
+
+def test_a_call_compares_meanings_if_it_has_an_encoder() -> None:
+    kb = GraphKnowledgeBase.of(("Mira Holt", "boat", "Petrel"), ("Otto Holt", "vessel of", "x"))
+    wanted = (["Mira Holt"], ["vessel"])
+    assert Functions(kb, "q").find_entity_or_value(*wanted)[0] is None
+    assert Functions(kb, "q", encoder=MiniLM()).find_entity_or_value(*wanted)[0] == ["Petrel"]
 
 
 def test_relation_names_become_words() -> None:

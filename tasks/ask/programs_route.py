@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from schemas.answers import Route
 from schemas.knowledge import CORPUS
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.programs.knowledge_bases.choose import knowledge_bases_for
 from tasks.programs.knowledge_bases.edition_graph import EditionGraph
 from tasks.programs.knowledge_bases.protocol import KnowledgeBase
@@ -78,6 +79,7 @@ class ProgramsRoute(AnswerRoute):
             conversation,
             kbs,
             chooser=partial(conversation.choose, language=question.language),
+            encoder=self._english_encoder if not question.is_chinese else self._chinese_encoder,
             limits=CHOOSING,
             rounds=self._options.rounds,
         )
@@ -141,6 +143,14 @@ class ProgramsRoute(AnswerRoute):
         writer = self._writers[graph]
         plans = writer.plans(question)
         return writer.planner.fit(plans[0]) if plans else 0.0
+
+    @cached_property
+    def _english_encoder(self) -> Encoder | None:
+        return load_encoder(self._resources.settings.engine.encoder)
+
+    @cached_property
+    def _chinese_encoder(self) -> Encoder | None:
+        return load_encoder(self._resources.settings.engine.chinese_encoder)
 
     @cached_property
     def _writers(self) -> dict[str, PlannedWriter]:

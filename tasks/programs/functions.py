@@ -8,13 +8,20 @@ to those entities and to no others of the same name.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tasks.models.encoders.load import Encoder
 from tasks.programs.calls import MOST_ALIASES, Call, read_aliases
 from tasks.programs.entities import Chooser, Entities
 from tasks.programs.knowledge_bases.protocol import EntityRef, Fact, KnowledgeBase
 from tasks.programs.knowledge_bases.statements import STATEMENT
 from tasks.programs.limits import SandboxError
 from tasks.programs.messages import call_message, entity_words, facts_words, info_message, one_line
-from tasks.programs.relation_matching import MARGIN, match_relations, split_inverse
+from tasks.programs.relation_matching import (
+    MARGIN,
+    Match,
+    match_relations,
+    nearest_relations,
+    split_inverse,
+)
 from tasks.text.languages import is_chinese, language_of
 from tasks.text.name_likeness import likest
 from tasks.text.sentences import sentences
@@ -29,11 +36,17 @@ LONGEST_READ = 20_000  # characters of a description
 class Functions:
     """`get_entity_info`, `find_entity_or_value` and `find_relationship` over a knowledge base."""
 
-    def __init__(self, kb: KnowledgeBase, question: str, chooser: Chooser | None = None) -> None:
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        question: str,
+        chooser: Chooser | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
         """Make the functions for one run of a program; they remember what they returned."""
         self.messages: list[str] = []
         self.calls: list[Call] = []
-        self._kb = kb
+        self._kb, self._encoder = kb, encoder
         # The relation that each wording of an edition expresses, including people's corrections.
         self._wordings: Mapping[str, tuple[str, bool]] = getattr(kb, "wordings", {})
         self._entities = Entities(kb, question, chooser)
@@ -180,10 +193,13 @@ class Functions:
             names = (name for fact in there for name in _names(fact))
             matches = match_relations(aliases, names, every=self._kb.personal, turned=turned)
             if matches:
-                sure = {match.relation: match.similarity for match in matches}
-                scored = [(max(sure.get(n, 0.0) for n in _names(fact)), fact) for fact in there]
-                scored = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
-                return [fact for _, fact in scored], scored[0][0]
+                return _with_relations(there, matches)
+        if self._encoder:  # vectors tell nothing of directions
+            there = [fact for fact in around if not fact.inverse]
+            names = (name for fact in there for name in _names(fact))
+            matches = nearest_relations(either, names, self._encoder, every=self._kb.personal)
+            if matches:
+                return _with_relations(there, matches)
         return [], 0.0
 
     def _leading_to(
@@ -236,6 +252,14 @@ class Functions:
         if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
         return message
+
+
+def _with_relations(facts: list[Fact], matches: list[Match]) -> tuple[list[Fact], float]:
+    """Return the facts whose relations match, the most similar first, and the best similarity."""
+    sure = {match.relation: match.similarity for match in matches}
+    scored = [(max(sure.get(name, 0.0) for name in _names(fact)), fact) for fact in facts]
+    scored = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+    return [fact for _, fact in scored], scored[0][0]
 
 
 def _names(fact: Fact) -> tuple[str, ...]:

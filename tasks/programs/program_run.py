@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from tasks.models.encoders.load import Encoder
 from tasks.programs.calls import Call
 from tasks.programs.entities import Chooser
 from tasks.programs.functions import Functions
@@ -54,14 +55,16 @@ def run_program(
     limits: Limits = DEFAULT_LIMITS,
     *,
     chooser: Chooser | None = None,
+    encoder: Encoder | None = None,
     sandbox: Sandbox | None = None,
     seed: int = 0,
 ) -> ProgramRun:
     """Run a program over a knowledge base; its failure is in the run's `error`.
 
-    `chooser` decides which of several candidates a name means, by default the likeliest.
+    `chooser` decides which of several candidates a name means, by default the likeliest; an
+    `encoder` finds relations in other words.
     """
-    functions = Functions(kb, question, chooser)
+    functions = Functions(kb, question, chooser, encoder)
     outcome = (sandbox or shared_sandbox()).run(
         code, functions.callables(), value_functions(), limits, seed=seed
     )

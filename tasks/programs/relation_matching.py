@@ -1,8 +1,8 @@
 """Matches the aliases in a program with the names of an entity's relations.
 
-An exact name wins. Otherwise names are compared by their words, characters and synonyms, and the
-best counts only above a threshold (KnowledGPT, algorithm 1, always takes the one whose vector is
-nearest).
+An exact name wins. Otherwise names are compared by their words, characters and synonyms. Where
+these tell nothing, vectors decide, above a threshold (KnowledGPT, algorithm 1, compares all names
+by vectors and always takes the nearest).
 """
 
 import re
@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from rapidfuzz import fuzz
 
+from tasks.models.encoders.load import Encoder
 from tasks.text.languages import is_chinese, word_set
 from tasks.text.names import normalise_name
 from tasks.text.relations.forms import form_of
@@ -26,6 +27,8 @@ LEAST_SIMILARITY = 0.46
 LEAST_OF_EVERY = 0.6
 SYNONYM = 0.96  # similarity of synonyms that share no word
 TYPING_ERROR = 0.9  # share of letters above which two names are the same
+LEAST_COSINE = 0.55  # of relations that share no word and are no synonyms
+MOST_ENCODED = 200  # relations of an entity that are compared by vectors
 MARGIN = 0.02  # relations this close to the best count like it
 
 _SMALL = word_set("a an and by for from has have in is of on the to was were with")
@@ -70,7 +73,28 @@ def match_relations(
     if exact and not every:
         return [Match(name, 1.0) for name in exact]
     scores = [max(similarity(alias, name, turned) for alias in aliases) for name in names]
-    least = LEAST_OF_EVERY if every else max(LEAST_SIMILARITY, max(scores) - MARGIN)
+    return _best(names, scores, LEAST_OF_EVERY if every else LEAST_SIMILARITY, every=every)
+
+
+def nearest_relations(
+    aliases: Sequence[str], relations: Iterable[str], encoder: Encoder, *, every: bool = False
+) -> list[Match]:
+    """Return the relations whose names mean nearly the same as an alias, the most similar first.
+
+    Names are compared by the cosines of their vectors, all relations with all aliases at once. With
+    `every`, return all above the threshold, not only the best and those about as similar.
+    """
+    names = list(dict.fromkeys(relations))[:MOST_ENCODED]
+    if not names or not aliases:
+        return []
+    vectors = encoder.encode([spelt_out(name)[:LONGEST_COMPARED] for name in (*aliases, *names)])
+    cosines = vectors[len(aliases) :] @ vectors[: len(aliases)].T
+    return _best(names, cosines.max(axis=1).tolist(), LEAST_COSINE, every=every)
+
+
+def _best(names: list[str], scores: list[float], least: float, *, every: bool) -> list[Match]:
+    """Return the matches with a score of at least `least`: `every` one, or the best ones."""
+    least = least if every else max(least, max(scores) - MARGIN)
     matches = [
         Match(name, round(score, 4))
         for name, score in zip(names, scores, strict=True)

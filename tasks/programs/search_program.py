@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from schemas.answers import Evidence
+from tasks.models.encoders.load import Encoder
 from tasks.models.prompts.replies import AnswerReply, Program
 from tasks.programs.calls import Call
 from tasks.programs.code_text import quoted_texts, readable_code
@@ -122,13 +123,14 @@ class ProgramSearch:
         kbs: Sequence[KnowledgeBase],
         *,
         chooser: Chooser | None = None,
+        encoder: Encoder | None = None,
         limits: Limits = DEFAULT_LIMITS,
         rounds: int = 1,
         seed: int = 0,
     ) -> None:
         """With more than one of `rounds`, the writer may search again after seeing results."""
         self._writer, self._kbs = writer, list(kbs)
-        self._chooser, self._limits, self._seed = chooser, limits, seed
+        self._chooser, self._encoder, self._limits, self._seed = chooser, encoder, limits, seed
         self._rounds = min(max(rounds, 1), MOST_ROUNDS)
 
     def search(self, question: Question) -> Searched:
@@ -149,7 +151,13 @@ class ProgramSearch:
 
         def run_over(kb: KnowledgeBase) -> ProgramRun:
             return run_program(
-                code, kb, question.text, self._limits, chooser=self._chooser, seed=self._seed
+                code,
+                kb,
+                question.text,
+                self._limits,
+                chooser=self._chooser,
+                encoder=self._encoder,
+                seed=self._seed,
             )
 
         if len(self._kbs) == 1:
