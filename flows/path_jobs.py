@@ -9,6 +9,7 @@ from pydantic import Field
 
 from flows.jobs import FORMAT, QUESTIONS, Run, Runner
 from flows.summary import table_as_markdown
+from tasks.paths.bandit.linucb import Rule
 from tasks.paths.policy.train import PolicyPlan
 
 
@@ -25,6 +26,9 @@ class TrainPaths(Run):
     encoder: str = Field("", description="minilm, static, or a sentence encoder; by size.")
     plan: PolicyPlan = Field(PolicyPlan(), description="How the policy is trained.")
     arms: int = Field(200, ge=0, description="Questions that the bandit learns from.")
+    rule: Rule = Field("sampling", description="How the bandit chooses: sampling, or the paper's.")
+    per_token: float = Field(0.0, ge=0, description="What a token takes from a reward of 1.")
+    per_second: float = Field(0.0, ge=0, description="What a second takes from a reward of 1.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""
@@ -54,6 +58,9 @@ class TrainPaths(Run):
                 settings,
                 graph=self.graph,
                 count=self.arms,
+                rule=self.rule,
+                per_token=self.per_token,
+                per_second=self.per_second,
                 report=runner.report,
             )
         return {**asdict(run), "policy": policy, "bandit": bandit}

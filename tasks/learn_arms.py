@@ -15,7 +15,7 @@ from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.paths.bandit.context import ContextEncoding
-from tasks.paths.bandit.linucb import SAMPLING
+from tasks.paths.bandit.linucb import RULES, Rule
 from tasks.paths.bandit.registry import Reward, make_bandit
 from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph, policies_folder
@@ -36,6 +36,7 @@ def learn_arms(
     *,
     graph: str,
     count: int = 200,
+    rule: Rule = "sampling",
     per_token: float = 0.0,
     per_second: float = 0.0,
     report: Report = silent,
@@ -44,10 +45,10 @@ def learn_arms(
 
     They are not those that `train_paths` takes with a limit, as long as there are enough for both.
     The bandit of the graph and the answering model continues from its earlier state, unless its
-    arms have changed. Tokens and seconds may count against an arm. Without a language model, only
-    questions with choices are answered, because other answers do not depend on the arm; if there
-    are too few, nothing is learned, and `skipped` says why. Raises UsageError if there is no
-    edition, no such graph, or only one question.
+    arms, its rule or its costs have changed: tokens and seconds may count against an arm. Without a
+    language model, only questions with choices are answered, because other answers do not depend on
+    the arm; if there are too few, nothing is learned, and `skipped` says why. Raises UsageError if
+    there is no edition, no such graph, or only one question.
     """
     edition = home.require_edition()
     model = reader_name(settings)
@@ -74,7 +75,7 @@ def learn_arms(
         vectors, scores = paths.vectors.encode(texts), asker.gate_scores(texts, hints)
         encoding = ContextEncoding.fit(paths.vectors.encoder_name, vectors, scores)
         plan = BanditPlan(
-            reader.arms, reader.usual_arm, SAMPLING, per_token=per_token, per_second=per_second
+            reader.arms, reader.usual_arm, RULES[rule], per_token=per_token, per_second=per_second
         )
         bandit = make_bandit(home.live, graph, model, plan, encoding)
         for start in range(0, len(chosen), TOGETHER):

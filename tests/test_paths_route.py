@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from flows.__main__ import main
+from flows.__main__ import build_parser, main
 from flows.commands.train_paths import show_arms
-from flows.path_jobs import arms_as_markdown
+from flows.path_jobs import TrainPaths, arms_as_markdown
 from schemas.answers import GraphPath
 from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
@@ -31,7 +31,8 @@ from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
-from tasks.paths.bandit.registry import give_feedback, make_bandit
+from tasks.paths.bandit.linucb import BanditOptions, Rule
+from tasks.paths.bandit.registry import bandit_of, give_feedback, make_bandit
 from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
@@ -205,6 +206,22 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
     assert sum(pulls) == 8
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("rule", ["bound", "nonnegative"])
+def test_a_bandit_follows_the_papers_rule_if_asked(
+    trained: tuple[Home, dict[str, Any]], tmp_path: Path, rule: Rule
+) -> None:
+    without_bandits = shutil.ignore_patterns("live")
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
+    options = ["--rule", rule, "--per-token", "0.001", "--home", str(home.path)]
+    arguments = build_parser().parse_args(["train-paths", str(MOONS), "--graph", "moons", *options])
+    job = TrainPaths.from_arguments(arguments)
+    costs = {"per_token": job.per_token, "per_second": job.per_second}
+    learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2, rule=job.rule, **costs)
+    bandit = bandit_of(home.live, "moons", NO_MODEL)
+    assert bandit.state.plan.options == BanditOptions(nonnegative=rule == "nonnegative")
+    assert (bandit.state.plan.per_token, bandit.state.plan.per_second) == (0.001, 0.0)
 
 
 def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(

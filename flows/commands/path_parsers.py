@@ -45,6 +45,15 @@ def train_paths(commands: Commands, shared: argparse.ArgumentParser, module: str
         metavar="N",
         help="questions that the answering model is asked, to learn how to phrase paths (200)",
     )
+    p.add_argument(
+        "--rule",
+        choices=["sampling", "bound", "nonnegative"],
+        help="how the bandit chooses: sampling, or the paper's confidence bound, perhaps with "
+        "nonnegative weights (sampling)",
+    )
+    for unit in ("token", "second"):
+        what = f"what each {unit} of an answer takes from its reward, which is 1 if right (0)"
+        p.add_argument(f"--per-{unit}", type=amount, metavar="COST", help=what)
     wait_option(p)
     prefect_option(p)
     model_options(p)

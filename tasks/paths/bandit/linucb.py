@@ -9,6 +9,7 @@ to (8) as printed; `posterior_sampling` and `nonnegative` follow the prose.
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
+from typing import Literal
 
 import numpy as np
 
@@ -67,6 +68,12 @@ def confidence_factor(delta: float) -> float:
 # In simulations (benchmarks/bandit.py) the printed width explores for thousands of questions, since
 # arms differ by a few hundredths; these options have less regret.
 SAMPLING = BanditOptions(ridge=0.3, posterior_sampling=True, spread=0.25)
+Rule = Literal["sampling", "bound", "nonnegative"]
+RULES: dict[Rule, BanditOptions] = {
+    "sampling": SAMPLING,
+    "bound": BanditOptions(),
+    "nonnegative": BanditOptions(nonnegative=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
