@@ -77,6 +77,7 @@ def show_entity(edition: Edition, wanted: str, graph: str | None = None) -> Enti
     Raises UsageError if no entity has the name, or if several have it; the message lists them.
     """
     edition.check(DUCKDB_FILE)
+    wanted = wanted.encode("utf-8", "replace").decode()  # DuckDB takes no lone surrogates
     with edition.connect() as con:
         entity = _choose(con, wanted, graph)
         entity_id = entity["entity_id"]

@@ -21,6 +21,7 @@ from schemas.operations import BatchJob, ModelCall
 from schemas.row import Row
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.models import batches
+from tasks.models.call import CallError, Outcome
 from tasks.refresh import refresh
 from tasks.run import RunReport
 from tests.mock_endpoint import Running, running
@@ -213,3 +214,10 @@ async def _then(done: Any, after: Any) -> Any:
     if after:
         after()
     return found
+
+
+@pytest.mark.parametrize("response", [{"status_code": "200"}, {"status_code": None}, [200], "200"])
+def test_a_line_without_a_response_fails_its_call_alone(response: Any) -> None:
+    with pytest.raises(CallError) as failed:
+        batches.response_in({"custom_id": "a", "response": response})
+    assert failed.value.outcome is Outcome.UNAVAILABLE

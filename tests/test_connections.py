@@ -3,11 +3,12 @@
 import asyncio
 import ssl
 from collections import Counter
+from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 
-from tasks.models.connections import Spread, spread
+from tasks.models.connections import MOST_ERROR_BYTES, Spread, cut_error, spread
 
 
 class Server:
@@ -72,3 +73,21 @@ def test_a_connection_that_breaks_frees_its_place() -> None:
 def test_where_a_proxy_is_set_it_is_not_gone_around(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     assert spread(4) is None
+
+
+def test_of_an_endless_error_only_the_start_is_read() -> None:
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            while True:
+                yield b"x" * 70_000
+
+    async def asked() -> httpx2.Response:
+        packed = {"Content-Encoding": "gzip"}
+        answer = httpx2.MockTransport(
+            lambda _: httpx2.Response(500, headers=packed, stream=Endless())
+        )
+        hooks = {"response": [cut_error]}
+        async with httpx2.AsyncClient(transport=answer, event_hooks=hooks) as client:
+            return await client.get("http://127.0.0.1/")
+
+    assert asyncio.run(asyncio.wait_for(asked(), 20)).content == b"x" * MOST_ERROR_BYTES

@@ -321,6 +321,7 @@ def test_hostile_sizes_end_soon() -> None:
         [long],
     )
     Searchable("天 " * 100_000).find("天" * 5_000 + "地")
+    Searchable("a b").find("a" + " " * 100_000 + "b…")
     assert time.perf_counter() - began < 5
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.blocks import blocks_of
+from tasks.ingest.formats.hidden_markup import hides, is_white
 from tests.documents import make_book, read_one
 
 LONG = (
@@ -124,3 +125,27 @@ def test_headings_and_notes_of_a_chapter_are_text_and_its_page_numbers_are_not(
     )
     (tmp_path / "a.epub").write_bytes(make_book("Gauges", chapter))
     assert read_one(tmp_path).text == "# Brest\n\nIt was built in 1807.\n\nBy the navy."
+
+
+@pytest.mark.parametrize(
+    ("style", "seen"),
+    [
+        ("opacity: 0%", "opacity: 50%"), ("font-size: .5px", "font-size: 12.5px"),
+        ("font: 0/0 a", "font: bold 10px/1 a"), ("font: italic 0 a", "font: 400 1rem a"),
+        ("left: -999em", "left: -99px"), ("right: -9999px", "right: -20px"),
+        ("clip: rect(1px, 1px, 1px, 1px)", "clip: rect(10px, 90px, 90px, 10px)"),
+        ("clip-path: inset(50%)", "clip-path: inset(5%)"),
+        ("transform: scale(0)", "transform: scale(0.5)"),
+        ("transform: translateX(-9999px)", "transform: translateX(-50px)"),
+        ("color: rgba(0, 0, 0, 0)", "color: rgba(0, 0, 0, 0.5)"),
+        ("color: rgb(0 0 0 / 0%)", "color: rgb(255, 0, 0)"), ("color: #12345600", "color: #1234f0"),
+        ("color: #fefefe", "color: #fe0000"), ("color: #ffff", "color: #fff0aa"),
+        ("color: rgb(255 255 254)", "color: rgb(255 255 0)"),
+        ("color: hsl(0, 0%, 100%)", "color: hsl(0, 0%, 50%)"),
+        ("a" * 5_000 + "; display: none", "a" * 5_000 + "; display: block"),
+    ],
+    ids=lambda style: style[-30:],
+)  # fmt: skip
+def test_words_that_a_style_hides_are_known(style: str, seen: str) -> None:
+    assert hides(style) or is_white(style)
+    assert not hides(seen) and not is_white(seen)

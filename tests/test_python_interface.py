@@ -219,3 +219,10 @@ def test_errors_are_the_commands_errors(small_home: Path, tmp_path: Path) -> Non
         almanac.open(tmp_path / "nothing").ask("Who?")
     with pytest.raises(UsageError, match="Refused"):
         almanac.open(small_home).sql("select * from read_csv('/etc/passwd')")
+
+
+def test_words_that_are_no_text_are_not_known(small_home: Path) -> None:
+    with almanac.open(small_home) as kb:
+        assert kb.ask("\udcff who?").question == "? who?"
+        with pytest.raises(UsageError, match="No entity"):
+            kb.entity("\udcff")

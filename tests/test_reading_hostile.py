@@ -387,7 +387,8 @@ HIDING = [
     '<div style="display: none">secret</div>', "<p hidden>secret</p>",
     '<span aria-hidden="true">secret</span>', "<p style='opacity:0'>secret</p>",
     "<span style='position:absolute;left:-9999px'>secret</span>",
-    "<meta name=description content='secret'>",
+    "<meta name=description content='secret'>", "<p style='dis/**/play:n\\6fne'>secret</p>",
+    f"<p title='{'long ' * 200}' hidden>secret</p>",
 ]  # fmt: skip
 
 

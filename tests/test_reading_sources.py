@@ -12,6 +12,7 @@ from typing import Any
 import fsspec
 import pytest
 
+from schemas.errors import UsageError
 from tasks.ingest.formats import ReadText, scan
 from tests.documents import read_all, read_one, texts
 
@@ -176,3 +177,15 @@ def test_large_folder_is_read_quickly(almanac_data: Path) -> None:
     assert len(outcomes) > 40
     assert {one.language for one in outcomes if isinstance(one, ReadText)} == {"en"}
     assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize("source", ["~no-such-user-here/a", "a\0b", "a/[z-a].md", "a/\0*.md"])
+def test_a_path_that_cannot_be_is_a_source_that_cannot_be_listed(source: str) -> None:
+    listing = scan(source)
+    assert not listing.complete and not listing.items
+    assert listing.source.isprintable()
+
+
+def test_an_empty_source_is_a_wrong_call() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        scan(" ")

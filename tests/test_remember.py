@@ -85,6 +85,10 @@ def test_nothing_is_not_remembered(
     assert not (home.path / "remember").exists()
 
 
+def test_a_text_may_begin_like_the_home_of_a_user_that_is_not_there(home: Home) -> None:
+    assert main(["--home", str(home.path), "remember", "~Ada Marsh met Carl Holt."]) == 0
+
+
 def test_what_cannot_be_read_is_refused_in_plain_words(home: Home, tmp_path: Path) -> None:
     settings = load_settings(home.path)
     for name, data in (("a.zip", b"PK\x03\x04"), ("b.txt", b"\x00\x01\x02" * 40)):

@@ -246,6 +246,11 @@ def test_refusals_are_explained(database: Path) -> None:
             run_sql(database, {}, query)
 
 
+def test_names_between_quotes_are_read_in_linear_time() -> None:
+    with duckdb.connect() as con, pytest.raises(sql_worker.RefusedError, match="plain text"):
+        sql_worker.check(con, "from query(" + "'' " * 5_000 + "|| 'x')")
+
+
 @pytest.mark.parametrize("query", ["", " ;", "-- nothing but a comment"])
 def test_an_empty_query_is_told_that_it_is_one(query: str) -> None:
     with duckdb.connect() as con, pytest.raises(sql_worker.RefusedError, match="no statement"):

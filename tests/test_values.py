@@ -297,3 +297,9 @@ def test_long_texts_take_linear_time() -> None:
         find_values(text, "en")
         find_values(text, "zh")
     assert process_time() - started < 20
+
+
+def test_figures_with_an_odd_end_are_refused_at_once() -> None:
+    started = process_time()
+    assert read_numeral("1" * 23 + "x") is None
+    assert process_time() - started < 0.1

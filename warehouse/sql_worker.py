@@ -44,7 +44,7 @@ SHOWS_PATHS = re.compile(
 )
 # Functions whose argument is SQL or a name, which could be put together from parts.
 TAKES_NAMES = re.compile(r'\b(query|query_table|current_setting)\b"?\s*(?=[(/-])')
-PLAIN_NAMES = re.compile(r"\(\s*\[?\s*('[^'\\]*'\s*,?\s*)+\]?\s*(,\s*(true|false)\s*)?\)")
+PLAIN_NAMES = re.compile(r"\(\s*\[?\s*('[^'\\]*'\s*(,\s*)?)+\]?\s*(,\s*(true|false)\s*)?\)")
 
 
 class RefusedError(Exception):

@@ -39,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _keep(home: Home, text: str, settings: Settings) -> Note:
     if text == "-":
         return keep_text(home, sys.stdin.read(), settings)
-    path = Path(text).expanduser() if 0 < len(text) < 4096 and "\0" not in text else None
     try:
-        exists = path is not None and path.exists()
-    except OSError:
-        exists = False  # too long for a file name, so it is a text
-    if path is not None and exists:
+        path = Path(text).expanduser()
+        exists = bool(text) and path.exists()
+    except (OSError, RuntimeError, ValueError):
+        exists = False  # too long for a file name, no such user, or a NUL: it is a text
+    if exists:
         return keep_file(home, path, settings)
     if looks_like_a_path(text):
         raise UsageError(f"There is no file {text}. A text of several words needs no file.")

@@ -61,7 +61,7 @@ class BatchTransport:
         for _ in range(MOST_STEPS):
             form = None if sent.plain else self._through.dialect.form
             body = self._through.body_of(sent)
-            status, reply = _response_in(await self._result_of(body))
+            status, reply = response_in(await self._result_of(body))
             if not self._through.steps_down(status, reply, body):
                 return reply_of(status, reply, form=form)
         raise CallError(Outcome.INVALID, "the endpoint refuses every form of the call")
@@ -246,11 +246,14 @@ def _is_good(result: Result) -> bool:
     return isinstance(response, dict) and response.get("status_code") == 200
 
 
-def _response_in(result: Result) -> tuple[int, bytes]:
+def response_in(result: Result) -> tuple[int, bytes]:
     """Return status and body from a line of a results file; raise CallError if it has none."""
     response = result.get("response")
     if not isinstance(response, dict) or not response:
         error = result.get("error")
         words = error.get("message", "no response") if isinstance(error, dict) else "no response"
         raise CallError(Outcome.UNAVAILABLE, f"the batch brought an error: {str(words)[:300]}")
-    return response.get("status_code", 0), orjson.dumps(response.get("body"))
+    status = response.get("status_code")
+    if not isinstance(status, int):
+        raise CallError(Outcome.UNAVAILABLE, "the batch brought a response without a status")
+    return status, orjson.dumps(response.get("body"))

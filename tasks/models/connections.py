@@ -11,6 +11,7 @@ from urllib.request import getproxies
 import httpx2
 
 CONNECTIONS_A_POOL = 2
+MOST_ERROR_BYTES = 1_000_000
 
 
 class Spread(httpx2.AsyncBaseTransport):
@@ -62,6 +63,32 @@ class _Counted(httpx2.AsyncByteStream):
         finally:
             self._busy[self._number] -= self._open
             self._open = False
+
+
+class _Start(httpx2.AsyncByteStream):
+    """The first bytes of a response's body."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_ERROR_BYTES
+        async for chunk in self._stream:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def cut_error(response: httpx2.Response) -> None:
+    """Keep only the start of an error's body, not decompressed: clients read all there is."""
+    if response.is_error:
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Start(response.stream)
+        response.headers.pop("content-encoding", None)
 
 
 def spread(connections: int) -> Spread | None:

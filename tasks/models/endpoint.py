@@ -39,7 +39,7 @@ class Endpoint:
         import httpx2
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-        from tasks.models.connections import spread
+        from tasks.models.connections import cut_error, spread
 
         quieten_clients()
         self._settings = settings
@@ -57,7 +57,10 @@ class Endpoint:
             # Compressed replies could grow beyond all bounds, redirects would carry the key away.
             default_headers={"Accept-Encoding": "identity"},
             http_client=DefaultAsyncHttpxClient(
-                follow_redirects=False, limits=limits, transport=spread(connections)
+                follow_redirects=False,
+                limits=limits,
+                transport=spread(connections),
+                event_hooks={"response": [cut_error]},
             ),
         )
 
@@ -126,7 +129,7 @@ async def _bounded(chunks: Any) -> bytes:
 
 def _body_of(error: Any) -> bytes:
     try:
-        return bytes(error.response.content[:MOST_BYTES])
+        return bytes(error.response.content)
     except Exception:
         return orjson.dumps(error.body) if error.body is not None else b""
 

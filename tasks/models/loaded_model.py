@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,10 @@ def _folder_of(name: str) -> Path:
     """Return the folder of a model, which is fetched from the hub unless it is a local folder."""
     if name in PACKAGED:
         return packaged_folder(name)
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
+    with suppress(RuntimeError):  # there is no such user
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            return folder
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
         raise UsageError(f"There is no model folder {name}.")
     from huggingface_hub import snapshot_download

@@ -17,7 +17,7 @@ _ALIKE = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−－", "-"),
     }
 )
-_ELLIPSIS = re.compile(r"\s*(?:…|\.{3}|\[\.\.\.\])\s*")
+_ELLIPSIS = re.compile(r"…|\.{3}|\[\.\.\.\]")
 _DIGITS = re.compile(r"\d+")
 _GAP = re.compile(r"\s")
 _HAN = f"[{HAN_CLASS}]"
@@ -50,7 +50,7 @@ class Searchable:
         """Return the span of the words; an ellipsis in them stands for a gap of limited length."""
         if "..." not in words and "…" not in words:
             return self._find_whole(words, 0)
-        parts = [part for part in _ELLIPSIS.split(words.strip()) if part.strip()]
+        parts = [stripped for part in _ELLIPSIS.split(words) if (stripped := part.strip())]
         spans: list[Span] = []
         for part in parts:
             span = self._find_whole(part, spans[-1][1] if spans else 0)

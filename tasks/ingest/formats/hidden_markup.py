@@ -3,17 +3,27 @@
 import re
 from bisect import bisect_right
 
+_NONE = r"0?(\.0+)?%?\s?\)"  # an alpha of nothing, as the last part of a colour
 _UNSEEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)"
-    r"|opacity\s*:\s*0?(\.0\d*)?\s*(;|!|$)|font-size\s*:\s*[0-2](\.\d+)?\s*(px|pt|%)"
-    r"|font-size\s*:\s*0(\.\d+)?\s*(r?em|;|!|$)|clip\s*:\s*rect\(\s*0"
-    r"|(left|top|text-indent)\s*:\s*-\d{4,}|(?<![\w-])color\s*:\s*transparent",
+    r"display ?: ?none|visibility ?: ?(hidden|collapse)"
+    r"|opacity ?: ?0?(\.0\d*)?%? ?(;|!|$)|font-size ?: ?[0-2]?(\.\d+)? ?(px|pt|%)"
+    r"|font-size ?: ?0(\.\d+)? ?(r?em|;|!|$)|(?<![\w-])font ?: ?([a-z-]+ )*0(px|pt)?[ /;]"
+    r"|clip ?: ?rect\( ?[01](px)?[ ,]|clip-path ?: ?(inset\( ?(50|100)%|circle\( ?0)"
+    r"|(left|right|top|bottom|text-indent) ?: ?-(\d{4}|\d{3,} ?(r?em|v[wh]))"
+    r"|scale[xyz3d]{0,2}\( ?0(\.0+)? ?[,)]|translate[xyz3d]{0,2}\( ?-\d{4}"
+    r"|(?<![\w-])color ?: ?(transparent|#([\da-f]{3}|[\da-f]{6}0)0\b"
+    rf"|(rgb|hsl)a?\( ?([\d.]+(%|deg)? ?[ ,/] ?){{3}}{_NONE})",
     re.IGNORECASE,
 )
+# White, and what differs from it by five of 255 at most.
 _WHITE = re.compile(
-    r"(?<![\w-])color\s*:\s*(#fff(fff)?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)", re.IGNORECASE
+    r"(?<![\w-])color ?: ?(#f{3,4}\b|#(f[a-f]){3,4}\b|white\b|rgba?\( ?(25[0-5]\b ?[ ,]? ?){3}"
+    r"|rgba?\( ?((99|100)% ?[ ,]? ?){3}|hsla?\( ?[\d.]+(deg)? ?[ ,] ?[\d.]+% ?[ ,] ?(99|100)%)",
+    re.IGNORECASE,
 )
-_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]{0,500})>")
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.IGNORECASE)
+_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]{0,15})(?=[\s/>])([^<>]*)>")
 _CLOSING = re.compile(r"</([A-Za-z][A-Za-z0-9]{0,15})>")
 _STYLE = re.compile(r"\bstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
 _HIDDEN = re.compile(r"(^|\s)hidden(\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.IGNORECASE)
@@ -31,12 +41,25 @@ def looks_like_html(text: str) -> bool:
 
 def hides(style: str) -> bool:
     """Tell whether an element's style hides it on any background."""
-    return bool(_UNSEEN_STYLE.search(style[:2000]))
+    return bool(_UNSEEN_STYLE.search(_plain(style)))
 
 
 def is_white(style: str) -> bool:
     """Tell whether a style makes text white without giving it a background of its own."""
-    return bool(_WHITE.search(style[:2000])) and "background" not in style.lower()
+    style = _plain(style)
+    return bool(_WHITE.search(style)) and "background" not in style.lower()
+
+
+def _plain(style: str) -> str:
+    """Return a style as a browser reads it: without comments and escapes, with single spaces."""
+    if "/*" in style or "\\" in style:
+        style = _STYLE_ESCAPE.sub(_unescaped, _STYLE_COMMENT.sub("", style))
+    return " ".join(style.split())
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = int(escape[1] or "0", 16)
+    return chr(code) if 0 < code < 0x110000 else escape[2] or ""
 
 
 def drop_hidden_markup(text: str) -> str:

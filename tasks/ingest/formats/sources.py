@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
+from schemas.errors import UsageError
 from tasks.ingest.formats import local_files
 from tasks.ingest.formats.inputs import Item, Listing, Reason, RefusalError
 from tasks.ingest.formats.names import safe_uri
@@ -25,7 +26,7 @@ _STAMPS = ("ETag", "etag", "checksum", "md5Hash", "crc32c", "content_md5", "Last
 
 
 def scan(source: str) -> Listing:
-    """Return the files that a source holds now, sorted by uri; raises ValueError for "" alone.
+    """Return the files that a source holds now, sorted by uri; raises UsageError for "" alone.
 
     A folder is listed with all its sub-folders, without hidden files. A file's uri is its path
     relative to the folder (to the fixed part of a glob; its name, for a single file), so it is
@@ -34,7 +35,7 @@ def scan(source: str) -> Listing:
     """
     source = with_secrets(source)
     if not source.strip():
-        raise ValueError("The source is empty; give a file, a folder, a glob or a URL.")
+        raise UsageError("The source is empty; give a file, a folder, a glob or a URL.")
     if source.startswith(("file://", "local://")):
         return _scan_local(unquote(source.partition("://")[2]))
     return _scan_remote(source) if _URL.match(source) else _scan_local(source)
@@ -78,19 +79,21 @@ def _store_errors() -> Iterator[None]:
 
 
 def _scan_local(source: str) -> Listing:
-    path = Path(source).expanduser()
-    if glob.has_magic(source) and not path.exists():
-        return _scan_glob(path)
-    name = safe_uri(str(path.resolve()))
+    name = safe_uri(source)
     errors: list[str] = []
     try:
+        path = Path(source).expanduser()
+        if glob.has_magic(source) and not path.exists():
+            return _scan_glob(path)
+        name = safe_uri(str(path.resolve()))
         root = path.resolve(strict=True)
         if root.is_dir():
             items = list(local_files.walk(name, root, errors))
         else:
             item = local_files.describe(name, root.parent, root.name)
             items = [item] if item else []
-    except (OSError, RuntimeError) as error:
+    # No such user, a loop of links, a NUL, a pattern such as [z-a].
+    except (OSError, RuntimeError, ValueError, re.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return Listing(name, [], False, f"{name}: {reason}")
     return _finish(name, items, errors)

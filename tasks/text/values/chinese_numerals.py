@@ -18,7 +18,7 @@ LARGE_SCALES = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 1
 DIGIT_CHARACTERS = "零〇○一二三四五六七八九"
 NUMERAL_CHARACTERS = "".join((*DIGIT_VALUES, *SMALL_SCALES, *LARGE_SCALES))
 TOKENS = re.compile(rf"[0-9]+(?:\.[0-9]+)?|[{NUMERAL_CHARACTERS}]")
-NUMERAL = re.compile(rf"(?:[0-9]+(?:\.[0-9]+)?|[{NUMERAL_CHARACTERS}]|点)+")
+NUMERAL = re.compile(rf"(?:[0-9]++(?:\.[0-9]++)?|[{NUMERAL_CHARACTERS}]|点)+")
 
 
 def read_numeral(text: str) -> float | None:
