@@ -55,6 +55,12 @@ def test_what_stands_around_the_text_is_left_out(tmp_path: Path) -> None:
     assert read == ["# Gauges", LONG, LONG.replace("Brest", "Toulon")]
 
 
+def test_headings_of_empty_boxes_are_left_out(tmp_path: Path) -> None:
+    boxes = "<h2>News</h2><ul></ul><h2>Partners</h2><p></p>"
+    read = found(tmp_path, f"<h1>Harbours</h1>{boxes}<h2>Gauges</h2><p>{LONG}</p>")
+    assert read == [("heading", "# Harbours"), ("heading", "## Gauges"), ("prose", LONG)]
+
+
 def test_a_short_page_is_not_its_menu(tmp_path: Path) -> None:
     menu = "".join(f'<li><a href="/{n}">Gauges of the port number {n}</a></li>' for n in range(40))
     body = f"<nav><ul>{menu}</ul></nav><main><h1>Gauges</h1><p>The gauge is in Brest.</p></main>"

@@ -137,6 +137,10 @@ def test_a_form_of_address_is_no_fact():
     assert [s["predicate"] for s in statements("Mrs Reed met Dr. Gale.")] == ["met"]
 
 
+def test_an_owner_is_not_that_of_another_phrase():
+    assert not [s for s in statements("Add Reed's to the old plates.") if s["subject"] == "Reed"]
+
+
 def test_an_order_is_required_of_the_reader():
     order = of("Never use tabs in files.", "Never use")
     assert (order["modality"], order["polarity"]) == ("required", "negative")

@@ -241,6 +241,7 @@ def test_markup_is_not_read() -> None:
     assert without_markup(text) == "Read the guide of Brenholm."
     [tokens] = tokens_of([text])
     assert not any("example" in text[start:end] for start, end in tokens.offsets)
+    assert without_markup(":   Lines at the keel.") == "Lines at the keel."
 
 
 @pytest.mark.parametrize("text", ["", " ", "[" * 300, "](" * 200, "<" * 300, "\x00", "港口"])

@@ -307,7 +307,7 @@ def _hang_owners(tree: Tree) -> None:
     for sign, owner in enumerate(tree.head):
         noun = next((c for c in tree.children[tree.head[owner]] if c > sign), owner)
         twins = noun != owner < sign and tree.dep[owner] == tree.dep[noun] in CLAUSAL
-        if twins and tree.tag[sign] == "POS":
+        if twins and tree.tag[sign] == "POS" and tree.subtree(noun)[0] == sign + 1:
             tree.head[owner], tree.dep[owner] = noun, "nmod:poss"
             tree.index()
 

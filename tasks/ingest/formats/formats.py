@@ -10,6 +10,7 @@ class Kind(StrEnum):
     """The kind of parser that an input needs."""
 
     TEXT = "text"
+    RESTRUCTURED = "restructured"
     WEB = "web"
     PDF = "pdf"
     WORD = "word"
@@ -30,6 +31,7 @@ STREAMED = frozenset({Kind.LINES, Kind.CSV, Kind.PARQUET, Kind.WIKI})
 
 _SUFFIXES = {
     "txt": Kind.TEXT, "text": Kind.TEXT, "md": Kind.TEXT, "markdown": Kind.TEXT,
+    "rst": Kind.RESTRUCTURED,
     "html": Kind.WEB, "htm": Kind.WEB, "xhtml": Kind.WEB,
     "pdf": Kind.PDF,
     "docx": Kind.WORD, "pptx": Kind.SLIDES, "xlsx": Kind.WORKBOOK, "epub": Kind.BOOK,

@@ -57,7 +57,7 @@ def main_text(page: Any) -> str:
         copy.deepcopy(page), output_format="txt", include_comments=False, favor_recall=True
     )
     _drop_furniture(page)
-    return _joined(_main_blocks(_blocks(page), located or ""))
+    return _joined(_without_empty_headings(_main_blocks(_blocks(page), located or "")))
 
 
 def whole_text(page: Any) -> str:
@@ -91,6 +91,22 @@ def _main_blocks(blocks: list[str], located: str) -> list[str]:
     while first and blocks[first - 1].startswith("#"):
         first -= 1
     return blocks[first : last + 1]
+
+
+def _without_empty_headings(blocks: list[str]) -> list[str]:
+    """Leave out the headings before the first text that do not stand above it."""
+    end = next((place for place, block in enumerate(blocks) if not _level(block)), 0)
+    kept: list[str] = []
+    for heading in reversed(blocks[:end]):
+        if not kept or _level(heading) < _level(kept[0]):
+            kept.insert(0, heading)
+    return kept + blocks[end:]
+
+
+def _level(block: str) -> int:
+    """Return the level of a heading, 0 for other blocks."""
+    marks = len(block) - len(block.lstrip("#"))
+    return marks if block[marks : marks + 1] == " " else 0
 
 
 def _start(line: str) -> str:

@@ -19,7 +19,7 @@ CLS, SEP = 101, 102
 # Link targets, tags, Markdown signs and list markers are not read, as they say nothing.
 _MARKUP = re.compile(
     r"(?<=\])\([^()\s]{0,300}(?:\s[^()]{0,80})?\)|</?[a-zA-Z][^<>]{0,200}>|\*\*+|`+"
-    r"|^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]",
+    r"|^[ \t]*(?:[-*+•·]|:[ \t]*|\d{1,3}[.)])[ \t]",
     re.M,
 )
 

@@ -1,0 +1,94 @@
+"""Documents in reStructuredText are read as their readers see them."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tasks.ingest.blocks import blocks_of
+from tasks.ingest.formats.restructured import markdown_of
+from tests.documents import read_one
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        # headings, by the order in which their lines first appear
+        ("Kites\n=====\n\nLines\n~~~~~\n\nKnots\n=====", "# Kites\n\n## Lines\n\n# Knots"),
+        ("=======\n Kites\n=======\n\nLines\n=====", "# Kites\n\n## Lines"),
+        # roles and references give the words that readers see
+        ("See :doc:`the guide </guide>` or :doc:`/fly-a-kite`.", "See the guide or fly a kite."),
+        ("Use :ref:`page:Bridles` and :py:func:`~kite.fly`.", "Use Bridles and `fly`."),
+        (
+            "Ask `the club <https://kites.example>`__ for ``sail.cfg``.",
+            "Ask the club for `sail.cfg`.",
+        ),
+        ("The Club_ flies.\n\n.. _club: https://kites.example", "The Club flies."),
+        ("Name it kite_ here.", "Name it kite_ here."),
+        ("|club| flies.\n\n.. |club| replace:: Gale Club", "Gale Club flies."),
+        # directives that hold text give their text; the others are left out
+        (".. note:: Tie it\n   twice.", "Tie it\ntwice."),
+        (".. tip::\n   :class: big\n\n   Tie it.", "Tie it."),
+        (".. versionadded:: 2.1", "Added in version 2.1"),
+        (".. toctree::\n   :maxdepth: 2\n\n   kites\n   lines", ""),
+        (".. image:: kite.png\n   :alt: A kite", ""),
+        (".. A remark\n   for authors.\n\nFly.", "Fly."),
+        (":orphan:\n\nFly.", "Fly."),
+        # code, also behind "::"
+        (".. code-block:: sh\n   :linenos:\n\n   fly --high", "```\nfly --high\n```"),
+        ("Run this::\n\n    fly --high\n\nLand.", "Run this:\n\n```\nfly --high\n```\n\nLand."),
+        # lists, definitions, fields and what is documented
+        ("* Tie\n  it.\n* Fly.", "- Tie\n  it.\n\n- Fly."),
+        ("#. Tie.\n#. Fly.", "1. Tie.\n\n1. Fly."),
+        ("A. Gale\nbuilt kites.", "A. Gale\nbuilt kites."),
+        ("bridle\n   Lines at the keel.", "bridle\n:   Lines at the keel."),
+        (":sail: It is silk.", "sail\n:   It is silk."),
+        (".. option:: --high\n\n   Flies high.", "`--high`\n:   Flies high."),
+        # an indented paragraph is a quotation, not code
+        ("He said:\n\n    Fly.", "He said:\n\nFly."),
+        # tables, in three forms
+        (
+            "====  ====\nSail  Size\n====  ====\nJib   2 m\n====  ====",
+            "| Sail | Size |\n| --- | --- |\n| Jib | 2 m |",
+        ),
+        (
+            "+------+------+\n| Sail | Size |\n+======+======+\n| Jib  | 2 m  |\n+------+------+",
+            "| Sail | Size |\n| --- | --- |\n| Jib | 2 m |",
+        ),
+        (
+            ".. list-table::\n   :header-rows: 1\n\n"
+            "   * - Sail\n     - Size\n   * - Jib\n     - 2 m",
+            "| Sail | Size |\n| --- | --- |\n| Jib | 2 m |",
+        ),
+    ],
+)
+def test_markup_becomes_markdown(source: str, markdown: str) -> None:
+    assert markdown_of(source).strip() == markdown
+
+
+def test_a_file_is_read_with_its_title_and_blocks(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text(
+        "Kites\n-----\n\nA ``kite`` flies.\n\n.. note::\n\n   It falls.\n"
+    )
+    text = read_one(tmp_path)
+    assert text.title == "Kites"
+    assert [block.kind for block in blocks_of(text.text)] == ["heading", "prose", "prose"]
+
+
+def test_no_file_is_included(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("hidden words")
+    named = ".. include:: words\n\n.. raw:: html\n   :file: words\n"
+    (tmp_path / "a.rst").write_text(f"Kites fly.\n\n{named}")
+    assert read_one(tmp_path / "a.rst").text == "Kites fly.\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["`" * 40_000, ":a:`" * 10_000, "* " * 20_000, "=" * 40_000 + "\n", "|a" * 20_000,
+     "\n".join(" " * depth + "* a" for depth in range(300)), "a_" * 20_000, "+-" * 20_000,
+     "== " * 13_000, ".. a::\n" * 6_000],
+)  # fmt: skip
+def test_hostile_markup_takes_little_time(source: str) -> None:
+    start = time.process_time()
+    markdown_of(source)
+    assert time.process_time() - start < 2
