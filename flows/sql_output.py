@@ -62,13 +62,13 @@ def _write_table(result: SqlResult, out: TextIO) -> None:
         return
     first = list(itertools.islice(result.rows(), ROWS_SHOWN))
     cells = [[_as_cell(value) for value in row] for row in first]
-    wide_enough = terminal.table(result.columns, cells, out, ANY_WIDTH)
+    terminal.table(result.columns, cells, out, ANY_WIDTH)
     long_cells = any(len(_as_text(value)) > CELL_CHARS for row in first for value in row)
     rows = f"{result.row_count} row{'' if result.row_count == 1 else 's'}"
     if result.row_count > ROWS_SHOWN:
         rows += f"; the first {ROWS_SHOWN} are shown, --format csv prints all"
     terminal.show(rows)
-    if long_cells or not wide_enough:
+    if long_cells:
         terminal.show("Some texts are cut; --format csv prints them whole.")
 
 

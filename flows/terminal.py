@@ -8,9 +8,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from types import NoneType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
+GAP = 3  # columns between those of a table
 PLAIN_WIDTH = 200  # columns of a table that does not go to a terminal
 
 # C0 and C1 controls except tab and line break, the marks that override text direction, and the
@@ -56,7 +61,7 @@ def show(text: str = "") -> None:
 
 def show_json(value: Any) -> None:
     """Write one JSON value to standard output."""
-    print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+    print(json_line(json.dumps(value, ensure_ascii=False, indent=2, default=_as_json)))
 
 
 def show_result(result: Any, show_words: Callable[[Any], None], *, as_json: bool) -> None:
@@ -69,29 +74,49 @@ def table(
     rows: Iterable[Sequence[Any]],
     out: TextIO | None = None,
     plain_width: int = PLAIN_WIDTH,
-) -> bool:
-    """Print a table; numbers are right-aligned, None is blank. Return whether its width sufficed.
+) -> None:
+    """Print a table; numbers are right-aligned, None is blank, and long cells go on below.
 
-    Where the output is no terminal, it has `plain_width` columns.
+    Where the output is no terminal, it has `plain_width` columns. If not even the names of the
+    table's columns fit, each row is printed as a list of names and values.
     """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     out = out or sys.stdout
-    grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    names = [one_line(column) for column in columns]
     rows = [list(row) for row in rows]
-    for index, column in enumerate(columns):
-        numeric = rows and all(isinstance(row[index], (int, float, NoneType)) for row in rows)
-        grid.add_column(Text(one_line(column)), justify="right" if numeric else "left")
-    for row in rows:
-        grid.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
     width = None if out.isatty() else plain_width
     console = Console(file=out, width=width, highlight=False)
+    least = sum(max(map(cell_len, name.split()), default=0) + GAP for name in names) - GAP
+    if rows and least > console.width:
+        longest = max(map(cell_len, names))
+        for row in rows:
+            for name, cell in zip(names, row, strict=True):
+                print(f"{name}{' ' * (longest - cell_len(name))}  {_as_cell(cell)}", file=out)
+            print(file=out)
+        return
+    grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for index, name in enumerate(names):
+        numeric = rows and all(isinstance(row[index], (int, float, NoneType)) for row in rows)
+        justify: JustifyMethod = "right" if numeric else "left"
+        grid.add_column(Text(name), justify=justify, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(_as_cell(cell)) for cell in row))
     console.print(grid)
-    unbounded = console.options.update(max_width=sys.maxsize)
-    return console.measure(grid, options=unbounded).maximum <= console.width
+
+
+def _as_cell(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return "" if value is None else one_line(str(value))
+
+
+def _as_json(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _escaped(character: str) -> str:

@@ -76,6 +76,8 @@ def read_sources(work: Refresh) -> None:
         counts.update(ingestion.counts)
         if not ingestion.listing.complete:
             work.run.notes.append(f"{ingestion.listing.error}; nothing was deleted there")
+        elif not ingestion.listing.items:
+            work.run.notes.append(f"{ingestion.listing.source} holds no files to read")
     work.run.notes.extend(refusal_notes(ingestions, work.run.run_id))
     work.run.counts["inputs"] = dict(counts)
 

@@ -1,11 +1,13 @@
 """List the sources that a home has read, and remove a source with all its documents."""
 
+from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
 from schemas.observations import ContainerRead, Read, Scan
 from schemas.settings import Settings
 from tasks.ingest.formats.inputs import Listing
+from tasks.ingest.formats.names import safe_uri
 from tasks.ingest.formats.sources import NOTES
 from tasks.ingest.observe import Observations
 from tasks.progress import Report, silent
@@ -54,9 +56,12 @@ def remove_source(
     the home has no such source.
     """
     known = [row["source"] for row in list_sources(home)]
+    given = source
+    if source not in known:  # it may be the path that was given to the refresh
+        source = safe_uri(str(Path(source).expanduser().resolve()))
     if source not in known:
         listed = ", ".join(known) or "none"
-        raise UsageError(f"There is no source {source!r}. The sources: {listed}.")
+        raise UsageError(f"There is no source {given!r}. The sources: {listed}.")
     with publishing_run(home, "remove_source", wait_seconds=0.0) as run:
         files, inputs = _state(home)
         observations = Observations(home, run.run_id, Listing(source), "normal")

@@ -7,7 +7,9 @@ import re
 import resource
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +147,32 @@ def test_a_table_that_no_terminal_bounds_shows_every_id_and_header_whole(
     assert header.split() == columns
     assert [len(value) for value in row.split()] == [32] * 40
     assert count == "1 row"
+
+
+def _printed(columns: list[str], row: list[Any]) -> str:
+    out = io.StringIO()
+    terminal.table(columns, [row], out, plain_width=80)
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+    return out.getvalue()
+
+
+def test_a_narrow_table_cuts_no_word() -> None:
+    name, other = "/home/ida/documents/of-the-harbour/1931", "000001-6a1345c7" * 2
+    printed = _printed(["source", "edition", "note"], [name, other, "x" * 40])
+    assert "…" not in printed and printed.count("x") == 40
+    assert sum(map(printed.count, "0123456789")) == sum(map((name + other).count, "0123456789"))
+
+
+def test_a_table_of_more_columns_than_fit_lists_each_row() -> None:
+    columns = [f"column_{number}" for number in range(12)]
+    lines = _printed(columns, [f"value {number}" for number in range(12)]).splitlines()
+    assert lines[0].split(maxsplit=1) == ["column_0", "value 0"]
+    assert lines[11].split(maxsplit=1) == ["column_11", "value 11"]
+
+
+def test_times_are_shown_to_the_second() -> None:
+    moment = datetime(1931, 5, 4, 3, 2, 1, 987654, tzinfo=UTC)
+    assert "1931-05-04T03:02:01+00:00" in _printed(["when"], [moment])
 
 
 def test_a_plan_keeps_its_lines(small_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

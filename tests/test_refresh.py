@@ -231,9 +231,11 @@ def test_a_pattern_that_never_matched_is_a_mistake_one_that_did_is_emptied(home,
     assert refresh(home, [pattern], SETTINGS).outcome == "unchanged"
 
 
-def test_an_empty_folder_is_no_mistake(home, tmp_path):
+def test_an_empty_folder_is_no_mistake_but_is_told(home, tmp_path):
     (tmp_path / "[new] texts").mkdir()
-    assert refresh(home, [str(tmp_path / "[new] texts")], SETTINGS).counts["inputs"]["files"] == 0
+    run = refresh(home, [str(tmp_path / "[new] texts")], SETTINGS)
+    assert run.counts["inputs"]["files"] == 0
+    assert run.notes == [f"{tmp_path / '[new] texts'} holds no files to read"]
 
 
 def test_a_run_says_what_it_refused_and_where_all_of_it_stands(home, tmp_path):

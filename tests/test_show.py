@@ -133,7 +133,10 @@ def test_search_that_finds_nothing_says_so(
 
 
 def test_sources_are_listed_and_removed(
-    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from schemas.settings import load_settings
     from tasks.refresh import refresh
@@ -146,7 +149,8 @@ def test_sources_are_listed_and_removed(
     first, second = list_sources(Home(own_home))
     assert {first["documents"], second["documents"]} == {9, 1}
 
-    assert main(["sources", "remove", str(more), "--json", "--home", str(own_home)]) == 0
+    monkeypatch.chdir(tmp_path)
+    assert main(["sources", "remove", "more", "--json", "--home", str(own_home)]) == 0
     assert json.loads(capsys.readouterr().out)["counts"]["inputs"] == {"removed": 1}
     home = Home(own_home)
     assert [row["source"] for row in list_sources(home)] == [

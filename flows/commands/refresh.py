@@ -53,7 +53,9 @@ def without_vectors(settings: Settings) -> Settings:
 def show_report(report: dict[str, Any]) -> None:
     """Print the summary of a run."""
     run = RunReport(**report)
-    terminal.table(["stage", "what", "number"], counted(run))
+    counts = list(counted(run))
+    if counts:
+        terminal.table(["stage", "what", "number"], counts)
     if run.yields:
         terminal.table(YIELD_COLUMNS, yields(run))
     seconds = ", ".join(f"{stage} {spent:.1f} s" for stage, spent in run.seconds.items())
