@@ -9,7 +9,7 @@ import pytest
 import schemas
 from flows.commands.ask import show_answer
 from schemas.errors import AlmanacError, BusyError, HeldError
-from schemas.observations import Extraction, Read
+from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
 from tasks.ask.asker import Asker
@@ -391,6 +391,16 @@ def test_a_hold_keeps_the_next_refresh_from_publishing(again):
     home.editions.release()
     refresh(home, [str(source)], SETTINGS)
     assert home.editions.current().sequence > first.sequence
+
+
+def test_a_text_that_two_new_sources_hold_is_kept_once(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.md").write_text("# Ostwick\n\nOstwick is a harbour town.\n")
+    home = Home(tmp_path / "home")
+    inputs = refresh(home, [str(tmp_path / n) for n in ("one", "two")], SETTINGS).counts["inputs"]
+    assert (inputs["ingested"], inputs["duplicate"]) == (1, 1)
+    assert len(home.journal.table(Content)) == 1
 
 
 def test_while_publishing_is_held_candidates_do_not_pile_up(again):
