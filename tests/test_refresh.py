@@ -16,6 +16,7 @@ from tasks.ask.asker import Asker
 from tasks.refresh import refresh
 from tests.documents import make_pdf
 from warehouse.home import Home
+from warehouse.journal import Journal
 from warehouse.lease import lease
 from warehouse.live import latest
 from warehouse.overrides import make_override
@@ -456,6 +457,17 @@ def test_golden_questions_guard_publishing(home, source):
 def test_a_refresh_meets_another_ones_lease(home, source):
     with lease(home.path, "the-other"), pytest.raises(BusyError, match="the-other"):
         refresh(home, [str(source)], SETTINGS)
+
+
+def test_a_refresh_reads_no_row_of_a_run_but_the_last(again, monkeypatch):
+    home, source = again
+    refresh(home, [str(source)], SETTINGS)
+    read, whole = [], Journal.part_table
+    monkeypatch.setattr(
+        Journal, "part_table", lambda self, row, part: read.append(row) or whole(self, row, part)
+    )
+    refresh(home, [str(source)], SETTINGS)
+    assert read.count(Run) == 1
 
 
 def test_a_run_that_died_is_closed_by_the_next(again):
