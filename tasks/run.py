@@ -20,7 +20,7 @@ from warehouse.disk_errors import refusals_in_words
 from warehouse.editions import Edition
 from warehouse.home import Home
 from warehouse.lease import lease
-from warehouse.live import latest, record
+from warehouse.live import record
 
 
 @dataclass
@@ -89,10 +89,11 @@ def run_stages(work: W, stages: Stages[W], run_stage: RunStage = run_plainly) ->
 @contextmanager
 def recorded(home: Home, run: RunReport) -> Iterator[None]:
     """Record the run from its start to its end, however it ends; close the rows of dead runs."""
-    for earlier in latest(home.live, Run).to_pylist():
-        if earlier["outcome"] == "running":
-            # This run holds the lease, so the run that wrote this row is dead.
-            record(home.live, Run(**{**earlier, "outcome": "died"}))
+    for part in home.live.parts(Run)[-1:]:  # each run closed the one before it
+        for earlier in home.live.part_table(Run, part).to_pylist():
+            if earlier["outcome"] == "running":
+                # This run holds the lease, so the run that wrote this row is dead.
+                record(home.live, Run(**{**earlier, "outcome": "died"}))
     started = datetime.now(UTC)
     error: str | None = None
     record(home.live, _run_row(run, started))

@@ -1,6 +1,7 @@
 """From what passages state to what an edition says: support, typed tails, conflicts, changes."""
 
 import hashlib
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -255,6 +256,16 @@ def test_changes_name_their_cause(home):
         ("added", "Mary Somerville | born in | Jedburgh", "document"),
         ("gone", "Ada Byron | born in | Leeds", "override"),
     ]
+
+
+def test_inputs_that_gave_the_same_tables_are_not_built_again(home):
+    state(home, "one", born("Ada Lovelace", "London"))
+    built(home)
+    stages = []
+    for _ in range(2):
+        other = replace(RECIPE, min_confidence=0.1)
+        assert build(home, other, None, lambda folder: None, lambda *at: stages.append(at)) is None
+    assert stages == [("build", 1, 4), ("build", 2, 4)]
 
 
 def test_the_last_correction_counts_though_the_clock_went_back(home):

@@ -13,7 +13,8 @@ import fsspec
 import pytest
 
 from schemas.errors import UsageError
-from tasks.ingest.formats import ReadText, scan
+from schemas.settings import ReadSettings
+from tasks.ingest.formats import ReadText, Reason, Refusal, read_item, scan
 from tests.documents import read_all, read_one, texts
 
 
@@ -162,6 +163,15 @@ def test_files_over_http_match_a_pattern(site: str) -> None:
 def test_what_a_site_does_not_deliver_does_not_count_as_gone(site: str, place: str) -> None:
     listing = scan(f"{site}/{place}")
     assert (listing.complete, listing.items) == (False, [])
+
+
+def test_a_page_that_a_site_breaks_off_is_refused(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing = scan(f"{site}/tales/perth.md")
+    monkeypatch.setattr(QuietWeb, "copyfile", lambda self, whole, out: out.write(whole.read(9)))
+    [refusal] = [outcome for item in listing.items for outcome in read_item(item, ReadSettings())]
+    assert isinstance(refusal, Refusal) and refusal.reason == Reason.UNREADABLE
 
 
 def test_a_site_that_refuses_tells_its_status(site: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,14 @@ import pytest
 import schemas
 from flows.commands.ask import show_answer
 from schemas.errors import AlmanacError, BusyError, HeldError
-from schemas.observations import Extraction, Read
+from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
 from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
 from tasks.ask.asker import Asker
 from tasks.refresh import refresh
 from tests.documents import make_pdf
 from warehouse.home import Home
+from warehouse.journal import Journal
 from warehouse.lease import lease
 from warehouse.live import latest
 from warehouse.overrides import make_override
@@ -395,6 +396,16 @@ def test_a_hold_keeps_the_next_refresh_from_publishing(again):
     assert home.editions.current().sequence > first.sequence
 
 
+def test_a_text_that_two_new_sources_hold_is_kept_once(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.md").write_text("# Ostwick\n\nOstwick is a harbour town.\n")
+    home = Home(tmp_path / "home")
+    inputs = refresh(home, [str(tmp_path / n) for n in ("one", "two")], SETTINGS).counts["inputs"]
+    assert (inputs["ingested"], inputs["duplicate"]) == (1, 1)
+    assert len(home.journal.table(Content)) == 1
+
+
 def test_while_publishing_is_held_candidates_do_not_pile_up(again):
     home, source = again
     home.editions.roll_back(home.editions.current(), hold="checking")
@@ -448,6 +459,17 @@ def test_golden_questions_guard_publishing(home, source):
 def test_a_refresh_meets_another_ones_lease(home, source):
     with lease(home.path, "the-other"), pytest.raises(BusyError, match="the-other"):
         refresh(home, [str(source)], SETTINGS)
+
+
+def test_a_refresh_reads_no_row_of_a_run_but_the_last(again, monkeypatch):
+    home, source = again
+    refresh(home, [str(source)], SETTINGS)
+    read, whole = [], Journal.part_table
+    monkeypatch.setattr(
+        Journal, "part_table", lambda self, row, part: read.append(row) or whole(self, row, part)
+    )
+    refresh(home, [str(source)], SETTINGS)
+    assert read.count(Run) == 1
 
 
 def test_a_run_that_died_is_closed_by_the_next(again):

@@ -158,6 +158,7 @@ class Editions:
         """Open the editions in a folder, which need not exist yet."""
         self.folder = folder
         self._pointer = folder / "current.json"
+        self._same = folder / "same.json"
 
     # -- reading ----------------------------------------------------------------------------
 
@@ -204,6 +205,11 @@ class Editions:
             if made_from and self.state(edition) == "candidate" and not edition.damaged():
                 return edition
         return None
+
+    def is_result_of(self, edition: Edition, fingerprint: str) -> bool:
+        """Return whether inputs with this hash are known to give an edition's tables."""
+        same: bool = edition.manifest["fingerprint"] == fingerprint
+        return same or durable.has_json(self._same, [edition.id, fingerprint])
 
     @contextmanager
     def reading(self) -> Iterator[Edition]:
@@ -326,6 +332,10 @@ class Editions:
         durable.sync_folder(self.folder)
         note_checked(final)
         return Edition(final, manifest)
+
+    def note_result(self, edition: Edition, fingerprint: str) -> None:
+        """Record the hash of inputs that gave an edition's tables again, for `is_result_of`."""
+        durable.write_json(self._same, [edition.id, fingerprint])
 
     def publish(self, edition: Edition) -> None:
         """Make an edition current by one atomic change of the pointer."""

@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
+
+import pyarrow.compute as pc
 
 from schemas.errors import AlmanacError, HeldError
 from schemas.observations import ContainerRead, Read
@@ -18,6 +21,9 @@ from warehouse.home import Home
 
 # The environment failed, not the input: the earlier text stays valid, and the next run tries again.
 TRANSIENT = {Reason.UNREADABLE, Reason.TIMEOUT, Reason.OUT_OF_MEMORY, Reason.CRASHED}
+
+# What is compared with an input's last row, to see whether it has changed.
+STATE = ["uri", "container", "outcome", "version", "sha256", "content_id", "metadata"]
 
 
 @dataclass
@@ -55,7 +61,16 @@ class Ingestion:
         self.counts: Counter[str] = Counter(files=len(self.listing.items))
         self.refusals: Counter[Reason] = Counter()
         self.examples: dict[Reason, Refusal] = {}
-        self._owners = _owners(home)
+        self._home = home
+
+    @cached_property
+    def _owners(self) -> dict[str, tuple[str, str]]:
+        """The first input with each text; read when the first text is noted, after other sources.
+
+        So a text that an earlier source of the same run brought is known, and a refresh that finds
+        nothing new does not pay for it.
+        """
+        return _owners(self._home)
 
     @property
     def changed(self) -> list[Item]:
@@ -130,8 +145,11 @@ class Ingestion:
 
         It names the settings, since the file is read again once they may allow more.
         """
-        settings = sha256(self.settings.read.model_dump_json().encode()).hexdigest()
-        return f"{item.fingerprint} refused under {settings[:16]}"
+        return f"{item.fingerprint} refused under {self._settings_sha[:16]}"
+
+    @cached_property
+    def _settings_sha(self) -> str:
+        return sha256(self.settings.read.model_dump_json().encode()).hexdigest()
 
     def _note(self, outcome: Outcome, item: Item) -> None:
         """Journal the outcome of one input; exactly one of the counts goes up."""
@@ -209,15 +227,14 @@ def _older(version: str, than: str) -> bool:
 def _known(home: Home, source: str) -> Known:
     """Return the last state of every file and input of a source."""
     known = Known()
-    for row in home.journal.table(ContainerRead).to_pylist():
-        if row["source"] == source:
-            known.fingerprints[row["container"]] = row["fingerprint"]
-            if row["outcome"] == "gone":
-                del known.fingerprints[row["container"]]
-    for row in home.journal.table(Read).to_pylist():
-        if row["source"] == source:
-            known.inputs[row["uri"]] = row
-            known.by_container.setdefault(row["container"], set()).add(row["uri"])
+    of_source = pc.field("source") == source
+    for row in home.journal.table(ContainerRead).filter(of_source).to_pylist():
+        known.fingerprints[row["container"]] = row["fingerprint"]
+        if row["outcome"] == "gone":
+            del known.fingerprints[row["container"]]
+    for row in home.journal.table(Read).filter(of_source).select(STATE).to_pylist():
+        known.inputs[row["uri"]] = row
+        known.by_container.setdefault(row["container"], set()).add(row["uri"])
     return known
 
 

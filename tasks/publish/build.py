@@ -108,10 +108,10 @@ def build(
     parent = home.editions.newest_whole()
     # A damaged edition is built anew, even if nothing else changed.
     whole = parent is not None and parent.id == home.editions.pointer()["edition"]
-    if parent and whole and parent.manifest["fingerprint"] == fingerprint:
+    if parent and whole and home.editions.is_result_of(parent, fingerprint):
         return None
     candidate = home.editions.candidate_from(parent)
-    if candidate and candidate.manifest["fingerprint"] == fingerprint:
+    if candidate and home.editions.is_result_of(candidate, fingerprint):
         return candidate
     from tasks.graphs.build import GraphFolders  # a refresh with nothing to do loads none of it
 
@@ -126,6 +126,7 @@ def build(
             for known in filter(None, (parent if whole else None, candidate)):
                 if same_content(tables, known.manifest["tables"]):
                     graphs.stop()
+                    home.editions.note_result(known, fingerprint)
                     return candidate if known is candidate else None
             report("build", 3, 4)
             with ThreadPoolExecutor(1) as executor:  # the two hardly compete for the processor

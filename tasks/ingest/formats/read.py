@@ -27,7 +27,7 @@ from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import Limits, ParsedText
 from tasks.ingest.formats.parser_pool import parse_apart
 from tasks.ingest.formats.restructured import markdown_of
-from tasks.ingest.formats.sources import chunks_of, open_item
+from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
 
@@ -64,8 +64,7 @@ def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
 
 def _format(item: Item, opened: BinaryIO, settings: ReadSettings) -> tuple[Kind, Limits]:
     """Return the format of an open item; raises `RefusalError` if it is too large."""
-    kind, compression = format_of(item.file_name, opened.read(64))
-    opened.seek(0)
+    kind, compression = format_of(item.file_name, start_of(item, opened, 64))
     allowed = _allowed(kind, settings)
     if item.size > allowed:
         sentence = f"It has {item.size:,} bytes; {allowed:,} are allowed (settings.toml)."

@@ -3,7 +3,7 @@
 import glob
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -57,6 +57,14 @@ def open_item(item: Item) -> BinaryIO:
     with _store_errors():
         opened: BinaryIO = url_to_fs(item.root)[0].open(item.path, "rb")
     return opened
+
+
+def start_of(item: Item, opened: BinaryIO, size: int) -> bytes:
+    """Return the first bytes of an open item and go back to its start; raises as `open_item`."""
+    with _store_errors() if _URL.match(item.root) else nullcontext():
+        start = opened.read(size)
+        opened.seek(0)
+    return start
 
 
 def chunks_of(opened: BinaryIO) -> Iterator[bytes]:
