@@ -145,7 +145,7 @@ def pending_work(home: Home, settings: Settings, position: int | None = None) ->
     position = home.journal.position if position is None else position
     made_with = recipe(settings, None)
     name, version = identity(engine_for_sensitive(settings.engine))
-    derivation = Derivation(home.journal, position, home.spill, PENDING_ROWS)
+    derivation = Derivation(home.journal, position, home.scratch, PENDING_ROWS)
     derivation.settings(
         engine=made_with.engine,
         prompt_sha=made_with.prompt_sha,

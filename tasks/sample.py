@@ -139,7 +139,7 @@ def _draw(home: Home, settings: Settings, most: int) -> _Sample:
     """Return a sample of the current passages with the facts stored for them."""
     name, version = identity(settings.engine)
     inner = identity(engine_for_sensitive(settings.engine))
-    derivation = Derivation(home.journal, home.journal.position, home.spill)
+    derivation = Derivation(home.journal, home.journal.position, home.scratch)
     derivation.settings(
         engine=name,
         prompt_sha=version,

@@ -13,6 +13,7 @@ from tasks.retrieval.index import build_index
 from tasks.text.question import analyse
 from tests.small_edition import make_edition
 from warehouse.editions import Building
+from warehouse.scratch import Scratch
 
 # What follows "unsaid" stands in a passage, but nothing was extracted from it.
 TEXTS = {
@@ -71,7 +72,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeReader:
     folder: Path = tmp_path_factory.mktemp("edition")
     edition = make_edition(folder, TEXTS, ENTITIES, FACTS, DESCRIPTIONS)
     build_index(folder, None)
-    with GraphFolders(Building(folder, edition.id, 1, None)) as graphs:
+    with GraphFolders(Building(folder, edition.id, 1, None), Scratch()) as graphs:
         graphs.add_corpus()
         graphs.finish()
     return KnowledgeReader(edition_graphs(edition)["corpus"], edition)

@@ -269,7 +269,7 @@ def test_an_edition_without_the_column_is_a_parent(tmp_path: Path) -> None:
             def parquet(self, row: type[Row]) -> Path:
                 return tmp_path / path.name if row is schemas.Document else edition.parquet(row)
 
-        derivation = Derivation(home.journal, home.journal.position, tmp_path)
+        derivation = Derivation(home.journal, home.journal.position, home.scratch)
         derivation.compare_with(Older())
         assert derivation.table("parent_documents")["metadata"].to_pylist() == [None]
         derivation.close()

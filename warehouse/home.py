@@ -10,6 +10,7 @@ from warehouse import durable
 from warehouse.editions import Edition, Editions
 from warehouse.journal import Journal
 from warehouse.ledger import Ledger, seal_logs_of_the_dead
+from warehouse.scratch import Scratch
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Home:
         """The folder for data of large build steps that does not fit into memory."""
         return self.path / ".spill"
 
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Databases in memory, in which editions are derived."""
+        return Scratch(self.spill)
+
     def relative(self, path: Path) -> str:
         """Return a path within the home as tables store it, from the home's folder on."""
         # Worker processes return absolute paths even if the home's own is relative.
@@ -64,6 +70,7 @@ class Home:
         """
         self._check_journal()
         durable.remove_dead_temporaries(self.path, ".refresh.holder.json.*.tmp")
+        self.scratch.close()
         shutil.rmtree(self.spill, ignore_errors=True)
         self.editions.clean()
         self.journal.clean()

@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -40,6 +39,7 @@ from warehouse import durable
 from warehouse.asserted import create_asserted_view
 from warehouse.editions import Building, Edition
 from warehouse.journal import Journal
+from warehouse.scratch import Scratch
 
 IMPORT = "import.json"
 TABLES = (schemas.Entity, schemas.Triple, schemas.Alias)
@@ -96,8 +96,9 @@ class _Earlier:
 class GraphFolders:
     """Builds the folders of an edition's graphs; a background thread indexes their names."""
 
-    def __init__(self, building: Building) -> None:
+    def __init__(self, building: Building, scratch: Scratch) -> None:
         """Write into a new edition's folder, taking unchanged graphs from its parent."""
+        self._scratch = scratch
         self._edition, self._hashes, self._number = building.folder, building.hashes, 0
         self._parent = parent = building.parent
         self._beside = ThreadPoolExecutor(1)
@@ -139,8 +140,7 @@ class GraphFolders:
 
     def add_corpus(self) -> None:
         """Write the corpus' graph from the edition's tables; its names are indexed meanwhile."""
-        config: dict[str, Any] = {"memory_limit": "1GB", "threads": "2"}
-        with duckdb.connect(":memory:", config=config) as con:
+        with self._scratch.database() as con:
             for row in TABLES:
                 con.read_parquet(str(self._edition / f"{row.table}.parquet")).create_view(row.table)
             create_asserted_view(con, schemas.Triple.table)

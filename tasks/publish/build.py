@@ -116,10 +116,10 @@ def build(
     from tasks.graphs.build import GraphFolders  # a refresh with nothing to do loads none of it
 
     with home.editions.building(fingerprint, parent) as building:
-        derivation = Derivation(home.journal, position, home.spill)
+        derivation = Derivation(home.journal, position, home.scratch)
         corrections = _corrections_hash(home, position)
         decisions = _derive(derivation, home, recipe, building, encode, report, corrections)
-        with GraphFolders(building) as graphs:
+        with GraphFolders(building, home.scratch) as graphs:
             derivation.write(building.folder, graphs.rows(home.journal, position))
             derivation.close()
             tables = describe_tables(building.folder)

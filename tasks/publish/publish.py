@@ -40,7 +40,7 @@ def build_edition(work: Work) -> None:
         work.home,
         recipe(work.settings, " + ".join(names) or None),
         encoder.encode if encoder else None,
-        lambda folder: build_index(folder, encoder, chinese),
+        lambda folder: build_index(folder, encoder, chinese, work.home.scratch),
         work.report,
     )
     work.run.counts["vectors"] = {"new": sum(e.computed for e in (encoder, chinese) if e)}

@@ -35,13 +35,17 @@ from tasks.retrieval.texts import (
 )
 from tasks.text.languages import is_chinese
 from tasks.text.words import words_in_chinese, words_outside_chinese
+from warehouse.scratch import Scratch
 
 BATCH = 4096  # texts per call of the encoder
 HEAP = 30_000_000  # bytes of memory for tantivy's writer
 
 
 def build_index(
-    edition: Path, encoder: Encoder | None, chinese_encoder: Encoder | None = None
+    edition: Path,
+    encoder: Encoder | None,
+    chinese_encoder: Encoder | None = None,
+    scratch: Scratch | None = None,
 ) -> None:
     """Write the folder `search/` of an edition from its Parquet files.
 
@@ -51,7 +55,7 @@ def build_index(
     folder.mkdir(parents=True, exist_ok=True)
     passages = write_passage_texts(edition, folder / "passages.arrow")
     notes = write_note_texts(edition, folder / "notes.arrow")
-    write_statements(edition, folder / "statements.arrow")
+    write_statements(edition, folder / "statements.arrow", scratch or Scratch())
     entities = _entity_rows(edition)
     names = EntityNames.read(edition, entities)
     with ThreadPoolExecutor(3) as beside:  # the word indexes mostly wait for the disk

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -16,6 +15,7 @@ from schemas.row import Row
 from tasks.ingest.front_matter import front_matter_end
 from tasks.ingest.prose import words_of
 from tasks.text.word_index import open_table
+from warehouse.scratch import Scratch
 
 BATCH = 4096  # rows in memory at a time
 OPENING = 16_000  # characters of a document in which front matter ends
@@ -115,11 +115,11 @@ def write_note_texts(edition: Path, path: Path) -> pa.Table:
     return open_table(path)
 
 
-def write_statements(edition: Path, path: Path) -> None:
+def write_statements(edition: Path, path: Path, scratch: Scratch) -> None:
     """Write the statements in the order of the passages, with the passages' rows."""
     tables = (schemas.Passage, schemas.Statement)
     files = {row.table: str(edition / f"{row.table}.parquet") for row in tables}
-    with duckdb.connect() as con:
+    with scratch.database() as con:
         rows = con.sql(_STATEMENTS, params=files).to_arrow_reader(BATCH)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
             for batch in rows:
