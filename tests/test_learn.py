@@ -1,6 +1,7 @@
 """`almanac learn`: planners and gates from one file of questions, as far as it teaches them."""
 
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -33,14 +34,20 @@ class Counting:
         return np.array([[text.count(x) for x in "aeiou"] for text in texts], np.float32)
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    monkeypatch.setattr(calibrate_gate, "open_question_encoder", lambda *_, **__: Counting())
-    films = tmp_path / "films.tsv"
+@pytest.fixture(scope="module")
+def with_films(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one graph, to be copied."""
+    folder = tmp_path_factory.mktemp("with-films")
+    films = folder / "films.tsv"
     films.write_text("".join("\t".join(row) + "\n" for row in triples()), encoding="utf-8")
-    home = Home(tmp_path / "home")
-    import_graph(home, films, PLAIN, name="films")
-    return home
+    import_graph(Home(folder / "home"), films, PLAIN, name="films")
+    return folder / "home"
+
+
+@pytest.fixture
+def home(with_films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(calibrate_gate, "open_question_encoder", lambda *_, **__: Counting())
+    return Home(shutil.copytree(with_films, tmp_path / "home"))
 
 
 def film_questions(folder: Path, number: int, **more: str) -> Path:

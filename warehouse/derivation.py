@@ -16,15 +16,17 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import schemas
 from schemas import observations
 from schemas.imports import IMPORTED, GraphImport
+from schemas.knowledge import CORPUS
 from schemas.row import Row
 from warehouse.asserted import create_asserted_view
 from warehouse.editions import DUCKDB_FILE, Edition
-from warehouse.journal import Journal, register
+from warehouse.journal import FEW_ROWS, Journal, register
 from warehouse.quoting import quoted_name, quoted_text
 from warehouse.scratch import Scratch
 from warehouse.sql_session import duckdb_type
@@ -105,11 +107,12 @@ class Derivation:
         """Make the parent edition's tables available to the SQL, empty ones if there is none."""
         for row in COMPARED:
             no_rows, name = row.arrow_schema().empty_table(), f"parent_{row.table}"
-            if parent is None:
-                self.hand_over(name, no_rows)
+            path = parent.parquet(row) if parent else None
+            if path is None or pq.read_metadata(path).num_rows <= FEW_ROWS:
+                self.hand_over(name, _corpus_rows(row, path) if path else no_rows)
                 continue
             self.hand_over("no_rows", no_rows)
-            own = self.con.read_parquet(str(parent.parquet(row)))
+            own = self.con.read_parquet(str(path))
             # Imported graphs are not compared: each import replaces a graph as a whole.
             own = own.filter("graph = 'corpus'") if "graph" in row.model_fields else own
             own.create_view("parent_rows")
@@ -129,7 +132,7 @@ class Derivation:
             writers = {
                 row: open_files.enter_context(_writer(folder, row)) for row in schemas.EDITION
             }
-            for row in WRITTEN:
+            for row in self._filled():
                 for batch in self._corpus(row):
                     writers[row].write_batch(batch)
             with ThreadPoolExecutor(1) as beside:  # rows are made while others are written
@@ -140,6 +143,12 @@ class Derivation:
                     row, table = made
                     columns = table.select(writers[row].schema.names).cast(writers[row].schema)
                     writers[row].write_table(columns, row_group_size=ROW_GROUP)
+
+    def _filled(self) -> list[type[Row]]:
+        """Return the tables in which the corpus has rows; the others need no query of their own."""
+        counts = (f"(select count(*) from {made_of})" for made_of, _ in WRITTEN.values())
+        [rows] = self.con.sql(f"select {', '.join(counts)}").fetchall()
+        return [row for row, count in zip(WRITTEN, rows, strict=True) if count]
 
     def _corpus(self, row: type[Row]) -> Iterator[pa.RecordBatch]:
         """Yield the corpus' rows of a table, sorted by its look-up key."""
@@ -154,6 +163,14 @@ class Derivation:
     def close(self) -> None:
         """Free the memory."""
         self._opened.close()
+
+
+def _corpus_rows(row: type[Row], path: Path) -> pa.Table:
+    """Return the corpus' rows of a table, in which columns that an older version lacks are null."""
+    with pq.ParquetFile(path) as file:
+        known = [name for name in file.schema_arrow.names if name in row.model_fields]
+        table = row.cast(file.read(known))
+    return table.filter(pc.field("graph") == CORPUS) if "graph" in row.model_fields else table
 
 
 def _writer(folder: Path, row: type[Row]) -> pq.ParquetWriter:
@@ -177,8 +194,10 @@ def build_database(folder: Path) -> None:
     with duckdb.connect(str(folder / DUCKDB_FILE)) as con:
         con.execute("begin")
         for row in schemas.EDITION:
-            path = str(folder / f"{row.table}.parquet")
-            con.execute(f"insert into {quoted_name(row.table)} from read_parquet(?)", [path])
+            path = folder / f"{row.table}.parquet"
+            if pq.read_metadata(path).num_rows:
+                sql = f"insert into {quoted_name(row.table)} from read_parquet(?)"
+                con.execute(sql, [str(path)])
         con.execute("commit")
         con.execute(read_sql("indexes"))  # after the commit, which halves the time
         con.execute("checkpoint")
