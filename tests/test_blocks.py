@@ -233,6 +233,11 @@ def test_a_column_that_counts_and_an_icon_say_nothing() -> None:
     ]
 
 
+def test_a_line_of_a_cell_ends_before_what_separates_it_from_the_next() -> None:
+    _, records = laid_out("| Port | Berths |\n| - | - |\n| Brest | north quay / <br>pier 3 |\n")
+    assert records == [("Brest", "Berths", "north quay"), ("Brest", "Berths", "pier 3")]
+
+
 def test_a_table_without_headers_and_empty_cells_are_no_records() -> None:
     _, records = laid_out(
         "| a | b |\n\n"

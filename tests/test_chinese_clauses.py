@@ -2,6 +2,7 @@
 
 import pytest
 
+from tasks.extract.rules.chinese.tokens import read_sentences
 from tests.test_rules_chinese import extract, triples
 
 
@@ -221,6 +222,26 @@ def test_what_holds_of_each_apart_holds_of_no_other(
     found = extract(text, "报告")
     assert {(row["head"], row["relation"], row["tail"]) for row in found.triples} == expected
     assert found.statements
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("海港日志保存在 /data/harbour/log 中。", "/data/harbour/log"),
+        ("海港日志为/data/log。", "/data/log"),
+        ("请把密钥放到 ~/.keys/boat。", "~/.keys/boat"),
+        ("这台 3Boat 服务器很快。", "3Boat"),
+        ("Boats/Ships 都有输入/输出。", "Boats/Ships"),
+    ],
+)
+def test_a_path_begins_with_its_slash_and_a_name_with_its_number(text: str, token: str) -> None:
+    sentence, *_ = read_sentences(text, [""])
+    assert [t.text for t in sentence.tokens if t.tag == "latin"] == [token]
+
+
+def test_a_path_or_command_is_no_name() -> None:
+    names = extract("运行 cat /data/boat 后，Harbour 会读取 /data/log。", "").names
+    assert [row["name"] for row in names] == ["Harbour"]
 
 
 def test_each_has_the_short_form_in_its_place() -> None:

@@ -53,6 +53,13 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         ("新版本移除了旧接口。", ("新版本", "移除", "旧接口")),
         # A line break ends no sentence in a paragraph of wrapped lines.
         ("昨天下班前，\n李安国发布了\n新的安装程序。", ("李安国", "发布", "新的安装程序")),
+        # 只 and 仅 stay with their verb.
+        ("海港系统仅支持一种语言。", ("海港系统", "仅支持", "一种语言")),
+        ("海港系统只会删除旧的文件。", ("海港系统", "只会删除", "旧的文件")),
+        ("管理员可以结束掉指定任务。", ("管理员", "可以结束掉", "指定任务")),
+        # In traditional texts 著 is also a particle.
+        ("白塔鎮至今沿用著古老的曆法。", ("白塔鎮", "沿用", "古老的曆法")),
+        ("隨著時間過去，海港完成了新的碼頭。", ("海港", "完成", "新的碼頭")),
         # Who writes may act, and what is done for the readers is done.
         ("我们采用开源软件作为服务器。", ("我们", "采用", "开源软件作为服务器")),
         ("李安国为大家介绍了该软件。", ("李安国", "介绍", "该软件")),
@@ -148,6 +155,21 @@ def test_offices_and_qualities_are_stated_of_whom_they_belong_to(
     text: str, statement: tuple[str, str, str]
 ) -> None:
     assert statement in stated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("将洗好后的船帆在码头上晾晒 5 分钟。", "asserted"),
+        ("海港将采用更好的技术修理船只。", "future"),
+        ("如需更换船帆，可以联系码头。", "conditional"),
+    ],
+)
+def test_what_is_handled_is_not_to_come_and_what_may_be_needed_is_a_condition(
+    text: str, modality: str
+) -> None:
+    (row,) = extract(text, "湿地条例").statements
+    assert row["modality"] == modality
 
 
 @pytest.mark.parametrize(

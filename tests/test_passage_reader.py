@@ -163,59 +163,6 @@ def test_questions_and_texts_may_be_in_different_chinese_scripts(
     assert answer in " ".join(company.answer(analyse(question)).answers)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "长河公司有多少员工？",
-        "长河公司的总部在哪里？",
-        "长河公司是哪一年成立的？",
-        "王小明哪一年加入海滨公司？",
-    ],
-)
-def test_what_is_said_of_another_of_the_same_kind_is_no_answer(
-    company: PassageReader, question: str
-) -> None:
-    assert not company.answer(analyse(question)).answers
-
-
-@pytest.fixture(scope="module")
-def club(tmp_path_factory: pytest.TempPathFactory) -> PassageReader:
-    """Return a reader of texts about boats and firms, some of which it knows little about."""
-    folder = tmp_path_factory.mktemp("club")
-    texts = {
-        "Boats": "Blue Heron is our oldest boat. It was built by Orr Yard in 1987.\n\n"
-        "Red Plover is moored at the north jetty.",
-        "Firms": "The Brenholm Sailing Club was founded in 1931 by Kelda Orr.\n\n"
-        "Larkspur Stores has supplied the club with rope since 2003.",
-    }
-    entities = {
-        "Blue Heron": ("thing", []),
-        "Red Plover": ("thing", []),
-        "Orr Yard": ("organisation", []),
-        "Brenholm Sailing Club": ("organisation", []),
-        "Larkspur Stores": ("organisation", []),
-        "Kelda Orr": ("person", []),
-    }
-    edition = make_edition(folder, texts, entities)
-    build_index(folder, None)
-    return PassageReader(edition, LEXICAL)
-
-
-@pytest.mark.parametrize(
-    ("question", "year", "is_said"),
-    [
-        ("When was Blue Heron built?", "1987", True),
-        ("When was Red Plover built?", "1987", False),
-        ("When was the Brenholm Sailing Club founded?", "1931", True),
-        ("When was Larkspur Stores founded?", "1931", False),
-    ],
-)
-def test_what_is_said_of_another_named_thing_is_no_answer(
-    club: PassageReader, question: str, year: str, is_said: bool
-) -> None:
-    assert (year in " ".join(club.answer(analyse(question)).answers)) is is_said
-
-
 def test_each_passage_is_shown_once_where_there_is_no_answer(reader: PassageReader) -> None:
     nearest = reader.answer(analyse("How much were the keepers of the lighthouse paid?")).evidence
     shown = [evidence.text for evidence in nearest]

@@ -391,6 +391,13 @@ def test_name_kind_and_counts_of_an_entity() -> None:
     }
 
 
+def test_the_language_of_a_name_is_not_that_of_its_document() -> None:
+    pairs = [("白水河", "en"), ("白水川", "ja"), ("Harbour Deck", "zh"), ("Dock码", "zh")]
+    rows = [mention(name, name, language=spoken) for name, spoken in pairs]
+    found = {row["name"]: row["language"] for row in run(rows).entities.to_pylist()}
+    assert found == {"白水河": "zh", "白水川": "ja", "Harbour Deck": "und", "Dock码": "zh"}
+
+
 def test_an_entity_bears_the_name_of_most_documents() -> None:
     rows = [
         mention("a", "Marie Curie", "person"),

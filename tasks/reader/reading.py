@@ -33,7 +33,6 @@ from tasks.reader.comparison import (
     winner,
 )
 from tasks.reader.nested import Nested, find_nested
-from tasks.reader.rivals import Rivals
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
 from tasks.text.question import Question, analyse
@@ -227,7 +226,7 @@ def candidates(
     Near are those that cover most of its words, in Chinese also those most similar by vectors. In
     English the reader takes as many wrong answers from these as right ones.
     """
-    coverage, rivals = _Coverage(question, source), Rivals(question)
+    coverage = _Coverage(question, source)
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
@@ -238,7 +237,7 @@ def candidates(
         for span in (replace(span, text=chosen[span.text]) for span in spans):
             text = texts[span.text]
             part = text.part_at(span.start)
-            if not part or rivals.are_meant(text, part, span, source):
+            if not part:
                 continue
             if coverage.adds(text.led, part) and coverage.is_related(text, part):
                 inside = replace(span, end=min(span.end, part.end))  # a line of code is a part

@@ -14,6 +14,7 @@ from typing import Any
 from tasks.text.languages import HAN_CLASS
 
 HAN_OR_ZERO = re.compile(f"[{HAN_CLASS}〇]")  # 〇 is no letter but part of words
+_PARTICLE = re.compile(rf"([{HAN_CLASS}])著(?=([{HAN_CLASS}]))")
 RUN = re.compile(rf"{HAN_OR_ZERO.pattern}+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
 
 MENDED_TAGS = Path(__file__).with_name("chinese_mended_tags.toml")
@@ -65,11 +66,23 @@ def _converter() -> Any:
 
 
 def simplified(text: str) -> str:
-    """Return a text in simplified characters, with all offsets unchanged."""
+    """Return a text in simplified characters, with all offsets unchanged.
+
+    In traditional characters 著 is also the particle 着 (隨著時間), but neither in the dictionary's
+    words with 著 (著名, 編著) nor at the end of a phrase (甲著，《乙》).
+    """
     if text.isascii():
         return text
     converted: str = _converter().convert(text)
-    return converted if len(converted) == len(text) else text
+    if len(converted) != len(text):
+        return text
+    return _PARTICLE.sub(_particle, converted) if converted != text else converted
+
+
+def _particle(found: re.Match[str]) -> str:
+    before, after = found[1], found[2]
+    is_word = any(map(segmenter().has_word, (f"{before}著", f"著{after}")))
+    return f"{before}著" if is_word else f"{before}着"
 
 
 def chinese_words(text: str) -> list[str]:

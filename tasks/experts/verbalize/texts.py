@@ -69,8 +69,10 @@ class Options:
         return asdict(self)
 
 
-_TRIPLES = """
-select t.triple_id, t.head_id, t.head, t.relation, t.tail, e.language,
+_TRIPLES = r"""
+select t.triple_id, t.head_id, t.head, t.relation, t.tail,
+    case when t.graph <> 'corpus' then e.language
+        when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language,
     k.kind is not null and k.kind = 'person' as person
 from asserted_triples t
 join entities e on e.entity_id = t.head_id
@@ -78,8 +80,10 @@ left join entities k on k.entity_id = t.tail_id
 where t.graph = $graph and t.sensitivity is distinct from 'sensitive'
 order by t.head_id, t.relation, t.tail, t.triple_id
 """
-_EVIDENCE = """
-select t.triple_id, t.head_id, t.head, t.relation, t.tail, e.language,
+_EVIDENCE = r"""
+select t.triple_id, t.head_id, t.head, t.relation, t.tail,
+    case when t.graph <> 'corpus' then e.language
+        when regexp_matches(t.relation, '\p{Han}') then 'zh' else 'en' end as language,
     coalesce(d.description, substr(p.text, t.span_start - p.span_start + 1,
         t.span_end - t.span_start)) as evidence
 from (

@@ -87,6 +87,7 @@ CLAUSE = re.compile(
     r" [a-z]"
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_SEPARATORS = " \t/,;、，；"
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,14 +321,15 @@ def _of_row(headers: list[str], cells: list[Cell], key: int) -> Iterator[Record]
 
 
 def _of_cell(subject: str, label: str, cell: Cell) -> Iterator[Record]:
-    """Yield the values of a cell, one per line."""
+    """Yield the values of a cell, one per line, without the separator before a line break."""
     text, start, _ = cell
-    place = start
-    for line in _LINE_BREAK.split(text):
+    place, lines = start, _LINE_BREAK.split(text)
+    for number, line in enumerate(lines, start=1):
         begin = text.index(line, place - start) + start
-        value = words_of(line).text.strip()
+        stated = line.rstrip() if number == len(lines) else line.rstrip(_SEPARATORS)
+        value = words_of(stated).text.strip()
         if _is_value(value):
-            yield Record(subject, label, value, begin, begin + len(line.rstrip()))
+            yield Record(subject, label, value, begin, begin + len(stated))
         place = begin + len(line)
 
 

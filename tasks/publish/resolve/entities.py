@@ -31,6 +31,7 @@ from tasks.publish.resolve.one_document import TITLE_WEIGHT, read_local
 from tasks.publish.resolve.overrides import apply_overrides
 from tasks.publish.resolve.senses import find_senses
 from tasks.publish.resolve.variants import is_other_name
+from tasks.text.languages import HAN, is_chinese
 from tasks.text.names import disambiguator, other_names_in, strip_titles
 
 
@@ -125,16 +126,23 @@ def _table(columns: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
 
 
 def _entities(ids: dict[Cluster, str], given_names: dict[Cluster, str]) -> pa.Table:
-    rows = (
-        (entity_id, given_names.get(cluster, name), *rest)
-        for cluster, entity_id in ids.items()
-        for name, *rest in [_describe(cluster)]
-    )
+    rows = []
+    for cluster, entity_id in ids.items():
+        name, kind, language, mentions, documents = _describe(cluster)
+        name = given_names.get(cluster, name)
+        rows.append((entity_id, name, kind, _language(name, language), mentions, documents))
     return _table("entity_id name kind language mentions documents", rows)
 
 
+def _language(name: str, spoken: str) -> str:
+    """Return the language of a name in documents of a language: Docker is not Chinese."""
+    if spoken == "zh":
+        return "zh" if HAN.search(name) else "und"
+    return "zh" if is_chinese(name) and spoken != "ja" else spoken
+
+
 def _describe(cluster: Cluster) -> tuple[str, str, str, int, int]:
-    """Return name, kind, language, mentions and documents of an entity."""
+    """Return name, kind, language of the documents, mentions and documents of an entity."""
     language = _main_language(cluster)
     kind = voted_kind(summed_kinds(cluster.units))
     mentions = sum(unit.mentions for unit in cluster.units)

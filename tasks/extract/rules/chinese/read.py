@@ -173,8 +173,8 @@ def _reads_as_name(name: str, tokens: list[Token]) -> bool:
     return len(tokens) > 1 or tokens[0].tag not in PERSON_TAGS or looks_like_person(name)
 
 
-# x, padding, textStyle.rich, backgroundColor, v5: not written like names in Latin letters.
-LATIN_CODE = re.compile(r"[a-z][\w.-]*(?: [\w.-]+)*|\S*[._]\S*|[A-Za-z]\d*|\S+\(\)")
+# x, padding, textStyle.rich, backgroundColor, v5, /etc/hosts: not written like Latin names.
+LATIN_CODE = re.compile(r"[a-z/~.][\w./~-]*(?: [\w./~-]+)*|\S*[._]\S*|[A-Za-z]\d*|\d+[A-Z]|\S+\(\)")
 PERSON_TAGS = ("nr", "nrt", "nrfg")
 NAME_TAGS = ("work", "name", "latin", "nt", "ns", "nz", "nr", "nrt", "nrfg")
 

@@ -35,6 +35,8 @@ HEARSAY = frozenset(
     ["据悉", "据报道", "据介绍", "据统计", "据了解", "据称", "据说", "相传", "传说"]
 )
 THEN = frozenset(["则", "那么", "那", "就", "便"])
+ONLY = frozenset(["只", "仅", "仅仅"])
+COUNTS = ("m", "number", "r")  # before 只 as a measure: 三只
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,12 @@ def take_standing(tokens: list[Token], around: Standing = PLAIN) -> Meant:
 
 
 def _is_marker(tokens: list[Token], position: int) -> bool:
-    """Return whether a word is a negation or a modal word of a verb that follows."""
+    """Return whether a word is a negation, 只 or a modal word of a verb that follows."""
     token, after = tokens[position], tokens[position + 1 :]
+    if token.text in ONLY:
+        counts = position > 0 and tokens[position - 1].tag in COUNTS
+        verb = bool(after) and (is_verb(tokens, position + 1) or _is_marker(tokens, position + 1))
+        return verb and not counts
     if token.text.endswith("是") and token.text in NEGATIONS:
         return bool(after)
     if token.text in NEGATIONS or token.text in MODALITY_OF_WORD:
@@ -129,10 +135,18 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
         handled = after and (after[0].nominal or after[0].tag[0] == "r")
         if token.text == "将" and handled and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
+        if token.text == "将" and after and after[0].tag == "v" and _is_handled(tokens, position):
+            return False  # 将切好的西红柿装盘
         if token.text == "要" and relative_end(tokens, position) is not None:
             return False  # 要执行的操作有三种
         return has_verb(tokens, position + 1, len(tokens))
     return False
+
+
+def _is_handled(tokens: list[Token], position: int) -> bool:
+    """Return whether a word is followed by a described noun before the predicate."""
+    end = predicate_at(tokens) or position
+    return any(token.text == "的" for token in tokens[position:end])
 
 
 def without_time(tokens: list[Token]) -> list[Token]:

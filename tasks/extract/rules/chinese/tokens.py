@@ -39,9 +39,11 @@ WORK = re.compile("《[^《》\n]{1,60}》")
 QUOTED = re.compile("[“「『]([^“”「」『』\n，。；]{1,24})[”」』]")
 LATIN = re.compile(
     r"https?://[^\s<>（）()，。；：、「」]+"
+    r"|(?<![A-Za-z0-9_./:])(?:~|\.{1,2})?/[A-Za-z0-9_.~-]+(?:/[A-Za-z0-9_.~-]+)+/?"  # /etc/hosts
     r"|[A-Za-z][A-Za-z0-9_.'’&-]*(?:(?:\s|\s?/\s?)[A-Za-z0-9][A-Za-z0-9.'’&-]*)*"
     r"(?:\+\+|[+#](?![A-Za-z0-9+#]))?"  # C++, but Ctrl and C in Ctrl+C
 )
+NUMBERED = re.compile(rf"(?<![A-Za-z0-9_.-])[0-9]{{1,3}}(?=[A-Z])(?:{LATIN.pattern})")  # 3Com
 
 
 @dataclass(slots=True)
@@ -149,6 +151,7 @@ def _mark(text: str, names: Iterable[str]) -> list[Token]:
         *_matches("quote", QUOTED, text),
         *(token for name in known for token in _matches("name", name, text)),
         *(Token(text[start:end], "name", start, end) for start, end in find_foreign_names(text)),
+        *_matches("latin", NUMBERED, text),
         *_matches("latin", LATIN, text),
         *_matches("n", NAMED_SO, text),
     ]
@@ -227,9 +230,12 @@ def _acting(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _split(word: str) -> list[str]:
-    """Split particles from a word that the dictionary lacks: 全长|约, 了|用, 青|是."""
+    """Split particles from a word that the dictionary lacks: 全长|约, 了|用, 青|是, 只|会."""
     if word.endswith("约") and word[:-1] in MEASURES:
         return [word[:-1], "约"]
+    modal = word[1:] in MODALITY_OF_WORD and word not in MODALITY_OF_WORD
+    if modal and tag_of(word[0]) in ("d", "c"):
+        return [word[0], word[1:]]
     if len(word) > 1 and HAN_OR_ZERO.match(word):
         if word[0] in OPENERS:
             return [word[0], *_split(word[1:])]
