@@ -32,6 +32,7 @@ from tasks.reader.comparison import (
     same_of_each,
     winner,
 )
+from tasks.reader.coverage import Coverage
 from tasks.reader.nested import Nested, find_nested
 from tasks.reader.texts import Part, ReaderAnswer, Source, Text, pieces
 from tasks.reader.whole import and_others, apart, whole_span
@@ -50,7 +51,6 @@ LIKELY = 0.5  # least probability of what a question describes
 LEAST_COVERAGE = 0.5  # share of the words around it that the sentence of an answer must contain
 HOPS = 2  # descriptions in a question that are followed, one within the other
 OTHER_KIND = 3.0  # taken from the worth of an answer that is described as something else
-_DATE_WORDS = frozenset({"year", "date", "time", "day"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _only_describes(found: ReaderAnswer, nested: Nested, known: _Known, source: 
 
     It is the answer of the first hop, if its sentence says little of what is asked.
     """
-    coverage = _Coverage(analyse(nested.words_around), source).share(found.stated)
+    coverage = Coverage(analyse(nested.words_around), source).share(found.stated)
     return known.evidence.text == found.evidence[0].text and coverage < LEAST_COVERAGE
 
 
@@ -226,7 +226,7 @@ def candidates(
     Near are those that cover most of its words, in Chinese also those most similar by vectors. In
     English the reader takes as many wrong answers from these as right ones.
     """
-    coverage = _Coverage(question, source)
+    coverage = Coverage(question, source)
     similar = question.is_chinese
     nearness = [coverage.share(text.words) + similar * text.cosine for text in texts]
     order = sorted(range(len(texts)), key=lambda number: -nearness[number])
@@ -358,57 +358,13 @@ def _whole(question: Question, answer: FoundAnswer, read: Read, source: Source) 
     return without_article(without_markup(sentence[slice(*span)]))
 
 
-class _Coverage:
-    """Measures which share of a question's words a text covers, weighted by their rarity."""
-
-    def __init__(self, question: Question, source: Source) -> None:
-        self._cut = question.is_chinese
-        content = question.text if question.is_chinese else question.content_words
-        left_out = _DATE_WORDS if question.expected_answer.form == "date" else frozenset()
-        rows = [row for row in stems_of(content) if row[2] not in left_out]
-        rarity = {word: source.rarity(content[start:end]) for start, end, word in rows}
-        total = sum(rarity.values()) or 1.0
-        self._weights = {word: value / total for word, value in rarity.items()}
-
-    def of(self, text: Text, part: Part) -> float:
-        """Return the share that a part of a text covers with the introduction of the text."""
-        return self.share(text.introduced(part))
-
-    def is_related(self, text: Text, part: Part) -> bool:
-        """Return whether a part of a text shares a word with the question, if that has any.
-
-        Vectors also find a text about another person of whom the same is said in other words.
-        """
-        return not self._weights or self.of(text, part) > 0
-
-    def share(self, words: str) -> float:
-        """Return the share of a question that the words of a text cover, 0 to 1."""
-        stems = words_of(words, cut_chinese=self._cut)
-        return sum(weight for word, weight in self._weights.items() if word in stems)
-
-    def may_answer(self, text: Text) -> bool:
-        """Return whether an answer in a text would be accepted."""
-        return any(self.adds(text.led, part) for part in text.parts)
-
-    def adds(self, led: Part | None, part: Part) -> bool:
-        """Return whether a part covers words of the question that the sentence leading to it lacks.
-
-        This is also true if there are no such words, or no such sentence.
-        """
-        if led is None:
-            return True
-        known = words_of(led.evidence.text, cut_chinese=self._cut)
-        open_ = self._weights.keys() - known
-        return not open_ or bool(open_ & words_of(part.evidence.text, cut_chinese=self._cut))
-
-
 def _beyond(question: Question, texts: list[Text], source: Source) -> list[Text]:
     """Return texts about the names in the sentences nearest to a question, each after its sentence.
 
     Names in the question itself are left out.
     """
     content = question.text if question.is_chinese else question.content_words
-    coverage = _Coverage(question, source)
+    coverage = Coverage(question, source)
     known = words_of(question.text)
 
     def nearness(part: Part) -> float:
