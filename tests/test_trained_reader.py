@@ -21,7 +21,8 @@ from tasks.reader.answers import (
 )
 from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
-from tasks.reader.reading import READ, _Coverage, answer_from, candidates
+from tasks.reader.coverage import Coverage
+from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
 from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
@@ -121,7 +122,7 @@ def test_a_year_in_chinese_numerals_is_a_date() -> None:
 
 
 def test_a_name_with_an_apostrophe_is_covered_and_its_ending_is_no_word() -> None:
-    coverage = _Coverage(analyse("What was O'Neill's profession?"), PLAIN_SOURCE)
+    coverage = Coverage(analyse("What was O'Neill's profession?"), PLAIN_SOURCE)
     assert coverage.share("O'Neill's profession was painting.") == pytest.approx(1.0)
     assert coverage.share("Its profession was painting.") == pytest.approx(0.5)
 
