@@ -129,8 +129,6 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
         handled = after and (after[0].nominal or after[0].tag[0] == "r")
         if token.text == "将" and handled and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
-        if token.text == "要" and relative_end(tokens, position) is not None:
-            return False  # 要执行的操作有三种
         return has_verb(tokens, position + 1, len(tokens))
     return False
 
