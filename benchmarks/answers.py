@@ -23,6 +23,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ from benchmarks.results_file import write_results
 from schemas.settings import Settings
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
-from tasks.questions.splits import split_by_relation
+from tasks.questions.question import Benchmark, BenchmarkQuestion
+from tasks.questions.splits import SEED
 from warehouse.home import Home
 
 DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
@@ -79,6 +81,31 @@ WANTED: dict[str, list[tuple[str, float]]] = {
 }
 
 
+def split_by_relation(
+    benchmark: Benchmark, fold: int
+) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
+    """Return training and test questions such that only the latter mean a relation of a fold.
+
+    Test questions are those with such a relation on their gold path. The relations are dealt out in
+    a seeded order; a relation and its inverse are in one fold. Questions without gold relations are
+    in neither part.
+    """
+    questions = [question for question in benchmark.questions if question.gold]
+    relations = {_one_name(relation) for question in questions for relation in question.gold}
+    held_out = set(sorted(relations, key=_shuffled)[fold::FOLDS])
+    tests = [not held_out.isdisjoint(map(_one_name, question.gold)) for question in questions]
+    sides = list(zip(questions, tests, strict=True))
+    return [q for q, is_test in sides if not is_test], [q for q, is_test in sides if is_test]
+
+
+def _one_name(relation: str) -> str:
+    return relation.removesuffix("_inverse")
+
+
+def _shuffled(relation: str) -> bytes:
+    return blake2b(f"{SEED}:{relation}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
 def measure(
     path: Path, format: str, limit: int | None, answers: Path | None, fold: int | None = None
 ) -> Figures:
@@ -86,7 +113,7 @@ def measure(
     settings = Settings()
     how = Measurement(limit=limit, zero_shot=True, answers=answers)
     if fold is not None:
-        divide = partial(split_by_relation, fold=fold, folds=FOLDS)
+        divide = partial(split_by_relation, fold=fold)
         how = replace(how, divide=divide, baselines=("spe",))
     began, worked = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory(prefix="almanac-answers-") as folder:

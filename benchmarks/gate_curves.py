@@ -36,6 +36,7 @@ from tasks.evaluate.gates.scored import Draws
 from tasks.evaluate.pictures import draw_curves
 from tasks.import_graph import import_graph
 from tasks.models.encoders import EncoderChoice, open_question_encoder
+from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
 from warehouse.home import Home
 
@@ -69,12 +70,11 @@ def measure(home: Home, measurement: GateMeasurement) -> GateResults:
     return evaluate_gates(home, QUESTIONS, "mirage", opened, measurement)
 
 
-def measure_layers(home: Home, folder: str, draws: Draws) -> GateResults:
+def measure_layers(folder: str, draws: Draws) -> GateResults:
     """Return the results of Thrust over every layer of a transformers model."""
     outcomes = outcomes_of(read_benchmark(QUESTIONS, "mirage").questions, choices=False)
-    choice = EncoderChoice(f"hidden:{folder}")
-    encoder = open_question_encoder(choice, EngineSettings(), home)
-    candidates = layer_candidates(encoder, outcomes)
+    layers = range(HiddenStates(folder).layers)
+    candidates = layer_candidates([HiddenStates(folder, layer) for layer in layers], outcomes)
     return compare_gates("layers", candidates, GateMeasurement(draws=draws, study="ablations"))
 
 
@@ -138,7 +138,7 @@ def main() -> None:
         ablations = measure(home, GateMeasurement(draws=draws, study="ablations"))
         more: Figures = {"ablations": figures_of(ablations, draws)}
         if options.layers:
-            layers = measure_layers(home, options.layers, draws)
+            layers = measure_layers(options.layers, draws)
             more["layers"] = figures_of(layers, draws)
     models = alone.report["models"]
     runs = {"question": figures_of(alone, draws), "question and choices": figures_of(chosen, draws)}

@@ -6,7 +6,6 @@ positive, as in table 5 of the Thrust paper.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from tasks.evaluate.gates.resampled import RESAMPLES, Resamples, resamples_of, s
 from tasks.evaluate.gates.scored import Scored
 from tasks.evaluate.pictures import finish, make_panels, shown, style
 from tasks.gates.gate import Gate, make_gate
+from tasks.models.encoders.load import Encoder
 
-BATCH = 256  # texts encoded at a time
 KINDS = ("hardness_spearman", "hardness_pearson")
 POINTS = 200  # of a density
 OUTSIDE = 3.0  # bandwidths that a density continues beyond its data
@@ -30,26 +29,20 @@ OUTSIDE = 3.0  # bandwidths that a density continues beyond its data
 # -- layers ---------------------------------------------------------------------------------------
 
 
-def layer_candidates(encoder: Any, outcomes: Outcomes) -> list[Candidate]:
-    """Return Thrust over every layer of a transformers model, the last first; layer 0 embeds.
-
-    `encoder.encode_layers` returns (layers, texts, dimensions).
-    """
-    texts = outcomes.questions.texts
-    parts = [encoder.encode_layers(texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)]
-    layers = np.concatenate(parts, axis=1)
+def layer_candidates(encoders: Sequence[Encoder], outcomes: Outcomes) -> list[Candidate]:
+    """Return Thrust over each layer of a model, the last first; there is an encoder per layer."""
     return [
         Candidate(
             f"thrust layer {number}",
-            partial(_thrust, {}),
-            outcomes.with_vectors(layers[number].astype(float)),
+            _thrust,
+            outcomes.with_vectors(encoder.encode(outcomes.questions.texts).astype(float)),
         )
-        for number in reversed(range(len(layers)))
+        for number, encoder in reversed(list(enumerate(encoders)))
     ]
 
 
-def _thrust(options: dict[str, Any], draw: int) -> Gate:
-    return make_gate("thrust", **options)
+def _thrust(draw: int) -> Gate:
+    return make_gate("thrust")
 
 
 # -- hardness -------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ import schemas
 from schemas.observations import Override, RelationName
 from schemas.ontology import Ontology
 from schemas.settings import load_settings
-from tasks.models.encoders.load import load_encoder
 from tasks.publish.relation_names import name_relations
 from tasks.refresh import refresh
 from warehouse.derivation import read_sql
@@ -114,19 +113,9 @@ def million(wordings: list[str]) -> dict[str, float]:
         start = time.perf_counter()
         con.execute(read_sql("relations"))
         seconds["collect"] = time.perf_counter() - start
-        stated, shared = (
-            con.table(t).to_arrow_table() for t in ("stated_relations", "shared_ends")
-        )
-    encoder = load_encoder("minilm")
+        stated = con.table("stated_relations").to_arrow_table()
     start = time.perf_counter()
-    name_relations(
-        stated,
-        shared,
-        RelationName.to_table([]),
-        Override.to_table([]),
-        Ontology(),
-        encoder.encode if encoder else None,
-    )
+    name_relations(stated, RelationName.to_table([]), Override.to_table([]), Ontology())
     seconds["name"] = time.perf_counter() - start
     return seconds
 

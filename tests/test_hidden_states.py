@@ -159,16 +159,6 @@ def test_layers_of_both_are_the_decoders(folders: dict[str, Path], kind: str) ->
     assert are_alike(encoder.encode(TEXTS[:1])[0], states.mean(0).numpy())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_pass_gives_every_layer(folders: dict[str, Path], kind: str) -> None:
-    last = opened(folders[kind])
-    layers = last.encode_layers(TEXTS)
-    assert layers.shape == (last.layers, len(TEXTS), last.dimensions)
-    for number in (0, 1, last.layers - 1):
-        alone = opened(folders[kind], layer=number)
-        assert are_alike(layers[number], alone.encode(TEXTS))
-
-
 def test_equal_choices_have_one_id_and_others_another(folders: dict[str, Path]) -> None:
     folder = folders["bert"]
     ids = [
@@ -202,7 +192,6 @@ def test_a_long_text_counts_by_its_beginning(folders: dict[str, Path]) -> None:
 def test_no_texts_give_no_rows(folders: dict[str, Path]) -> None:
     encoder = opened(folders["bert"])
     assert encoder.encode([]).shape == (0, 32)
-    assert encoder.encode_layers([]).shape == (4, 0, 32)
 
 
 @pytest.mark.parametrize("layer", [4, -5, 100])

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -25,7 +24,6 @@ STATED = pa.schema(
     ]
 )
 NONE_KNOWN = RelationName.to_table([])
-NONE_SHARED = pa.table({"wording": [""], "other": [""], "pairs": [0]}).slice(1)
 NO_OVERRIDES = Override.to_table([])
 
 
@@ -42,11 +40,9 @@ def names(
     known: pa.Table = NONE_KNOWN,
     overrides: pa.Table = NO_OVERRIDES,
     ontology: Sequence[str] = (),
-    shared: pa.Table = NONE_SHARED,
-    encode: Any = None,
 ) -> dict[str, tuple[str, bool]]:
     own = Ontology.model_validate({"relations": list(ontology)})
-    rows = name_relations(table, shared, known, overrides, own, encode).to_pylist()
+    rows = name_relations(table, known, overrides, own).to_pylist()
     return {row["wording"]: (row["relation"], row["turned"]) for row in rows}
 
 
@@ -182,11 +178,11 @@ def test_times_have_a_relation_of_their_own() -> None:
 
 
 def test_an_established_name_stays() -> None:
-    first = name_relations(stated(("paints", 5)), NONE_SHARED, NONE_KNOWN, NO_OVERRIDES, Ontology())
+    first = name_relations(stated(("paints", 5)), NONE_KNOWN, NO_OVERRIDES, Ontology())
     known = new_names(first, NONE_KNOWN, "000001")
     later = stated(("paints", 5), ("painted", 50), ("painted by", 70))
     assert set(names(later, known).values()) == {("paints", False), ("paints", True)}
-    second = name_relations(later, NONE_SHARED, known, NO_OVERRIDES, Ontology())
+    second = name_relations(later, known, NO_OVERRIDES, Ontology())
     assert set(new_names(second, known, "000002")["wording"].to_pylist()) == {
         "painted",
         "painted by",
@@ -218,43 +214,6 @@ def test_an_ontology_has_what_the_vocabulary_words_otherwise() -> None:
     assert made["stars"] == ("cast member", False)
 
 
-def encode_by(*alike: set[str], likeness: float) -> Any:
-    """Return an encoder for which the names of a set have that likeness, all others none."""
-
-    def encode(texts: list[str]) -> np.ndarray:
-        vectors = np.eye(len(texts) + len(alike), dtype=np.float32)[: len(texts)]
-        for row, text in enumerate(texts):
-            for place, names_alike in enumerate(alike):
-                if text in names_alike:
-                    vectors[row] *= (1 - likeness) ** 0.5
-                    vectors[row, len(texts) + place] = likeness**0.5
-        return vectors
-
-    return encode
-
-
-def test_verbs_are_joined_by_vectors_unless_they_are_opposites() -> None:
-    table = stated(("bought", 5), ("sold", 4), ("sketched", 6), ("drafted", 3), ("drafted by", 2))
-    near = encode_by({"bought", "sold"}, {"sketched", "drafted"}, likeness=0.9)
-    made = names(table, encode=near)
-    assert made["drafted"] == ("sketched", False) and made["drafted by"] == ("sketched", True)
-    assert made["bought"][0] != made["sold"][0]
-    apart = encode_by({"sketched", "drafted"}, likeness=0.7)
-    assert names(table, encode=apart)["drafted"] == ("drafted", False)
-    shared = pa.table({"wording": ["drafted"], "other": ["sketched"], "pairs": [3]})
-    assert names(table, shared=shared, encode=apart)["drafted"] == ("sketched", False)
-
-
-def test_the_words_after_a_verb_and_the_kinds_of_its_ends_must_agree() -> None:
-    near = encode_by({"sketched in", "drafted at", "drafted in"}, likeness=0.9)
-    table = stated(("sketched in", 5), ("drafted at", 4), ("drafted in", 3))
-    made = names(table, encode=near)
-    assert made["drafted at"] == ("drafted at", False)
-    assert made["drafted in"] == ("sketched in", False)
-    kinds = table.set_column(3, "tail_sort", pa.array(["place", "place", "work"]))
-    assert names(kinds, encode=near)["drafted in"] == ("drafted in", False)
-
-
 def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
     table = stated(("创始人", 3), ("创办", 2), ("由…创办", 1))
     made = names(table)
@@ -263,7 +222,7 @@ def test_a_relation_of_chinese_texts_has_a_chinese_name_and_keeps_it() -> None:
         "创办": ("创始人", True),
         "由…创办": ("创始人", False),
     }
-    first = name_relations(table, NONE_SHARED, NONE_KNOWN, NO_OVERRIDES, Ontology())
+    first = name_relations(table, NONE_KNOWN, NO_OVERRIDES, Ontology())
     both = stated(("创始人", 3), ("founded by", 9))
     assert names(both)["创始人"] == ("founded by", False)
     assert names(both, new_names(first, NONE_KNOWN, "1"))["founded by"] == ("创始人", False)

@@ -19,9 +19,9 @@ from tasks.reader.answers import (
     items_around,
     with_probabilities,
 )
+from tasks.reader.coverage import Coverage
 from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
-from tasks.reader.coverage import Coverage
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
 from tasks.reader.training.score import f1

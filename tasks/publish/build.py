@@ -214,11 +214,9 @@ def _derive(
     known = home.journal.table(RelationName)
     names = name_relations(
         derivation.table("stated_relations"),
-        derivation.table("shared_ends"),
         known,
         derivation.table("overrides"),
         recipe.ontology or Ontology(),
-        encode,
     )
     derivation.hand_over("relation_names", names)
     derivation.compare_with(parent)

@@ -2,21 +2,18 @@
 
 Wordings of the same form (`tasks.text.relations.forms`) are one relation. The vocabulary names
 common relations; any other keeps the name that an earlier edition gave it, else its commonest
-wording becomes its name. Verbs that mean the same are joined (`relation_synonyms`). People's
-corrections are applied last.
+wording becomes its name. People's corrections are applied last.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from schemas.observations import RelationName
-from schemas.ontology import KINDS, Ontology
-from tasks.publish.relation_synonyms import VerbUse, join_synonyms
+from schemas.ontology import Ontology
 from tasks.text.english_words import verb_forms
 from tasks.text.languages import is_chinese
 from tasks.text.relations.forms import Form, bare_words, form_of
@@ -43,7 +40,6 @@ NAMES = pa.schema(
         ("inverse", pa.string()),
     ]
 )
-Encode = Callable[[list[str]], np.ndarray]
 Use = tuple[str, End]  # a wording, and whether its tails are things, times or measures
 
 
@@ -57,10 +53,8 @@ class _Group:
     form: Form
     end: End
     wordings: Counter[str] = field(default_factory=Counter)
-    kinds: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     name: str = ""
     flipped: bool = False
-    joined: "_Group | None" = None  # a group that means the same
 
     def commonest(self) -> list[str]:
         """Return the wordings, the commonest first."""
@@ -73,25 +67,20 @@ class _Group:
 
 def name_relations(
     stated: pa.Table,
-    shared: pa.Table,
     known: pa.Table,
     overrides: pa.Table,
     ontology: Ontology,
-    encode: Encode | None = None,
 ) -> pa.Table:
     """Return the name of every stated relation.
 
-    `stated` has columns wording, tail_end, head_sort, tail_sort and triples; `shared` has wording,
-    other and pairs: the number of pairs of ends that both wordings relate. `known` are the names
-    from earlier editions (RelationName), the newest last. Verbs are joined only with `encode`.
+    `stated` has columns wording, tail_end, head_sort, tail_sort and triples. `known` are the names
+    from earlier editions (RelationName), the newest last.
     """
     rows = stated.to_pylist()
     own = _of_ontology(ontology)
     groups, earlier = _groups(rows), _newest(known)
     for group in groups:
         _recognise(group, earlier, own)
-    if encode is not None:
-        _join(groups, shared, encode)
     meanings = {use: _translated(meaning, own) for use, meaning in _by_use(groups).items()}
     _correct(meanings, overrides)
     inverses = _inverses(rows, meanings)
@@ -183,50 +172,14 @@ def _groups(rows: Iterable[dict[str, Any]]) -> list[_Group]:
             words = " ".join([same_verb(verb), *rest])
         group = groups.setdefault((form.kind, words, form.marks, end), _Group(form, end))
         group.wordings[row["wording"]] += row["triples"]
-        sorts = row["head_sort"], row["tail_sort"]
-        for kinds, sort in zip(group.kinds, sorts[::-1] if form.turned else sorts, strict=True):
-            if sort in KINDS:
-                kinds[sort] += row["triples"]
     return list(groups.values())
-
-
-def _join(groups: list[_Group], shared: pa.Table, encode: Encode) -> None:
-    """Join groups of verbs that mean the same, judging by their vectors and their ends."""
-    uses, places = [], []
-    for place, group in enumerate(groups):
-        if group.form.kind == "verb" and not group.form.marks:
-            verb, *rest = group.form.words.split()
-            kinds = tuple(max(sorted(k), key=k.__getitem__, default="") for k in group.kinds)
-            past = " ".join([(*verb_forms(verb, "VBD"), verb)[0], *rest])
-            times = group.wordings.total()
-            uses.append(VerbUse(verb, tuple(rest), group.end, past, times, (kinds[0], kinds[1])))
-            places.append(place)
-    number = {
-        (wording, form_of(wording).turned): at
-        for at, place in enumerate(places)
-        for wording in groups[place].wordings
-        if groups[place].end == "thing"
-    }
-    both: Counter[frozenset[int]] = Counter()
-    for row in shared.to_pylist():
-        for turned in (False, True):
-            ends = {number.get((row[side], turned)) for side in ("wording", "other")}
-            if len(ends) == 2 and None not in ends:
-                both[frozenset(at for at in ends if at is not None)] += row["pairs"]
-    for at, other in join_synonyms(uses, both, encode).items():
-        group, into = groups[places[at]], groups[places[other]]
-        if not group.name:
-            group.joined = into
 
 
 def _by_use(groups: list[_Group]) -> dict[Use, Meaning]:
     """Return the meaning of each wording, after naming the groups that were not recognised."""
     for group in groups:
-        if not group.name and not group.joined:
+        if not group.name:
             _name_group(group)
-    for group in groups:
-        if group.joined:
-            group.name, group.flipped = group.joined.name, group.joined.flipped
     return {
         (wording, group.end): Meaning(group.name, group.turned(wording))
         for group in groups

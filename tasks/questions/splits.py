@@ -25,37 +25,14 @@ def split(
         training = [question.part == "train" for question in questions]
     elif benchmark.halves and learn:
         keys = (f"{seed}:{question.split_key or question.id}" for question in questions)
-        training = [_digest(key, 1)[0] < 128 for key in keys]
+        training = [
+            blake2b(key.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
+            for key in keys
+        ]
     else:
         training = [False] * len(questions)
     sides = list(zip(questions, training, strict=True))
     return [q for q, trains in sides if trains], [q for q, trains in sides if not trains]
-
-
-def split_by_relation(
-    benchmark: Benchmark, fold: int, folds: int = 4, seed: int = SEED
-) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
-    """Return training and test questions such that only the latter mean a relation of a fold.
-
-    Test questions are those with such a relation on their gold path. The relations are dealt out in
-    a seeded order; a relation and its inverse are in one fold. Questions without gold relations are
-    in neither part.
-    """
-    questions = [question for question in benchmark.questions if question.gold]
-    relations = {_one_name(relation) for question in questions for relation in question.gold}
-    order = sorted(relations, key=lambda relation: _digest(f"{seed}:{relation}", 8))
-    held_out = set(order[fold::folds])
-    tests = [not held_out.isdisjoint(map(_one_name, question.gold)) for question in questions]
-    sides = list(zip(questions, tests, strict=True))
-    return [q for q, is_test in sides if not is_test], [q for q, is_test in sides if is_test]
-
-
-def _one_name(relation: str) -> str:
-    return relation.removesuffix("_inverse")
-
-
-def _digest(key: str, size: int) -> bytes:
-    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=size).digest()
 
 
 def sample(

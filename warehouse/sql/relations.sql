@@ -18,19 +18,6 @@ left join resolved_entities tk on tk.entity_id = t.entity_id
 where h.entity_id is distinct from t.entity_id;
 
 create table stated_relations as
-select relation as wording, tail_end, head_sort, tail_sort, count(*) as triples,
-       count(stated_tail_id) as linked
+select relation as wording, tail_end, head_sort, tail_sort, count(*) as triples
 from ended_triples group by all
-order by all;
-
--- Relations that are stated of the same ends: a hint that they mean the same.
-create table shared_ends as
-with pairs as (
-    select distinct relation as wording, stated_head_id, coalesce(stated_tail_id, lower(tail)) as tail
-    from ended_triples where tail_end = 'thing'
-)
-select a.wording, b.wording as other, count(*) as pairs
-from pairs a join pairs b using (stated_head_id, tail)
-where a.wording < b.wording
-group by all having count(*) > 1
 order by all;

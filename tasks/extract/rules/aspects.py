@@ -174,7 +174,7 @@ def question_of_clause(
     """
     tree = passage.tree
     group = clause.verb
-    auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES or tree.tag[t] == "MD"]
+    auxiliaries = [t for t in group if tree.dep[t] in _AUXILIARIES]
     if not group or (tree.lower[group[0]] in NEGATIONS):
         return None
     asking = _asking(passage, clause)

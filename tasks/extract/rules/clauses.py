@@ -275,7 +275,7 @@ def _marks(tree: Tree, token: int) -> list[int]:
     for child in tree.children[token]:
         if tree.dep[child] == "cc" and child < token and marks:
             break  # "created by and for X"
-        if tree.dep[child] in ("case", "mark") and child < token and tree.lower[child] != "'s":
+        if tree.dep[child] in ("case", "mark") and child < token:
             marks.append(child)
             marks.extend(c for c in tree.children[child] if tree.dep[c] == "fixed")
     return sorted(marks)

@@ -83,8 +83,6 @@ class _Resolver:
             or token != self.passage.sentence_of(token)[0]
         ):
             return False
-        if "\n\n" in tree.text[tree.end[token - 1] : tree.start[token]]:
-            return False
         plural = tree.tag[subject] in ("NNS", "NNPS") or tree.child(subject, "conj") is not None
         main = tree.dep[token] in SUBJECTS and tree.dep[tree.head[token]] == "ROOT"
         return (

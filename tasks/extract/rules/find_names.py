@@ -122,7 +122,7 @@ def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
         return True
     if token == sentence:
         return _is_bare_subject(tree, token)
-    return tree.pos[token] in ("NOUN", "ADJ") and tree.lower[token] != "i"
+    return tree.pos[token] in ("NOUN", "ADJ")
 
 
 def _is_capitalised(word: str) -> bool:

@@ -105,7 +105,7 @@ def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
     set_off = {
         token
         for child in tree.children[clause.subject]
-        if tree.dep[child] in _SET_OFF or _is_relative_behind_a_comma(tree, child)
+        if tree.dep[child] in _SET_OFF
         for token in tree.subtree(child)
     }
     phrase = [t for t in phrase_without(tree, clause.subject, OUTSIDE) if t not in set_off]
@@ -117,11 +117,6 @@ def subject_name(passage: ParsedPassage, clause: Clause) -> NameSpan | None:
     goes_on = followed[:1].isdigit() or followed in _POSSESSIVE
     whole = phrase == list(range(name.first, name.last)) and not goes_on
     return name if whole and _opens(passage, name) and is_sure(passage, name) else None
-
-
-def _is_relative_behind_a_comma(tree: Tree, token: int) -> bool:
-    first = tree.subtree(token)[0]
-    return tree.dep[token] in ("acl:relcl", "acl") and first > 0 and tree.words[first - 1] == ","
 
 
 def _opens(passage: ParsedPassage, name: NameSpan) -> bool:

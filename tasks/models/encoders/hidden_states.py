@@ -9,7 +9,6 @@ depends on the first sub-word alone: all questions that begin with `Who` have th
 """
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,30 +93,20 @@ class HiddenStates:
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return float32 (texts, dimensions), each row made from its text only."""
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        for places, (layer,) in self._passes(texts, self._layer):
-            vectors[places] = layer
-        return vectors
-
-    def encode_layers(self, texts: list[str]) -> np.ndarray:
-        """Return float32 (layers, texts, dimensions) from one pass; layer 0 are the embeddings."""
-        vectors = np.zeros((self.layers, len(texts), self.dimensions), np.float32)
-        for places, layers in self._passes(texts):
-            vectors[:, places] = layers
-        return vectors
-
-    def _passes(
-        self, texts: list[str], layer: int | None = None
-    ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """Yield, batch by batch, the indexes of texts in the list and their vectors."""
-        if not texts:
-            return
-        options: dict[str, Any] = {"truncation": True, "max_length": self._limit}
-        tokens = self._tokenizer(texts, padding=False, verbose=False, **options)["input_ids"]
-        tokens = [list(ids) or [self._empty] for ids in tokens]
+        tokens = self._tokens(texts)
         order = sorted(range(len(texts)), key=lambda place: len(tokens[place]))
         for start in range(0, len(order), self._batch):
             places = order[start : start + self._batch]
-            yield places, self._read([tokens[place] for place in places], layer)
+            [vectors[places]] = self._read([tokens[place] for place in places], self._layer)
+        return vectors
+
+    def _tokens(self, texts: list[str]) -> list[list[int]]:
+        """Return the tokens of each text, at least one."""
+        if not texts:
+            return []
+        options: dict[str, Any] = {"truncation": True, "max_length": self._limit}
+        tokens = self._tokenizer(texts, padding=False, verbose=False, **options)["input_ids"]
+        return [list(ids) or [self._empty] for ids in tokens]
 
     def _read(self, tokens: list[list[int]], layer: int | None = None) -> np.ndarray:
         """Return vectors (layers, texts, dimensions) of all layers, or of one."""

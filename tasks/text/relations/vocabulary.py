@@ -115,20 +115,10 @@ def same_verb(verb: str) -> str:
     return _verbs().get(verb, verb)
 
 
-def are_apart(one: str, other: str) -> bool:
-    """Return whether two verbs are listed as different in meaning, however similar they are."""
-    pair = {same_verb(one), same_verb(other)}
-    return any(pair == {same_verb(verb) for verb in line.split()} for line in _lists("apart"))
-
-
 @cache
 def _verbs() -> dict[str, str]:
-    return {verb: line.split()[0] for line in _lists("same") for verb in line.split()}
-
-
-@cache
-def _lists(name: str) -> tuple[str, ...]:
-    return tuple(tomllib.loads(_text())["verbs"][name])
+    lines = tomllib.loads(_text())["verbs"]["same"]
+    return {verb: line.split()[0] for line in lines for verb in line.split()}
 
 
 def vocabulary_version() -> str:

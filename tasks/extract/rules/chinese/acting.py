@@ -81,7 +81,7 @@ def predicate_at(tokens: list[Token]) -> int | None:
     best = max(likely, key=lambda i: tokens[i].leads)
     best = next((i for i in likely if tokens[i].text in CLAUSAL), best)
     completes = tokens[best].text in COMPLEMENTS or best == len(tokens) - 1
-    after_verb = best and tokens[best - 1].tag == "v" and tokens[best - 1].text not in PREPOSITIONS
+    after_verb = best and tokens[best - 1].tag == "v"
     return best - 1 if completes and after_verb else best  # 著|有, 分离|得到
 
 
@@ -102,7 +102,7 @@ def _after_modal(tokens: list[Token], position: int) -> int | None:
         if tokens[i].tag in ("v", "vn") and tokens[i].text not in PREPOSITIONS:
             return i
     acting = [i for i in after if tokens[i].leads >= (0 if tokens[i].tag == "v" else SURE)]
-    acting = [i for i in acting if tokens[i].leads and not _is_described(tokens, i)]
+    acting = [i for i in acting if not _is_described(tokens, i)]
     return max(acting, key=lambda i: tokens[i].leads, default=None)
 
 
@@ -164,7 +164,7 @@ def _is_verb(tokens: list[Token], position: int, predicate: int | None) -> bool:
 def _is_led(tokens: list[Token], position: int) -> bool:
     """Return whether the word before a possible noun shows that it is a verb: 不得|危害…."""
     before, after = tokens[position - 1], tokens[position + 1 :]
-    if not after or not (after[0].nominal or after[0].tag[0] == "r") or after[0].text == "等":
+    if not after or not (after[0].nominal or after[0].tag[0] == "r"):
         return False
     modal = before.text != "将" and before.text in MODALITY_OF_WORD.keys() | NEGATIONS
     adverb = before.tag in MANNER and tokens[position].tag in ("vn", "a")

@@ -245,12 +245,12 @@ def _read_tokens(
     own = _own_subject(passage, thread, clause, meant.tokens, first=first)
     if clause.verb:
         _state(passage, thread, clause, meant, own)
-    elif clause.subject and not clause.verb and clause.second:
+    elif clause.subject and clause.second:
         around = Surroundings(condition=thread.condition, moment=thread.moment)
         if add_measure(passage, clause, meant, around):
             thread.stated = text_of(clause.subject)
     elif clause.subject:
-        names = first and not clause.verb and is_topic(meant.tokens)
+        names = first and is_topic(meant.tokens)
         thread.stated = thread.topic = text_of(meant.tokens) if names else ""
     if own is None or clause.unread:
         thread.subjects = [NOBODY]
@@ -407,8 +407,6 @@ def _carried(passage: PassageReading, clause: Clause, subjects: list[TypedName])
     A title that the sentence does not name is not inherited: of 47 judged facts about such a title,
     41 were wrong.
     """
-    if passage.document and passage.title in subjects:
-        return [NOBODY]
     if clause.subject:
         return subjects
     if passage.title in subjects and not _names_title(passage):

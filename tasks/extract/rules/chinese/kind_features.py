@@ -40,7 +40,7 @@ def name_features(own: Sequence[Token]) -> dict[str, float]:
     """Return the features of a name's tokens, independent of its context."""
     name = clean(text_of(own)) or text_of(own)
     han = bool(HAN_OR_ZERO.search(name))
-    script = "no Han" if not han else "mixed" if name.isascii() or name[0].isascii() else "Han"
+    script = "no Han" if not han else "mixed" if name[0].isascii() else "Han"
     features = [
         f"{min(len(name), 8)} characters, {script}",
         f"{min(len(own), 4)} words, {script}",

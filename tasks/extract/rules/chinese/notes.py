@@ -154,4 +154,4 @@ def _heading(passage: PassageReading, headings: str) -> str:
         heading = heading.removeprefix(passage.title.text).removeprefix("的").strip()
     named = QUESTION.search(heading) or not NO_SIDE.search(heading)
     short = len(heading) <= LONGEST_SIDE and heading != passage.title.text
-    return heading if named and short and MARKUP.search(heading) is None else ""
+    return heading if named and short else ""

@@ -67,7 +67,6 @@ class PassageReading:
     topic: TypedName | None = None
     person: TypedName | None = None
     thing: TypedName | None = None
-    last_date: str | None = None
     sentence: SegmentedSentence | None = None
     stated: set[tuple[str, str, str]] = field(default_factory=set)
     clause: Clause | None = None

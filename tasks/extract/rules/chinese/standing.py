@@ -137,8 +137,6 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
             return False  # 将西红柿洗净
         if token.text == "将" and after and after[0].tag == "v" and _is_handled(tokens, position):
             return False  # 将切好的西红柿装盘
-        if token.text == "要" and relative_end(tokens, position) is not None:
-            return False  # 要执行的操作有三种
         return has_verb(tokens, position + 1, len(tokens))
     return False
 

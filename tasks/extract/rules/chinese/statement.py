@@ -24,7 +24,7 @@ def words(tokens: list[Token]) -> str:
 def without_indefinite(part: list[Token]) -> list[Token]:
     """Return a phrase without indefinite determiners (一种, 一个, 个) or particles at its ends."""
     while len(part) > 1 and (part[0].text in INDEFINITE or part[0].text in CLASSIFIERS):
-        part = part[2:] if part[0].text == "一" and part[1].tag == "q" else part[1:]
+        part = part[1:]
     while part and (part[-1].tag in ("c", "u", "y", "x") and part[-1].text != "之一"):
         part = part[:-1]
     while part and part[0].tag in ("d", "x", "c", "u"):
@@ -96,9 +96,7 @@ def is_coordination(part: list[Token]) -> bool:
     """Return whether a phrase is a coordination that cannot be split: 市和区、县财政局."""
     marks = [i for i, token in enumerate(part) if token.text == "的"]
     after = marks[-1] if marks else 0
-    joined = any(token.text in AND for token in part[after:])
-    unknown = any("和" in t.text[1:-1] and t.tag == "n" and not tag_of(t.text) for t in part)
-    return joined or unknown
+    return any(token.text in AND for token in part[after:])
 
 
 @dataclass(slots=True)

@@ -287,7 +287,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     subject, rest = clause.subject, clause.rest
     if len(clause.verb) == 1 and clause.verb not in SHORT_VERBS and not _is_sure(clause):
         return False
-    if not clause.verb or clause.tokens[-1].text in TEMPORAL:
+    if clause.tokens[-1].text in TEMPORAL:
         return False
     if (clause.second or clause.lost) and not (_is_sure(clause) and _begins(clause)):
         return False
@@ -305,7 +305,7 @@ def _is_whole(clause: Clause, meant: Meant) -> bool:
     points = len(subject) == 1 and (subject[0].text in ALONE or subject[0].tag == "r")
     if points and subject[0].text[0] in ALONE and clause.verb != "是":
         return False
-    if clause.verb in MODALITY_OF_WORD or clause.verb == "要":
+    if clause.verb in MODALITY_OF_WORD:
         return False
     if clause.verb in GOING and rest and rest[0].tag == "v":
         return False

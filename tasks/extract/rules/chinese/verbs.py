@@ -55,8 +55,6 @@ def state_passive(statement: Statement) -> None:
                 continue
             for head in statement.heads:
                 statement.add("passive", stem, head, heads=[agent])
-    if clause.rest and clause.rest[0].tag == "time" and preposition.word == "由":
-        state_object(statement, statement.heads, clause.rest[:1])
     state_time_and_place(statement, stem, [])
 
 
@@ -82,12 +80,11 @@ def state_verb(statement: Statement) -> None:
                 statement.add("with", verb, pick_name(passage, part), heads=[head])
     if handled and objects:
         heads = [passage.name_phrase(handled.phrase)]
-    going = verb in ("到", "去", "来") and bool(serial)
-    for part in [] if going else split_coordination(objects):
+    for part in split_coordination(objects):
         state_object(statement, heads, part)
     if objects:
         passage.object = passage.name_phrase(split_coordination(objects)[-1])
-    if not serial or going:
+    if not serial:
         state_time_and_place(statement, verb, objects)
     if serial:
         actors = [pick_name(passage, part) for part in split_coordination(objects)]

@@ -153,8 +153,6 @@ def is_understood(
     In a document about an entity of a known kind, any verb is accepted for subjects of known kinds.
     An obligation (`obliges`) is a fact about any subject.
     """
-    if clause.unread:
-        return False
     if not _is_simple(clause.rest):
         return False
     verb = clause.verb
