@@ -4,10 +4,12 @@ import time
 from pathlib import Path
 
 import pytest
+from docutils.parsers.rst import roles
 
 from tasks.ingest.blocks import blocks_of
+from tasks.ingest.formats.inputs import Reason, Refusal
 from tasks.ingest.formats.restructured import markdown_of
-from tests.documents import read_one
+from tests.documents import read_all, read_one
 
 
 @pytest.mark.parametrize(
@@ -39,11 +41,22 @@ from tests.documents import read_one
         ("Run this::\n\n    fly --high\n\nLand.", "Run this:\n\n```\nfly --high\n```\n\nLand."),
         # lists, definitions, fields and what is documented
         ("* Tie\n  it.\n* Fly.", "- Tie\n  it.\n\n- Fly."),
-        ("#. Tie.\n#. Fly.", "1. Tie.\n\n1. Fly."),
+        ("#. Tie.\n#. Fly.", "1. Tie.\n\n2. Fly."),
         ("A. Gale\nbuilt kites.", "A. Gale\nbuilt kites."),
         ("bridle\n   Lines at the keel.", "bridle\n:   Lines at the keel."),
         (":sail: It is silk.", "sail\n:   It is silk."),
         (".. option:: --high\n\n   Flies high.", "`--high`\n:   Flies high."),
+        (
+            ".. py:method:: fly(high)\n               fly()\n   :async:\n\n   It flies.",
+            "`fly(high)`\n`fly()`\n:   It flies.",
+        ),
+        # any other role and directive, also one that has an option with a known name
+        (":wind-force:`gale <9>` or :wind-force:`storm`", "gale or storm"),
+        (".. gust:: A *gust*\n   :text: x\n\n   It passes.", "A *gust*\n:   It passes."),
+        (".. only:: html\n\n   Fly.", "Fly."),
+        # an escaped mark is a character, a note's mark is its number
+        (r"A \*kite\* file\ s.", "A *kite* files."),
+        ("Fly [#]_.\n\n.. [#] High.", "Fly [1].\n\nHigh."),
         # an indented paragraph is a quotation, not code
         ("He said:\n\n    Fly.", "He said:\n\nFly."),
         # tables, in three forms
@@ -79,16 +92,31 @@ def test_no_file_is_included(tmp_path: Path) -> None:
     (tmp_path / "words").write_text("hidden words")
     named = ".. include:: words\n\n.. raw:: html\n   :file: words\n"
     (tmp_path / "a.rst").write_text(f"Kites fly.\n\n{named}")
-    assert read_one(tmp_path / "a.rst").text == "Kites fly.\n"
+    assert read_one(tmp_path / "a.rst").text == "Kites fly."
+
+
+def test_a_role_that_a_file_defines_stays_in_that_file() -> None:
+    markdown_of(".. role:: gust(code)\n\n.. default-role:: gust\n\nA `kite`.")
+    assert "gust" not in roles._roles and "" not in roles._roles
 
 
 @pytest.mark.parametrize(
     "source",
-    ["`" * 40_000, ":a:`" * 10_000, "* " * 20_000, "=" * 40_000 + "\n", "|a" * 20_000,
-     "\n".join(" " * depth + "* a" for depth in range(300)), "a_" * 20_000, "+-" * 20_000,
-     "== " * 13_000, ".. a::\n" * 6_000],
+    ["`" * 40_000, ":a:`" * 10_000, "=" * 40_000 + "\n", "|a" * 20_000, "a_" * 20_000,
+     "+-" * 20_000, "== " * 13_000, ".. a::\n" * 6_000,
+     "|a| " * 9_000 + "\n\n.. |a| replace:: " + "b" * 40_000],
 )  # fmt: skip
 def test_hostile_markup_takes_little_time(source: str) -> None:
     start = time.process_time()
-    markdown_of(source)
+    assert len(markdown_of(source)) < 10_000_000
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "source", ["* " * 20_000, "\n".join(" " * depth + "* a" for depth in range(900))]
+)
+def test_markup_that_is_nested_too_deeply_is_refused(source: str, tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text(source)
+    (refusal,) = read_all(tmp_path)
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.TOO_DEEP

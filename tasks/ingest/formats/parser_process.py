@@ -115,11 +115,13 @@ def _parser_of(kind: Kind) -> Parser:
         opendocument,
         pdf,
         records,
+        restructured,
         webpage,
         wiki_dump,
     )
 
     parsers: dict[Kind, Parser] = {
+        Kind.RESTRUCTURED: restructured.parse_restructured,
         Kind.WEB: webpage.parse_webpage,
         Kind.PDF: pdf.parse_pdf,
         Kind.WORD: office.parse_word,

@@ -26,7 +26,6 @@ from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.formats.parsed_text import Limits, ParsedText
 from tasks.ingest.formats.parser_pool import parse_apart
-from tasks.ingest.formats.restructured import markdown_of
 from tasks.ingest.formats.sources import chunks_of, open_item, start_of
 from tasks.ingest.formats.unpacking import decompress, read_at_most
 from tasks.ingest.front_matter import front_matter_end, read_front_matter
@@ -114,7 +113,7 @@ def _parsed(
     file: BinaryIO, kind: Kind, limits: Limits, settings: ReadSettings
 ) -> Iterator[ParsedText]:
     """Yield the texts of the file; plain text is decoded here, the rest by a worker process."""
-    if kind not in (Kind.TEXT, Kind.RESTRUCTURED):
+    if kind is not Kind.TEXT:
         yield from parse_apart(file, kind, limits, settings.max_seconds)
         return
     allowed = min(settings.max_file_bytes, 4 * settings.max_text_chars + 4)
@@ -125,9 +124,6 @@ def _parsed(
     )
     data = read_at_most(stream, allowed, Reason.TOO_LONG, sentence)
     text = drop_hidden_markup(clean(decode(data, limits.charset)))
-    if kind is Kind.RESTRUCTURED:
-        yield ParsedText(text=markdown_of(text))
-        return
     body = front_matter_end(text)
     if has_html_body(text, body):
         yield from _with_page(text, body, limits, settings)

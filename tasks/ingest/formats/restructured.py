@@ -1,46 +1,30 @@
-"""reStructuredText, as docutils and Sphinx define it, written as Markdown.
+"""reStructuredText, read with docutils and written as Markdown.
 
-Headings, lists, definitions, tables and code keep their structure. Of roles and references only the
-words that readers see are kept. Directives that hold text give that text; the others are dropped,
-and no file that they name is opened. Every line is read once for each block that it is nested in.
+Sphinx's roles and directives are not known to docutils: of a role the words that readers see are
+kept, and a directive is a term, its argument, with its body as the definition. No file that a
+directive names is opened. docutils' own tables of names are left as they are.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator
+from itertools import chain
+from typing import Any, BinaryIO
 
+from docutils import frontend, nodes, utils
+from docutils.parsers.rst import Directive, Parser, directives, states
+from docutils.parsers.rst.directives.admonitions import Note
+from docutils.transforms.references import Footnotes
+
+from tasks.ingest.formats.cleaning import clean, decode
 from tasks.ingest.formats.markdown import Cell, table
+from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import word_set
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
-_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]{1,80}\| +)?([\w:.+-]{1,60}?):: *(.*)")
-_MARKED = re.compile(r"\.\.(?: +(.*))?$")
-_REPLACED = re.compile(r"^\.\. +\|([^|\n]{1,80})\| +replace:: +(\S.*)$", re.MULTILINE)
-_TARGET = re.compile(r"^(?:\.\. +_`?([^`:\n]{1,80})`?:|__ )", re.MULTILINE)
-_FOOTNOTE = re.compile(r"\[(?:#[\w-]*|\*|\d{1,4}|[\w.-]{1,40})\] +(\S.*)")
-_OPTION = re.compile(r":[\w-]{1,40}:")
-_FIELD = re.compile(r":((?:[^:\s\\]|\\.)(?:[^:\n\\]|\\.|:(?![ `]|$)){0,80}):(?: +(.*))?$")
-_ITEM = re.compile(r"([-*+•]|#\.|\(?(?:\d{1,4}|[A-Za-z])[.)]) +(?=\S)")
-_RULES = re.compile(r"={2,}(?: +={2,})+ *$")
-_FRAME = re.compile(r"\+(?:[-=]+\+)+ *$")
-_CODE = word_set("code code-block sourcecode parsed-literal prompt console doctest testcode")
-_WITHOUT_TEXT = word_set(
-    "image figure toctree contents include literalinclude raw highlight index meta math graphviz "
-    "plantuml mermaid csv-table default-role autosummary sectnum title video youtube iframe "
-    "currentmodule module py:module testsetup testcleanup unicode date role"
-)
-_LITERAL_ROLES = word_set(
-    "code literal samp file command program kbd option envvar func class meth attr mod exc data "
-    "obj const setting confval makevar regexp mimetype"
-)
-_DOCUMENTED = word_set("function class method attribute exception object")
-_INLINE = re.compile(
-    r"``([^`\n][^\n]{0,300}?)``"
-    r"|(?::([\w:.+-]{1,60}):)?`([^`\\]{1,400})`(?::([\w:.+-]{1,60}):)?(_{0,2})"
-    r"|\|(\w[\w .-]{0,60}\w)\|_?"
-    r"|(?<![\w`])(\w[\w.-]{0,60})_(?![\w`])"
-)
-_ADMONITIONS = word_set(
-    "note tip hint important warning caution danger error attention seealso todo"
+_CODE_NAMES = word_set(
+    "code literal samp file command program kbd option envvar func function class meth method attr "
+    "attribute mod exc exception data obj object const setting confval makevar regexp mimetype"
 )
 _CHANGES = {
     "versionadded": "Added in version",
@@ -48,172 +32,265 @@ _CHANGES = {
     "versionremoved": "Removed in version",
     "deprecated": "Deprecated since version",
 }
-_SHORTEST_LINE = 4  # under a title that is longer
-_DEEPEST = 12
+_LONGEST_REPLACED = 1_000  # characters that a substitution may stand for
+_SETTINGS = {
+    "_disable_config": True,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 5,
+    "line_length_limit": 10_000_000,
+    "syntax_highlight": "none",
+}
+
+
+def parse_restructured(file: BinaryIO, limits: Limits) -> Parsed:
+    """Yield the text of a file in reStructuredText as Markdown."""
+    yield ParsedText(text=markdown_of(clean(decode(read_whole(file, limits), limits.charset))))
 
 
 def markdown_of(text: str) -> str:
     """Return a document in reStructuredText as Markdown."""
-    return _Document(text).markdown
+    settings = frontend.get_default_settings(Parser)
+    for name, value in _SETTINGS.items():
+        setattr(settings, name, value)
+    document = utils.new_document("", settings)
+    inliner = states.Inliner()
+    inliner.interpreted = _interpreted  # of this parser alone
+    inliner.implicit_inline = lambda text, _: [nodes.Text(text)]  # addresses are words
+    parser = Parser(inliner=inliner)
+    parser.state_classes = _STATES
+    parser.parse(text, document)
+    Footnotes(document).apply()
+    return "\n".join(_lines(document, 0)).strip() + "\n"
 
 
-class _Document:
-    """A document with what its parts refer to: styles of headings, substitutions and targets."""
+def _interpreted(rawsource: str, text: str, role: str, lineno: int) -> tuple[list[Any], list[Any]]:
+    """Return the words that readers see of any role, as docutils' `Inliner.interpreted` does."""
+    name = (role or "").lower()
+    words = nodes.unescape(text)
+    title = words.rpartition("<")[0].strip() if words.endswith(">") else ""
+    if title:
+        return [nodes.Text(title)], []
+    if not name or ":" in name or name in _CODE_NAMES:
+        words = words.rpartition(".")[2] if words.startswith("~") else words.lstrip("!")
+        return [nodes.literal(rawsource, words)], []
+    if name == "doc":
+        words = re.sub(r"[-_]", " ", words.removesuffix("/index").rpartition("/")[2])
+    elif name == "ref":
+        words = words.rpartition(":")[2]
+    elif name in ("pep", "rfc"):
+        words = f"{name.upper()} {words}"
+    return [nodes.Text(words)], []
 
-    def __init__(self, text: str) -> None:
-        """Convert the text; the result is in `markdown`."""
-        self.styles: list[tuple[str, bool]] = []
-        self.replaced: dict[str, str] = {
-            name.lower(): words for name, words in _REPLACED.findall(text)
-        }
-        self.targets = {name.strip().lower() for name in _TARGET.findall(text)}
-        lines = [line.rstrip() for line in text.expandtabs(8).split("\n")]
-        self.markdown = "\n".join(self._blocks(lines, 0)).strip() + "\n"
 
-    def _blocks(self, lines: list[str], depth: int) -> Iterator[str]:
-        """Yield the lines of Markdown for lines that begin at the left margin."""
-        at = 0
-        while at < len(lines):
-            line = lines[at]
-            heading = self._heading(lines, at)
-            if not line or depth > _DEEPEST:
-                at += 1
-            elif heading:
-                yield from (heading[0], "")
-                at = heading[1]
-            elif line.startswith(" "):
-                body, at = _indented(lines, at)
-                yield from self._blocks(body, depth + 1)
-            elif marked := _MARKED.match(line):
-                body, end = _indented(lines, at + 1)
-                yield from self._explicit(line, marked[1] or "", body, depth)
-                at = end
-            elif line.startswith("__ ") or _ADORNMENT.fullmatch(line):
-                at += 1
-            elif _FRAME.match(line) or _RULES.match(line):
-                rows, rule = (_framed, _FRAME) if line.startswith("+") else (_ruled, _RULES)
-                ends = (i for i in range(at + 1, len(lines)) if not "".join(lines[i : i + 1]))
-                end = next((i for i in ends if rule.match(lines[i - 1]) and i - 1 > at), len(lines))
-                yield from (self._table(rows(lines[at:end])), "")
-                at = end
-            elif (item := _ITEM.match(line)) and _ends_item("".join(lines[at + 1 : at + 2])):
-                body, at = _indented(lines, at + 1)
-                mark = "- " if len(item[1]) == 1 else f"{item[1].strip('(.)#') or 1}. "
-                mark = mark if mark.strip("-. ").isdigit() or mark == "- " else "- "
-                inside = [line[item.end() :], *body]
-                yield from _hung(mark, self._blocks(inside, depth + 1))
-            elif field := _FIELD.match(line):
-                body, at = _indented(lines, at + 1)
-                inside = [*filter(None, [field[2]]), *body]
-                if any(inside):
-                    yield from self._defined(self._inline(field[1]), inside, depth)
-            elif at + 1 < len(lines) and lines[at + 1].startswith(" ") and line[-2:] != "::":
-                body, at = _indented(lines, at + 1)
-                yield from self._defined(self._inline(line), body, depth)
+class _Silent(Directive):
+    """A directive without words for readers."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"class": directives.unchanged}  # others are dropped, see `_Lenient`
+    has_content = True
+
+    def run(self) -> list[Any]:
+        return []
+
+    def body(self) -> list[Any]:
+        parent = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, parent, match_titles=True)
+        return list(parent.children)
+
+    def inline(self, text: str) -> list[Any]:
+        return list(self.state.inline_text(text, self.lineno)[0])
+
+
+class _Body(_Silent):
+    """A directive whose argument is a condition or a layout."""
+
+    def run(self) -> list[Any]:
+        return self.body()
+
+
+class _Code(_Silent):
+    def run(self) -> list[Any]:
+        return [nodes.literal_block("", "\n".join(self.content))]
+
+
+class _Change(_Silent):
+    def run(self) -> list[Any]:
+        words = f"{_CHANGES[self.name.lower()]} {''.join(self.arguments)}"
+        return [nodes.paragraph("", "", *self.inline(words)), *self.body()]
+
+
+class _Described(_Silent):
+    """Any other directive: its argument is a term, its body the definition."""
+
+    def run(self) -> list[Any]:
+        body = self.body()
+        if not self.arguments:
+            return body
+        literal = ":" in self.name or self.name.lower() in _CODE_NAMES
+        names = [name.strip() for name in self.arguments[0].split("\n")]
+        words = [[nodes.literal("", name)] if literal else self.inline(name) for name in names]
+        terms = [nodes.term("", "", *parts) for parts in words]
+        item = nodes.definition_list_item("", *terms, nodes.definition("", *body))
+        return [nodes.definition_list("", item)]
+
+
+_SILENT = word_set(
+    "image figure toctree contents include literalinclude raw highlight index meta math graphviz "
+    "plantuml mermaid default-role autosummary sectnum title video youtube iframe "
+    "currentmodule module py:module testsetup testcleanup date role"
+)
+_CODE = word_set("code code-block sourcecode prompt console doctest testcode testoutput")
+_DIRECTIVES: dict[str, Any] = {
+    **dict.fromkeys(_SILENT, _Silent),
+    **dict.fromkeys(_CODE, _Code),
+    **dict.fromkeys(_CHANGES, _Change),
+    "class": _Described,  # Sphinx's, for docutils a style
+    "only": _Body,
+    "ifconfig": _Body,
+    "seealso": Note,
+    "todo": Note,
+}
+
+
+class _Lenient:
+    """Adds to a state of docutils' parser that any directive and any option is allowed."""
+
+    explicit: Any  # what begins with "..", with the method below
+    nested_sm_cache: list[Any] = []  # docutils' own holds machines with its own states
+
+    def __init__(self, state_machine: Any, debug: bool = False) -> None:
+        super().__init__(state_machine, debug)  # type: ignore[call-arg]
+        self.nested_sm_kwargs = {"state_classes": _STATES, "initial_state": "Body"}
+
+    def directive(self, match: re.Match[str], **presets: Any) -> Any:
+        state: Any = self
+        name = match[1].lower()
+        known, _ = directives.directive(name, state.memo.language, state.document)
+        other = _Silent if presets else _Described  # a substitution stands for words alone
+        return state.run_directive(_DIRECTIVES.get(name) or known or other, match, name, presets)
+
+    def parse_extension_options(self, option_spec: Any, datalines: Any) -> Any:
+        any_option = _AnyOption(option_spec)
+        valid, options = super().parse_extension_options(any_option, datalines)  # type: ignore[misc]
+        return 1, {name: options[name] for name in options if name in option_spec} if valid else {}
+
+
+class _AnyOption(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        return directives.unchanged
+
+
+_Lenient.explicit = states.Struct(
+    patterns=states.Body.explicit.patterns,
+    constructs=[
+        (_Lenient.directive if method is states.Body.directive else method, pattern)
+        for method, pattern in states.Body.explicit.constructs
+    ],
+)
+_STATES = [type(state.__name__, (_Lenient, state), {}) for state in states.state_classes]
+
+
+def _lines(node: Any, level: int) -> Iterator[str]:
+    """Yield the lines of Markdown for a node of a document that is within `level` sections."""
+    match node:
+        case nodes.section():
+            title, *rest = node.children
+            yield from (f"{'#' * min(level + 1, 6)} {_words(title)}", "")
+            yield from _all_lines(rest, level + 1)
+        case nodes.table():
+            caption = "".join(map(_words, node.findall(nodes.title)))
+            yield from (table(map(_cells, node.findall(nodes.row)), caption), "")
+        case nodes.bullet_list() | nodes.enumerated_list():
+            numbered = node.get("enumtype") == "arabic"
+            for number, item in enumerate(node.children, node.get("start", 1)):
+                yield from _hung(f"{number}. " if numbered else "- ", _lines(item, level))
+        case nodes.definition_list_item() | nodes.field() | nodes.option_list_item():
+            *terms, body = node.children
+            if node.children and (body.children or not isinstance(node, nodes.field)):
+                marks = [" : " if isinstance(term, nodes.classifier) else "\n" for term in terms]
+                words = "".join(chain(*zip(marks, map(_words, terms), strict=True)))
+                yield from _defined(words.strip(), body.children, level)
+        case nodes.Admonition() | nodes.topic() | nodes.sidebar():
+            title = node.next_node(nodes.title)
+            if title is not None and title.parent is node:
+                rest = [child for child in node.children if child is not title]
+                yield from _defined(_words(title), rest, level)
             else:
-                ends = (i for i in range(at, len(lines)) if not lines[i] or lines[i][0] == " ")
-                end = next(ends, len(lines))
-                words = "\n".join(row.removeprefix("| ") for row in lines[at:end])
-                at = end
-                if words.startswith(">>> "):
-                    yield from _fenced(words.split("\n"))
-                    continue
-                literal = words.endswith("::")
-                if literal:
-                    words = words[:-2].rstrip() + (":" if words[-3:-2].strip() else "")
-                yield from (*self._inline(words).split("\n"), "")
-                if literal:
-                    body, at = _indented(lines, at)
-                    yield from _fenced(body)
-
-    def _heading(self, lines: list[str], at: int) -> tuple[str, int] | None:
-        """Return a heading and the place after it, None if none begins here."""
-        over = bool(_ADORNMENT.fullmatch(lines[at])) and at + 2 < len(lines)
-        title, under = lines[at + over : at + over + 2] + [""] * (at + over + 2 > len(lines))
-        adorned = _ADORNMENT.fullmatch(under)
-        if not title.strip() or not adorned or (title.startswith(" ") and not over):
-            return None
-        short = len(under) < min(len(title.strip()), _SHORTEST_LINE)
-        if short or (over and lines[at] != under) or _ADORNMENT.fullmatch(title):
-            return None
-        style = (adorned[1], over)
-        if style not in self.styles:
-            self.styles.append(style)
-        level = min(self.styles.index(style) + 1, 6)
-        return f"{'#' * level} {self._inline(title.strip())}", at + over + 2
-
-    def _explicit(self, line: str, words: str, body: list[str], depth: int) -> Iterator[str]:
-        """Yield what a directive or a footnote says; comments and targets say nothing."""
-        directive = _DIRECTIVE.match(line)
-        if directive is None:
-            note = _FOOTNOTE.match(words)
-            if note:
-                yield from self._blocks([note[1], *body], depth + 1)
+                yield from _all_lines(node.children, level)
+        case nodes.literal_block() | nodes.doctest_block():
+            yield from _fenced(node.astext())
+        case nodes.system_message():  # what docutils could not read
+            for source in node.findall(nodes.literal_block):
+                text = source.astext()
+                unread = text.partition("\n\n")[2] if text.startswith(".. ") else text
+                yield from _fenced(textwrap.dedent(unread))
+        case nodes.line_block():
+            yield from (*(_words(line) for line in node.findall(nodes.line)), "")
+        case nodes.Invisible() | nodes.image() | nodes.figure() | nodes.math_block():
             return
-        name, argument = directive[1], directive[2]
-        start = next((i for i, option in enumerate(body) if not _OPTION.match(option)), len(body))
-        options, body = body[:start], body[start:]
-        if name in _CODE:
-            yield from _fenced(body)
-        elif name == "list-table":
-            items = list(self._blocks(body, depth + 1))
-            header = any(option.startswith(":header-rows: 1") for option in options)
-            yield from (table(_listed(items, header=header), self._inline(argument)), "")
-        elif name in _WITHOUT_TEXT or line.startswith(".. |"):
+        case nodes.raw() | nodes.label() | nodes.meta() | nodes.decoration() | nodes.transition():
             return
-        elif name in _ADMONITIONS | _CHANGES.keys() or not argument or any(body[:1]):
-            first = f"{_CHANGES.get(name, '')} {argument}".strip()
-            yield from self._blocks([*filter(None, [first]), *body], depth + 1)
-        else:  # a title, or what is documented
-            literal = ":" in name or name in _LITERAL_ROLES | _DOCUMENTED
-            term = f"`{argument}`" if literal else self._inline(argument)
-            yield from self._defined(term, body, depth)
-
-    def _defined(self, term: str, body: list[str], depth: int) -> Iterator[str]:
-        """Yield a term with its definition; a term without one is a paragraph."""
-        inside = list(self._blocks(body, depth + 1))
-        yield from (term, *_hung(":   ", inside)) if any(inside) else (term, "")
-
-    def _table(self, rows: list[list[Cell]]) -> str:
-        return table([[cell._replace(words=self._inline(cell.words)) for cell in r] for r in rows])
-
-    def _inline(self, text: str) -> str:
-        """Return words without the marks of roles, references and substitutions."""
-        return _INLINE.sub(self._words_of, text).replace("\\ ", "")
-
-    def _words_of(self, match: re.Match[str]) -> str:
-        code, before, words, after, reference, name, target = match.groups("")
-        if code:
-            return f"`{code}`"
-        if name:
-            return self.replaced.get(name.lower(), name)
-        if target:
-            return target if target.lower() in self.targets else match[0]
-        role = before or after
-        title = words.rpartition("<")[0].strip() if words.endswith(">") else ""
-        if title:
-            return title
-        if reference:
-            return words
-        if not role or ":" in role or role in _LITERAL_ROLES:
-            return f"`{words.rpartition('.')[2] if words[0] == '~' else words.lstrip('!')}`"
-        if role == "doc":
-            return re.sub(r"[-_]", " ", words.removesuffix("/index").rpartition("/")[2])
-        if role in ("pep", "rfc"):
-            return f"{role.upper()} {words}"
-        return words.rpartition(":")[2] if role == "ref" else words
+        case nodes.TextElement() | nodes.Text():
+            yield from (*_words(node).split("\n"), "")
+        case _:
+            yield from _all_lines(node.children, level)
 
 
-def _indented(lines: list[str], at: int) -> tuple[list[str], int]:
-    """Return the indented block that begins at a line, without its indent, and the place after."""
-    end = at
-    while end < len(lines) and (not lines[end] or lines[end].startswith(" ")):
-        end += 1
-    body = lines[at:end]
-    while body and not body[-1]:
-        body.pop()
-    margin = min((len(line) - len(line.lstrip()) for line in body if line), default=0)
-    return [line[margin:] for line in body], end
+def _all_lines(children: list[Any], level: int) -> Iterator[str]:
+    for child in children:
+        yield from _lines(child, level)
+
+
+def _words(node: Any) -> str:
+    """Return the words of a paragraph or of a part of one, with Markdown's marks."""
+    match node:
+        case nodes.Text():
+            return str(node.astext())
+        case nodes.literal() | nodes.option_group():
+            return f"`{node.astext()}`"
+        case nodes.image() | nodes.raw() | nodes.system_message():
+            return ""
+        case nodes.footnote_reference() | nodes.citation_reference():
+            return f"[{node.astext()}]" if node.children else ""
+        case nodes.substitution_reference():
+            return _replaced(node)
+        case nodes.reference() if not _is_link(node):
+            return str(node.rawsource)
+    mark = {nodes.emphasis: "*", nodes.strong: "**"}.get(type(node), "")
+    return f"{mark}{''.join(map(_words, node.children))}{mark}"
+
+
+def _replaced(reference: Any) -> str:
+    """Return the words that a substitution stands for, else its name."""
+    document = reference.document
+    name = reference["refname"]
+    name = document.substitution_names.get(name.lower(), name)
+    found = document.substitution_defs.get(name)
+    return found.astext()[:_LONGEST_REPLACED].strip() if found else reference.astext()
+
+
+def _is_link(reference: Any) -> bool:
+    """Return whether a word with an underscore behind it is a link, not a name in code."""
+    name = reference.get("refname")
+    return (
+        name is None or name in reference.document.nameids or reference.rawsource[:1] in ("`", "|")
+    )
+
+
+def _cells(row: Any) -> Iterator[Cell]:
+    is_header = isinstance(row.parent, nodes.thead)
+    for entry in row.children:
+        words = "\n".join(_all_lines(entry.children, 0))
+        yield Cell(words, is_header, entry.get("morecols", 0) + 1, entry.get("morerows", 0) + 1)
+
+
+def _defined(term: str, body: list[Any], level: int) -> Iterator[str]:
+    """Yield a term with its definition; a term without one is a paragraph."""
+    inside = list(_all_lines(body, level))
+    yield from (term, *_hung(":   ", inside)) if any(inside) else (term, "")
 
 
 def _hung(mark: str, lines: list[str] | Iterator[str]) -> Iterator[str]:
@@ -224,65 +301,7 @@ def _hung(mark: str, lines: list[str] | Iterator[str]) -> Iterator[str]:
         first = False
 
 
-def _fenced(lines: list[str]) -> Iterator[str]:
-    words = "\n".join(line for line in lines if not line.startswith("```")).strip("\n")
-    if words:
-        yield from ("```", *words.split("\n"), "```", "")
-
-
-def _listed(items: list[str], *, header: bool) -> Iterator[list[Cell]]:
-    """Yield the rows of a table that is written as a list of lists."""
-    rows: list[list[str]] = []
-    for line in items:
-        if line.startswith("- "):
-            rows.append([])
-        words = line.strip().removeprefix("- ").strip()
-        begins = words.startswith("- ") or line.strip().startswith("- ")
-        words = words.removeprefix("- ").removesuffix("-").strip()
-        if rows and begins:
-            rows[-1].append(words)
-        elif rows and rows[-1] and words:
-            rows[-1][-1] += f" {words}"
-    for number, row in enumerate(rows):
-        yield [Cell(words, is_header=header and not number) for words in row]
-
-
-def _framed(lines: list[str]) -> list[list[Cell]]:
-    """Return the rows of a table with a frame around each cell."""
-    rows: list[list[Cell]] = []
-    group: list[list[str]] = []
-    for line in lines[1:]:
-        if not _FRAME.match(line):
-            group.append(re.split(r"(?<!\\)\|", line.strip().strip("|")))
-            continue
-        width = max(map(len, group), default=0)
-        cells = [" ".join(c[i].strip() for c in group if i < len(c)).strip() for i in range(width)]
-        if "=" in line:
-            rows = [[cell._replace(is_header=True) for cell in row] for row in rows]
-        rows.append([Cell(words, is_header="=" in line) for words in cells])
-        group = []
-    return rows
-
-
-def _ruled(lines: list[str]) -> list[list[Cell]]:
-    """Return the rows of a table whose columns are ruled at the top and at the bottom."""
-    starts = [match.start() for match in re.finditer(r"=+", lines[0])]
-    spans = list(zip(starts, [*starts[1:], None], strict=True))
-    rules = [place for place, line in enumerate(lines) if _RULES.match(line)]
-    heads = rules[1] if len(rules) > 2 else 0
-    rows: list[list[Cell]] = []
-    for place, line in enumerate(lines):
-        cells = [line[a:b].strip() for a, b in spans]
-        if place in rules or not line:
-            continue
-        if cells[0] or not rows:
-            rows.append([Cell(words, is_header=place < heads) for words in cells])
-        else:
-            pairs = zip(rows[-1], cells, strict=True)
-            rows[-1] = [c._replace(words=f"{c.words} {words}".strip()) for c, words in pairs]
-    return rows
-
-
-def _ends_item(after: str) -> bool:
-    """Return whether the line after one that looks like an item allows that it is one."""
-    return not after or after.startswith(" ") or bool(_ITEM.match(after))
+def _fenced(text: str) -> Iterator[str]:
+    lines = [line for line in text.strip("\n").split("\n") if not line.startswith("```")]
+    if any(lines):
+        yield from ("```", *lines, "```", "")
