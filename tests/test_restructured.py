@@ -52,6 +52,7 @@ from tests.documents import read_all, read_one
         ),
         # any other role and directive, also one that has an option with a known name
         (":wind-force:`gale <9>` or :wind-force:`storm`", "gale or storm"),
+        (r":wind-force:`gale\<9>`", "gale<9>"),
         (".. gust:: A *gust*\n   :text: x\n\n   It passes.", "A *gust*\n:   It passes."),
         (".. only:: html\n\n   Fly.", "Fly."),
         # an escaped mark is a character, a note's mark is its number
@@ -104,6 +105,7 @@ def test_a_role_that_a_file_defines_stays_in_that_file() -> None:
     "source",
     ["`" * 40_000, ":a:`" * 10_000, "=" * 40_000 + "\n", "|a" * 20_000, "a_" * 20_000,
      "+-" * 20_000, "== " * 13_000, ".. a::\n" * 6_000,
+     "".join(f"{' ' * n}.. list-table::\n\n{' ' * n}   * - a\n\n" for n in range(0, 112, 7)),
      "|a| " * 9_000 + "\n\n.. |a| replace:: " + "b" * 40_000],
 )  # fmt: skip
 def test_hostile_markup_takes_little_time(source: str) -> None:

@@ -69,9 +69,9 @@ def _interpreted(rawsource: str, text: str, role: str, lineno: int) -> tuple[lis
     """Return the words that readers see of any role, as docutils' `Inliner.interpreted` does."""
     name = (role or "").lower()
     words = nodes.unescape(text)
-    title = words.rpartition("<")[0].strip() if words.endswith(">") else ""
-    if title:
-        return [nodes.Text(title)], []
+    title = text.rpartition("<")[0] if text.endswith(">") else ""
+    if title.strip() and not title.endswith("\x00"):  # as docutils marks an escaped character
+        return [nodes.Text(nodes.unescape(title).strip())], []
     if not name or ":" in name or name in _CODE_NAMES:
         words = words.rpartition(".")[2] if words.startswith("~") else words.lstrip("!")
         return [nodes.literal(rawsource, words)], []
@@ -130,7 +130,8 @@ class _Described(_Silent):
         if not self.arguments:
             return body
         literal = ":" in self.name or self.name.lower() in _CODE_NAMES
-        names = [name.strip() for name in self.arguments[0].split("\n")]
+        lines = self.arguments[0].split("\n") if literal else self.arguments
+        names = [line.strip() for line in lines]
         words = [[nodes.literal("", name)] if literal else self.inline(name) for name in names]
         terms = [nodes.term("", "", *parts) for parts in words]
         item = nodes.definition_list_item("", *terms, nodes.definition("", *body))
@@ -201,8 +202,9 @@ def _lines(node: Any, level: int) -> Iterator[str]:
             yield from (f"{'#' * min(level + 1, 6)} {_words(title)}", "")
             yield from _all_lines(rest, level + 1)
         case nodes.table():
-            caption = "".join(map(_words, node.findall(nodes.title)))
-            yield from (table(map(_cells, node.findall(nodes.row)), caption), "")
+            caption = "".join(_words(child) for child in node if isinstance(child, nodes.title))
+            rows = (row for row in node.findall(nodes.row) if row.parent.parent.parent is node)
+            yield from (table(map(_cells, rows), caption), "")
         case nodes.bullet_list() | nodes.enumerated_list():
             numbered = node.get("enumtype") == "arabic"
             for number, item in enumerate(node.children, node.get("start", 1)):
