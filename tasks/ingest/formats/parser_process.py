@@ -115,13 +115,15 @@ def _parser_of(kind: Kind) -> Parser:
         opendocument,
         pdf,
         records,
-        restructured,
         webpage,
         wiki_dump,
     )
 
+    if kind is Kind.RESTRUCTURED:  # docutils takes a tenth of a second to load
+        from tasks.ingest.formats.restructured import parse_restructured
+
+        return parse_restructured
     parsers: dict[Kind, Parser] = {
-        Kind.RESTRUCTURED: restructured.parse_restructured,
         Kind.WEB: webpage.parse_webpage,
         Kind.PDF: pdf.parse_pdf,
         Kind.WORD: office.parse_word,
