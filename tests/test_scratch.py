@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from warehouse.home import Home
 from warehouse.scratch import Scratch
 
@@ -12,6 +14,15 @@ def test_each_user_has_an_empty_database_that_is_gone_afterwards() -> None:
         for number, con in enumerate((one, other)):
             con.execute("create table boats as select ? as number", [number])
         assert [con.table("boats").fetchall() for con in (one, other)] == [[(0,)], [(1,)]]
+    with scratch.database() as later:
+        assert later.execute("show all tables").fetchall() == []
+
+
+def test_a_user_that_fails_with_an_open_result_says_why() -> None:
+    scratch = Scratch()
+    with pytest.raises(OSError, match="full"), scratch.database() as con:
+        con.execute("from range(1_000_000)").to_arrow_reader(1_000).read_next_batch()
+        raise OSError("The disk is full.")
     with scratch.database() as later:
         assert later.execute("show all tables").fetchall() == []
 

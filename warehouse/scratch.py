@@ -37,10 +37,11 @@ class Scratch:
     def database(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield a connection to an empty database, which is gone afterwards."""
         name = quoted_name(f"scratch_{next(self._numbers)}")
-        with self._instance.cursor() as con:
-            con.execute(f"attach ':memory:' as {name}")
-            con.execute(f"use {name}")
+        with self._instance.cursor() as owner:  # its user may fail with an open result
+            owner.execute(f"attach ':memory:' as {name}")
             try:
-                yield con
+                with owner.cursor() as con:
+                    con.execute(f"use {name}")
+                    yield con
             finally:
-                con.execute(f"use memory; detach {name}")
+                owner.execute(f"detach {name}")

@@ -144,8 +144,8 @@ def _supposed(text: str, blocks: list[Block], heading: str) -> Iterator[tuple[in
     for block in blocks:
         words = text[block.start : block.end]
         label = _LABEL_ALONE.match(words)
-        if label:
-            is_open = bool(_EXAMPLE.fullmatch(label[1]))
+        if block.kind is BlockKind.HEADING or label:
+            is_open = bool(_EXAMPLE.fullmatch(label[1] if label else block.lead))
         supposing = _SUPPOSING.search(words)
         if is_open or _EXAMPLE.match(words) or _SUPPOSED_LEAD.search(block.lead[-_LONGEST_LEAD:]):
             yield block.start, block.end
