@@ -133,7 +133,8 @@ def test_arguments_on_their_way_are_the_programs_own_time() -> None:
     code = f"{MUCH}while True:\n    try: get_entity_info(x)\n    except BaseException: pass"
     began = time.perf_counter()
     run = run_program(code, films(), "q", Limits(seconds=0.5))
-    assert "TimeoutError" in str(run.error) and time.perf_counter() - began < 1.5
+    # The calls themselves take a second on a slow machine; uncounted, it would be minutes.
+    assert "TimeoutError" in str(run.error) and time.perf_counter() - began < 4
 
 
 def test_what_a_knowledge_base_raises_says_nothing_of_ours() -> None:
