@@ -21,7 +21,7 @@ def test_each_user_has_an_empty_database_that_is_gone_afterwards() -> None:
 def test_a_user_that_fails_with_an_open_result_says_why() -> None:
     scratch = Scratch()
     with pytest.raises(OSError, match="full"), scratch.database() as con:
-        con.execute("from range(1_000_000)").to_arrow_reader(1_000).read_next_batch()
+        con.sql("from range(1_000_000)").to_arrow_reader(1_000).read_next_batch()
         raise OSError("The disk is full.")
     with scratch.database() as later:
         assert later.execute("show all tables").fetchall() == []
