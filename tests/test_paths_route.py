@@ -310,16 +310,16 @@ def test_a_bandit_and_its_arm_share_the_subgraph(
     encoding = ContextEncoding.fit(vectors.encoder_name, vectors.encode([ASKED, *CHOICES]))
     plan = BanditPlan(("subgraph+sentences",), "subgraph+sentences")
     make_bandit(home.live, "moons", NO_MODEL, plan, encoding)
-    extract, asked = SubgraphExtraction.extract, []
+    extract, extracted = SubgraphExtraction.extract, []
 
     def counted(self: SubgraphExtraction, questions: Any) -> Any:
-        asked.append(len(questions))
+        extracted.append(len(questions))
         return extract(self, questions)
 
     monkeypatch.setattr(SubgraphExtraction, "extract", counted)
     with Asker(home, edition, SETTINGS, AskOptions("paths", "moons")) as asker:
         assert asker.answer(ASKED, CHOICES).evidence
-    assert asked == [1]
+    assert extracted == [1]
 
 
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(

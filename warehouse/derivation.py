@@ -146,6 +146,7 @@ class Derivation:
 
     def _filled(self) -> list[type[Row]]:
         """Return the tables in which the corpus has rows; the others need no query of their own."""
+        # Names take no parameters; these are constants of the program.
         counts = (f"(select count(*) from {made_of})" for made_of, _ in WRITTEN.values())
         [rows] = self.con.sql(f"select {', '.join(counts)}").fetchall()
         return [row for row, count in zip(WRITTEN, rows, strict=True) if count]

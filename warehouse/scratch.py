@@ -38,6 +38,7 @@ class Scratch:
         """Yield a connection to an empty database, which is gone afterwards."""
         name = quoted_name(f"scratch_{next(self._numbers)}")
         with self._instance.cursor() as owner:  # its user may fail with an open result
+            # Names take no parameters; this one is made here.
             owner.execute(f"attach ':memory:' as {name}")
             try:
                 with owner.cursor() as con:
