@@ -1,8 +1,8 @@
 """The wheel's layout: everything lies below `almanac`, so that no name meets a user's own.
 
-In the repository the packages stand side by side, and their imports say `from tasks.ask ...`; editors
-and checkers read that. An editable installation stays so. For a wheel this hook copies the packages
-aside, puts `almanac.` before their names in import statements, and adds the copies.
+In the repository the packages stand side by side, and their imports say `from tasks.ask ...`, which
+editors and checkers follow. An editable installation stays so. For a wheel this hook copies the
+packages aside, puts `almanac.` before their names in import statements, and adds the copies.
 """
 
 import ast
