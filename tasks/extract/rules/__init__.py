@@ -114,6 +114,7 @@ def sources(*, ontology: bool = True) -> list[Path]:
                 "chinese_words",
                 "common_relations",
                 "english_words",
+                "function_words",
                 "excerpt",
                 "importing",
                 "languages",
