@@ -214,8 +214,9 @@ def run_all_ordinary() -> dict[str, Any]:
 
 def main() -> int:
     """Run everything and write the figures; 1 if anything got out."""
-    parser_of(__doc__).parse_args()
-    rows = escape_programs()
+    parser = parser_of(__doc__)
+    parser.add_argument("--limit", type=int, metavar="N", help="hostile programs (all)")
+    rows = escape_programs()[: parser.parse_args().limit]
     with tempfile.TemporaryDirectory() as folder, Traps(Path(folder)) as traps:
         sandbox = run_hostile(traps, rows)
         wall = run_probes(traps, confined=True)

@@ -1,6 +1,6 @@
 """The subjects of questions, found by graphs that know some of them, and what a gate gains by it.
 
-    python -m benchmarks.subjects
+    python -m benchmarks.subjects [--limit 3000]
 
 PopQA over fb15k237, which knows a sixth of its subjects; MetaQA (1 hop) and NLPCC over their own
 graphs; beside the rule of `tasks.gates.subject_popularity` the longest and the least known name.
@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def popqa() -> tuple[Asked, np.ndarray]:
     return named, np.array(views)
 
 
-def metaqa() -> tuple[Graph, Asked]:
+def metaqa(most: int) -> tuple[Graph, Asked]:
     """Return MetaQA's graph and its marked questions of one hop, without the marks."""
     with gzip.open(DATA / "metaqa/kb.txt.gz", "rt", encoding="utf-8") as lines:
         rows = [tuple(line.rstrip("\n").split("|")) for line in lines]
@@ -90,12 +91,12 @@ def metaqa() -> tuple[Graph, Asked]:
         for one in questions
         if one.hops == 1 and one.topic
     ]
-    return graph, pairs[:3000]
+    return graph, pairs[:most]
 
 
-def nlpcc() -> Asked:
+def nlpcc(most: int) -> Asked:
     """Return NLPCC's questions with the head of their gold triple."""
-    return list(_nlpcc_rows())[:3000]
+    return list(islice(_nlpcc_rows(), most))
 
 
 def _nlpcc_rows() -> Iterator[tuple[str, str]]:
@@ -182,12 +183,12 @@ def _gate(name: str, draw: int) -> Gate:
 
 def main() -> None:
     """Measure and write the results."""
-    parser_of(__doc__).parse_args()
+    most = parser_of(__doc__, limit=3000).parse_args().limit
     questions, views = popqa()
     figures = {
-        "popqa over fb15k237": figures_of(named_graph(freebase()), questions, views),
-        "metaqa, 1 hop": figures_of(*metaqa()),
-        "nlpcc": figures_of(named_graph(chinese()), nlpcc()),
+        "popqa over fb15k237": figures_of(named_graph(freebase()), questions[:most], views[:most]),
+        "metaqa, 1 hop": figures_of(*metaqa(most)),
+        "nlpcc": figures_of(named_graph(chinese()), nlpcc(most)),
         "mirage over medkg": mirage(),
     }
     report("subjects", figures)
