@@ -1,13 +1,13 @@
 """Facts of a strict ontology, in Text2KGBench's form: python -m benchmarks.ontology SET.
 
 The folder `text2kgbench` of the data holds a folder with ontologies/ and ground_truth/ for each set
-of Text2KGBench (Mihindukulasooriya et al. 2023), such as wikidata_tekgen. Each ontology is written as `ontology.yaml` with its concepts,
-relations, domains and ranges, in mode `strict`, and nothing else: no wordings. Its test sentences
-are refreshed as one document each, and the published triples are compared with the gold ones as
-there: in lower case and without white space; a year equals its first of January, as gold writes
-years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without right triples has 0. `--part
-train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
+of Text2KGBench (Mihindukulasooriya et al. 2023), such as wikidata_tekgen. Each ontology is written
+as `ontology.yaml` with its concepts, relations, domains and ranges, in mode `strict`, and nothing
+else: no wordings. Its test sentences are refreshed as one document each, and the published triples
+are compared with the gold ones as there: in lower case and without white space; a year equals its
+first of January, as gold writes years. Precision, recall and F1 are means over the sentences of an
+ontology, then over ontologies; a sentence without right triples has 0. `--part train` and `--part
+validation`, whose gold has fewer triples of a sentence, are there to develop on.
 Writes benchmarks/results/ontology-SET.json.
 """
 

@@ -2,9 +2,10 @@
 
     python -m benchmarks.path_policy [--parts reach,gold,transfer,speed] [--limit N] [...]
 
-Questions of PathQuestion and MetaQA are split by their entities into parts: half to train on, a fifth to choose the ranking by, and the rest to report. Intervals (95 %)
-are over resampled groups of questions that share entities. The target of a walk is the gold answer,
-as in the paper's training; how well a path is found without it is measured, too (`open`).
+Questions of PathQuestion and MetaQA are split by their entities into parts: half to train on, a
+fifth to choose the ranking by, and the rest to report. Intervals (95 %) are over resampled groups
+of questions that share entities. The target of a walk is the gold answer, as in the paper's
+training; how well a path is found without it is measured, too (`open`).
 
 reach     share of targets, where a path exists, that the likeliest actions reach within three
           steps; beside it a random walk and the untrained network

@@ -1,6 +1,6 @@
 """The subjects of questions, found by graphs that know some of them, and what a gate gains by it.
 
-    python -m benchmarks.subjects [--limit 3000]
+    python -m benchmarks.subjects [--only SET ...]
 
 PopQA over fb15k237, which knows a sixth of its subjects; MetaQA (1 hop) and NLPCC over their own
 graphs; beside the rule of `tasks.gates.subject_popularity` the longest and the least known name.
@@ -80,7 +80,7 @@ def popqa() -> tuple[Asked, np.ndarray]:
     return named, np.array(views)
 
 
-def metaqa(most: int) -> tuple[Graph, Asked]:
+def metaqa() -> tuple[Graph, Asked]:
     """Return MetaQA's graph and its marked questions of one hop, without the marks."""
     with gzip.open(DATA / "metaqa/kb.txt.gz", "rt", encoding="utf-8") as lines:
         rows = [tuple(line.rstrip("\n").split("|")) for line in lines]
@@ -91,12 +91,12 @@ def metaqa(most: int) -> tuple[Graph, Asked]:
         for one in questions
         if one.hops == 1 and one.topic
     ]
-    return graph, pairs[:most]
+    return graph, pairs[:3000]
 
 
-def nlpcc(most: int) -> Asked:
+def nlpcc() -> Asked:
     """Return NLPCC's questions with the head of their gold triple."""
-    return list(islice(_nlpcc_rows(), most))
+    return list(islice(_nlpcc_rows(), 3000))
 
 
 def _nlpcc_rows() -> Iterator[tuple[str, str]]:
@@ -181,17 +181,19 @@ def _gate(name: str, draw: int) -> Gate:
     return make_gate(name, **({"seed": draw} if name == "random" else {}))
 
 
+SETS: dict[str, Callable[[], dict[str, Any]]] = {
+    "popqa over fb15k237": lambda: figures_of(named_graph(freebase()), *popqa()),
+    "metaqa, 1 hop": lambda: figures_of(*metaqa()),
+    "nlpcc": lambda: figures_of(named_graph(chinese()), nlpcc()),
+    "mirage over medkg": mirage,
+}
+
+
 def main() -> None:
     """Measure and write the results."""
-    most = parser_of(__doc__, limit=3000).parse_args().limit
-    questions, views = popqa()
-    figures = {
-        "popqa over fb15k237": figures_of(named_graph(freebase()), questions[:most], views[:most]),
-        "metaqa, 1 hop": figures_of(*metaqa(most)),
-        "nlpcc": figures_of(named_graph(chinese()), nlpcc(most)),
-        "mirage over medkg": mirage(),
-    }
-    report("subjects", figures)
+    parser = parser_of(__doc__)
+    parser.add_argument("--only", nargs="+", choices=SETS, default=SETS, metavar="SET")
+    report("subjects", {name: SETS[name]() for name in parser.parse_args().only})
 
 
 if __name__ == "__main__":
