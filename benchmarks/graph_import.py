@@ -9,7 +9,6 @@ formats, a tenth of the triples is read into the journal alone. After each turn 
 (`benchmarks.graph_lookup`). `pip install pyoxigraph` first.
 """
 
-import argparse
 import json
 import resource
 import subprocess
@@ -24,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 
 Triples = tuple[list[str], list[str], list[str]]
 CHUNK = 100_000
@@ -144,9 +143,7 @@ def write_all(folder: Path, number: int) -> None:
 
 def main() -> None:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--triples", type=int, default=5_000_000)
-    parser.add_argument("--turns", type=int, default=1)
+    parser = parser_of(__doc__, triples=5_000_000, turns=1)
     parser.add_argument("--only", nargs=3)
     arguments = parser.parse_args()
     if arguments.only:
@@ -172,15 +169,12 @@ def main() -> None:
                 "almanac": look_ups("almanac", folder / f"home{turn}", arguments.triples),
                 "pyoxigraph": look_ups("pyoxigraph", folder / f"store{turn}", arguments.triples),
             }
-            print(json.dumps(measured, indent=1))
         for path in sorted(folder.glob("small.*")):
             alone = in_a_process("journal", path, folder / f"home-{path.suffix[1:]}")
             rate = arguments.triples / 10 / alone["stages"]["read"]
             figures["journal_alone"][path.suffix[1:]] = round(rate)
-    print(json.dumps(figures["journal_alone"]))
-    command = f"python -m benchmarks.graph_import --triples {arguments.triples}"
-    print(write_results("graph-import", f"{command} --turns {arguments.turns}", figures))
+    report("graph-import", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)
