@@ -23,7 +23,7 @@ from sklearn.metrics import f1_score
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.experts.filters.factuality import summary_factuality
-from tasks.experts.filters.training.pairs import (
+from recipes.verifier.pairs import (
     VERDICTS,
     Pair,
     climate_pairs,

@@ -18,8 +18,8 @@ accuracy@1 if no name were refused. *calibration*: for the scores of the first l
 *mentions, all* and *none*, each half of the weight, the mean score, the share that is right, and
 the number of names.
 
-The ranking was fitted (`benchmarks/linking_weights.py`), and so was what it refuses
-(`benchmarks/linking_acceptance.py`), to other sets, and to other entities.
+The ranking was fitted (`recipes/linking_weights.py`), and so was what it refuses
+(`recipes/linking_acceptance.py`), to other sets, and to other entities.
 """
 
 import random
@@ -34,7 +34,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.command import parser_of, report, run_command
-from benchmarks.linking_worlds import (
+from recipes.linking_worlds import (
     FITTED,
     SEED,
     SLIPS,

@@ -1,15 +1,15 @@
-"""Train the weights that guess kinds of Chinese names: python -m benchmarks.chinese_kinds FOLDER.
+"""Train the weights that guess kinds of Chinese names: python -m recipes.chinese_kinds FOLDER.
 
 Mentions with kinds come from Universal NER's Chinese GSDSimp (train; CC BY-SA 4.0), FinRE and
 SanWen (MIT), whose relations tell kinds, and CMRC 2018, DRCD and XQuAD (CC BY-SA), where the
 first sentence defines the title or a span of years follows a name; and from
-`benchmarks/judged/chinese_kinds.json`: names of Chinese repositories whose kinds a reader judged,
+`recipes/judged/chinese_kinds.json`: names of Chinese repositories whose kinds a reader judged,
 those of the part `training`. FOLDER holds `judged.json`, the same for repositories whose licences
 let only the figure be published, `*.iob2` of Universal NER, `weibo*` (NER of messages,
 measured alone) and a folder of documents for each judged repository that is not development data.
 Figures are of names, pooled over their mentions, of the part `report`, whose repositories taught
 nothing, and of the treebanks and messages that nothing was learned from. Writes
-tasks/extract/rules/chinese/kind_weights.safetensors and benchmarks/results.
+tasks/extract/rules/chinese/kind_weights.safetensors.
 """
 
 import gzip
@@ -23,10 +23,9 @@ from random import Random
 
 import numpy as np
 
-from benchmarks import guessed_kinds
-from benchmarks.calibrate import DATA
-from benchmarks.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
-from benchmarks.results_file import write_results
+from recipes import guessed_kinds
+from recipes.command import DATA, run_command
+from recipes.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
 from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features, name_features
 from tasks.extract.rules.chinese.naming import (
     clean,
@@ -276,9 +275,8 @@ def main() -> None:
         for name, pairs in unseen.items()
     }
     write_weights(design, weights, WEIGHTS)
-    write_results("chinese-kinds", "python -m benchmarks.chinese_kinds FOLDER", report)
     print(json.dumps(report, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

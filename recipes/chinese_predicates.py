@@ -1,6 +1,6 @@
 """Which word of a Chinese clause is its predicate: a model learned from treebanks.
 
-    python -m benchmarks.chinese_predicates --train FILE ... --test FILE ... [--write]
+    python -m recipes.chinese_predicates --train FILE ... --test FILE ... [--write]
 
 Files are `*.conllu` of Universal Dependencies; traditional characters are simplified. The words are
 the segmenter's, with its dictionary's tags, as when the rules read a text. In each stretch between
@@ -20,6 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
+from recipes.command import run_command
 from tasks.extract.rules.chinese.predicates import WEIGHTS, clauses, features, may_lead
 from tasks.extract.rules.chinese.tokens import Token, read_sentences
 from tasks.text.chinese_words import simplified
@@ -153,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

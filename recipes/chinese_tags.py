@@ -1,6 +1,6 @@
 """Which words the segmenter's dictionary tags wrongly: verbs as nouns, nouns as verbs.
 
-    python -m benchmarks.chinese_tags --treebanks FOLDER [--texts FOLDER ...] [--write]
+    python -m recipes.chinese_tags --treebanks FOLDER [--texts FOLDER ...] [--write]
 
 The dictionary has 位置 and 知识 as verbs and 办理 as a noun. A logistic regression learns from
 treebanks whether a word is mostly a verb, from the words around it in the Chinese texts of
@@ -29,6 +29,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from recipes.command import run_command
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, simplified, tag_of
 from tasks.text.languages import word_set
 
@@ -167,4 +168,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

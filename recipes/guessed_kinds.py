@@ -1,12 +1,12 @@
-"""Train the weights that guess kinds of names: python -m benchmarks.guessed_kinds.
+"""Train the weights that guess kinds of names: python -m recipes.guessed_kinds.
 
 Mentions with kinds come from Re-DocRED, wiki80, FewRel and KnowledgeNet, where the types of
 entities or the relations between them tell kinds (who has a mother is a person), and from
-`benchmarks/judged/kinds.json`: names of development corpora whose kinds a reader judged, with the
+`recipes/judged/kinds.json`: names of development corpora whose kinds a reader judged, with the
 documents that they stand in. Softmax regression learns from both, with every kind equally frequent
 and the mentions of one name together counting as the root of their number. Figures are of names,
 pooled over their mentions, of corpora that the weights have not seen, and of a sixth of the other
-documents. Writes tasks/extract/rules/kind_weights.safetensors and benchmarks/results.
+documents. Writes tasks/extract/rules/kind_weights.safetensors.
 """
 
 import gzip
@@ -24,8 +24,7 @@ from safetensors.numpy import save_file
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack, lil_matrix, vstack
 
-from benchmarks.calibrate import DATA
-from benchmarks.results_file import write_results
+from recipes.command import DATA, run_command
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules.confidence import centred
 from tasks.extract.rules.find_names import find_names
@@ -38,7 +37,7 @@ from tasks.extract.rules.guessed_kinds import (
 from tasks.extract.rules.layout import lay_out
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.tree import Reduced, parse, tree_of
-from tasks.extract.typed.training.examples import redocred
+from recipes.relation_examples import redocred
 from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.split import split
@@ -296,7 +295,6 @@ def main() -> None:
     """Train, measure, and write the weights."""
     design, weights, report = train(open_mentions(DATA), judged_mentions(DATA))
     write_weights(design, weights, WEIGHTS)
-    write_results("guessed-kinds", "python -m benchmarks.guessed_kinds", report)
     print(json.dumps(report, indent=1))
 
 
@@ -359,4 +357,4 @@ def write_weights(design: Design, weights: np.ndarray, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

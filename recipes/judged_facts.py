@@ -1,6 +1,6 @@
-"""Fit the confidence of triples to judged facts: python -m benchmarks.judged_facts.
+"""Fit the confidence of triples to judged facts: python -m recipes.judged_facts.
 
-`benchmarks/judged/facts.jsonl` has triples of English and Chinese corpora with where they were read
+`recipes/judged/facts.jsonl` has triples of English and Chinese corpora with where they were read
 and what a reader, who knew neither rules nor confidence, thought of them by docs/judging.md:
 useful, useless or wrong. A row quotes the text around its fact, or names a `document`, which is a
 file below `$ALMANAC_DATA/more` or a record of one (`rc/cmrc2018_dev_zh.jsonl.gz#ID`); `start` and
@@ -11,8 +11,7 @@ the parser's encoder. These have so many weights that it is too sure of itself: 
 odds of corpora that the weights have not seen (Platt's) makes it as sure as it is right there.
 Every figure is of such corpora, with the 95 % interval of 300 draws of corpora. Writes the weights
 to confidence.json and state_weights.safetensors in tasks/extract/rules and to
-tasks/extract/rules/chinese/confidence.json, which stays as it is without judged Chinese facts, and
-the figures to benchmarks/results.
+tasks/extract/rules/chinese/confidence.json, which stays as it is without judged Chinese facts.
 """
 
 import gzip
@@ -28,8 +27,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from benchmarks.calibrate import calibration_error, fit, matrix, predict
-from benchmarks.results_file import write_results
+from recipes.command import DATA, run_command
+from recipes.ridge import calibration_error, fit, matrix, predict
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.chinese.confidence import WEIGHTS as CHINESE_WEIGHTS
@@ -276,9 +275,8 @@ def main() -> None:
     report = fit_language("en", WEIGHTS)
     if judged_facts("zh"):
         report["Chinese"] = fit_language("zh", CHINESE_WEIGHTS)
-    write_results("judged-facts", "python -m benchmarks.judged_facts", report)
     print(json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

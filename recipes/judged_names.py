@@ -1,6 +1,6 @@
-"""Fit `tasks/publish/capitalised_words.py`: python -m benchmarks.judged_names.
+"""Fit `tasks/publish/capitalised_words.py`: python -m recipes.judged_names.
 
-`benchmarks/judged/names.jsonl` has rows of the table `name_uses` for common names of corpora,
+`recipes/judged/names.jsonl` has rows of the table `name_uses` for common names of corpora,
 with whether a reader took them for something that the corpus is about (docs/judging.md). Prints
 what a regression makes of each corpus that was left out, and the weights.
 """
@@ -15,6 +15,7 @@ from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from recipes.command import run_command
 from tasks.publish.capitalised_words import LEAST_PROBABILITY, features
 
 JUDGED = Path(__file__).parent / "judged" / "names.jsonl"
@@ -46,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -1,11 +1,11 @@
-"""Fit the confidences of descriptions, notes and aliases: python -m benchmarks.judged_notes.
+"""Fit the confidences of descriptions, notes and aliases: python -m recipes.judged_notes.
 
-`benchmarks/judged/notes.jsonl` has what the rules read from ten English corpora, judged by
+`recipes/judged/notes.jsonl` has what the rules read from ten English corpora, judged by
 docs/judging.md; rows are as in `facts.jsonl`, with `kind`. What today's rules do not state any more
 is left out. The confidence of each is the share of the useful ones that its rule read, drawn
 towards the share of its kind. A regression over features of names and texts was tried and told
 nothing on corpora it had not seen (areas under ROC .49, .40 and .63). Writes
-tasks/extract/rules/note_precision.json and the figures to benchmarks/results.
+tasks/extract/rules/note_precision.json.
 """
 
 import json
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.judged_facts import passage_of
-from benchmarks.results_file import write_results
+from recipes.command import run_command
+from recipes.judged_facts import passage_of
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Mention
 from tasks.extract.rules import aliases, aspects, descriptions
@@ -69,9 +69,8 @@ def main() -> None:
         report[kind] = {"judged": len(every), "useful": round(share, 3), "by rule": counts}
     text = json.dumps({"judged": report, "precision": precision}, indent=1)
     NOTE_PRECISION.write_text(text + "\n", encoding="utf-8")
-    write_results("judged-notes", "python -m benchmarks.judged_notes", report)
     print(json.dumps(report))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

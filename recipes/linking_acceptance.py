@@ -1,6 +1,6 @@
 """Fit `tasks/graphs/linking/acceptance.py`, and print its weights and what thresholds do.
 
-    python -m benchmarks.linking_acceptance
+    python -m recipes.linking_acceptance
 
 The names are mentions of the sets in `FITTED`, once among the entities of fb15k237 alone, so that
 most of them mean none, and once among those of all sets; and names without a text of odd-numbered
@@ -22,7 +22,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.linking import Methods
-from benchmarks.linking_worlds import (
+from recipes.command import run_command
+from recipes.linking_worlds import (
     FITTED,
     SEED,
     Asked,
@@ -133,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

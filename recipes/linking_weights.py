@@ -1,6 +1,6 @@
 """Fit the weights of `tasks/graphs/linking/link.py` and print them.
 
-    python -m benchmarks.linking_weights
+    python -m recipes.linking_weights
 
 A multinomial logit with none of the candidates as one more (gradient descent, L2). It is fitted to
 mentions of the sets in `FITTED`, of entities of fb15k237, and to what those sets mark that means no
@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.linking import Methods
-from benchmarks.linking_worlds import (
+from recipes.command import run_command
+from recipes.linking_worlds import (
     FITTED,
     SEED,
     SLIPS,
@@ -135,4 +136,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.command import DATA
+from recipes.command import DATA
 from tasks.graphs.graph import Graph
 from tasks.text.languages import HAN
 from tasks.text.names import is_pronoun

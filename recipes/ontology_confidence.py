@@ -1,6 +1,6 @@
-"""Fit the confidence of an ontology's facts: python -m benchmarks.ontology_confidence.
+"""Fit the confidence of an ontology's facts: python -m recipes.ontology_confidence.
 
-benchmarks/judged/ontology_facts.jsonl holds 260 facts that `tasks/extract/ontology_facts.py` found
+recipes/judged/ontology_facts.jsonl holds 260 facts that `tasks/extract/ontology_facts.py` found
 in sentences of Text2KGBench (validation of four ontologies of wikidata_tekgen, training sentences
 of six of dbpedia_webnlg) with their scores, each judged blind by whether its sentence states it.
 The weights are printed for that module; precision from each confidence on is cross-validated by
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.calibrate import fit, predict
+from recipes.command import run_command
+from recipes.ridge import fit, predict
 
 FACTS = Path(__file__).parent / "judged" / "ontology_facts.jsonl"
 RIDGE = 0.1
@@ -40,4 +41,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.openie_scorer import OpenTuple
+from recipes.openie_scorer import OpenTuple
 
 RIDGE = 8.0
 RARE = 5

@@ -1,4 +1,4 @@
-"""Fit the confidence of statements to CaRB's dev set: python -m benchmarks.statement_confidence.
+"""Fit the confidence of statements to CaRB's dev set: python -m recipes.statement_confidence.
 
 A statement counts as right if its tokens and those of some gold tuple agree with an F1 of one half
 and more. Weights are fitted by ridge logistic regression; the calibration of the probabilities is
@@ -8,8 +8,9 @@ tasks/extract/rules/statement_confidence.json.
 
 import json
 
-from benchmarks.calibrate import DATA, Sample, calibration_error, cross_validate, design, fit
-from benchmarks.openie_scorer import Extractions, OpenTuple, match, read_gold, score
+from recipes.command import DATA, run_command
+from recipes.ridge import Sample, calibration_error, cross_validate, design, fit
+from recipes.openie_scorer import Extractions, OpenTuple, match, read_gold, score
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS
@@ -81,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -123,11 +123,6 @@ class EngineSettings(_Settings):
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
     )
-    typed: bool = Field(
-        False,
-        description="Whether a trained model names relations beside the rules (English; needs the "
-        "packaged minilm; most reliable in encyclopedic texts).",
-    )
     speaker: str = Field(
         "", max_length=200, description="Who “we” and “the company” are in the documents."
     )

@@ -24,7 +24,7 @@ from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
-from tasks.reader.training.score import f1
+from recipes.reader.score import f1
 from tasks.retrieval.index import build_index
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit

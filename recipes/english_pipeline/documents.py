@@ -6,7 +6,7 @@ from itertools import groupby
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tasks.extract.english_pipeline.training.sentences import AnnotatedSentence
+from recipes.english_pipeline.sentences import AnnotatedSentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tasks.extract.english_pipeline.training.sentences import AnnotatedSentence, open_text
+from recipes.english_pipeline.sentences import AnnotatedSentence, open_text
 
 if TYPE_CHECKING:
     from spacy import Language

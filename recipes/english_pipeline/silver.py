@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.extract.english_pipeline.training.sentences import AnnotatedSentence
-from tasks.extract.english_pipeline.training.teacher import (
+from recipes.english_pipeline.sentences import AnnotatedSentence
+from recipes.english_pipeline.teacher import (
     LAYERS,
     NAME_TAGS,
     Encoder,
@@ -20,7 +20,7 @@ from tasks.extract.english_pipeline.training.teacher import (
     batches,
     collate,
 )
-from tasks.extract.english_pipeline.training.trees import best_tree
+from recipes.english_pipeline.trees import best_tree
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.extract.english_pipeline.training.documents import training_documents
-from tasks.extract.english_pipeline.training.sentences import AnnotatedSentence
+from recipes.english_pipeline.documents import training_documents
+from recipes.english_pipeline.sentences import AnnotatedSentence
 
 if TYPE_CHECKING:
     from spacy import Language

@@ -8,7 +8,7 @@ from random import Random
 import torch
 from safetensors.torch import load_file, save_file
 
-from tasks.extract.english_pipeline.training.sentences import (
+from recipes.english_pipeline.sentences import (
     AnnotatedSentence,
     read_names,
     read_relation_names,
@@ -16,7 +16,7 @@ from tasks.extract.english_pipeline.training.sentences import (
     rename_document,
     split_wikigold,
 )
-from tasks.extract.english_pipeline.training.teacher import (
+from recipes.english_pipeline.teacher import (
     Encoder,
     Labels,
     Teacher,

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel, AutoTokenizer
 
-from tasks.extract.english_pipeline.training.sentences import NAME_LABELS, AnnotatedSentence
+from recipes.english_pipeline.sentences import NAME_LABELS, AnnotatedSentence
 
 log = logging.getLogger(__name__)
 NAME_TAGS = ("O", *(f"{mark}-{label}" for label in NAME_LABELS for mark in "BI"))

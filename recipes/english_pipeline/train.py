@@ -1,6 +1,6 @@
 """Train the English pipeline.
 
-Run `python -m tasks.extract.english_pipeline.training.train --data DIR --encoder DIR --out DIR`.
+Run `python -m recipes.english_pipeline.train --data DIR --encoder DIR --out DIR`.
 
 Three stages, each skipped where its output is already in the output folder: fine-tune the teacher
 (`teacher/`), label raw prose with it (`silver/`), train the small pipeline on gold and silver
@@ -18,15 +18,15 @@ import numpy as np
 import spacy
 from numpy.typing import NDArray
 
-from tasks.extract.english_pipeline.training.prose import prose_sentences
-from tasks.extract.english_pipeline.training.sentences import (
+from recipes.english_pipeline.prose import prose_sentences
+from recipes.english_pipeline.sentences import (
     AnnotatedSentence,
     read_sentences,
     read_treebank,
     write_sentences,
 )
-from tasks.extract.english_pipeline.training.silver import WordVectors, label
-from tasks.extract.english_pipeline.training.student import (
+from recipes.english_pipeline.silver import WordVectors, label
+from recipes.english_pipeline.student import (
     Budget,
     Source,
     initialize,
@@ -34,7 +34,7 @@ from tasks.extract.english_pipeline.training.student import (
     new_pipeline,
     train_student,
 )
-from tasks.extract.english_pipeline.training.teach import load_teacher, read_name_corpora, teach
+from recipes.english_pipeline.teach import load_teacher, read_name_corpora, teach
 
 log = logging.getLogger(__name__)
 _PROSE_SHARE = 0.25

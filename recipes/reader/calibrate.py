@@ -1,6 +1,6 @@
 """Fit probabilities to questions about homes, as `almanac ask` reads them.
 
-    python -m tasks.reader.training.calibrate FOLDER HOME=QUESTIONS [HOME=QUESTIONS ...]
+    python -m recipes.reader.calibrate FOLDER HOME=QUESTIONS [HOME=QUESTIONS ...]
 
 QUESTIONS is a file with a JSON object a line: `question`, and `answers`, any of which is right, an
 empty list if nothing answers it. FOLDER holds the reader's models; its reader.json is written.

@@ -8,22 +8,53 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tasks.models.encoders.minilm_graph import EPSILON, LAYERS, WIDTH
-from tasks.models.encoders.minilm_layer import BERT, MiniLMLayer
+from tasks.models.encoders.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH
 from tasks.models.encoders.stored_weights import OWN_WORDS
 
 LOWER = 1  # layers that stay as packaged
 DROPOUT = 0.1
 CLOSED = -1e9  # logit where no answer may be
 
+BERT = {
+    "query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
+    "output": "attention.output.dense", "output_norm": "attention.output.LayerNorm",
+    "wide": "intermediate.dense", "narrow": "output.dense", "norm": "output.LayerNorm",
+}  # fmt: skip
 
-class Layer(MiniLMLayer):
-    """A layer of MiniLM."""
+
+class Layer(nn.Module):
+    """A layer of MiniLM, which is tuned further."""
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        """Create the layer without trained weights; `load` sets them."""
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.output = nn.Linear(WIDTH, WIDTH)
+        self.output_norm = nn.LayerNorm(WIDTH, EPSILON)
+        self.wide, self.narrow = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, EPSILON)
+        self.dropout = nn.Dropout(dropout)
+
+    def load(self, packaged: dict[str, np.ndarray], number: int) -> None:
+        """Start from the packaged weights of the layer with this number."""
+        for name, theirs in BERT.items():
+            for part in ("weight", "bias"):
+                key = f"encoder.layer.{number}.{theirs}.{part}"
+                getattr(getattr(self, name), part).data = torch.tensor(packaged[key])
 
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
         """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) masks padding."""
-        seen = functional.scaled_dot_product_attention(*self.split(states), attn_mask=open_)
-        return self.end(states, seen)
+        texts, tokens, _ = states.shape
+        heads = [
+            part(states).view(texts, tokens, HEADS, -1).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        ]
+        seen = functional.scaled_dot_product_attention(*heads, attn_mask=open_)
+        seen = seen.transpose(1, 2).reshape(states.shape)
+        states = self.output_norm(states + self.dropout(self.output(seen)))
+        wide = functional.gelu(self.wide(states))
+        result: Tensor = self.norm(states + self.dropout(self.narrow(wide)))
+        return result
 
 
 class ReaderNetwork(nn.Module):

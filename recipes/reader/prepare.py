@@ -1,4 +1,4 @@
-"""Write what the reader learns from as arrays: `python -m tasks.reader.training.prepare OUT --data
+"""Write what the reader learns from as arrays: `python -m recipes.reader.prepare OUT --data
 DATA [--more FOLDER ...] [--texts FILE ...]`.
 
 OUT then holds `examples.npz` (`Examples`), `texts.npz` (tokens of plain texts, from which the
@@ -23,10 +23,10 @@ from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
 from tasks.models.span_reader.windows import QUESTION, Tokens, tokens_of, windows
-from tasks.reader.training.characters import first_vectors
-from tasks.reader.training.examples import Question, all_questions, part_of
-from tasks.reader.training.relations import MOST, relation_questions
-from tasks.reader.training.train import FIRST_WEIGHTS
+from recipes.reader.characters import first_vectors
+from recipes.reader.examples import Question, all_questions, part_of
+from recipes.reader.relations import MOST, relation_questions
+from recipes.reader.train import FIRST_WEIGHTS
 from tasks.text.languages import is_chinese
 
 Range = tuple[int, int]

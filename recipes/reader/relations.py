@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tasks.extract.typed.training.examples import (
+from recipes.relation_examples import (
     HELD_OUT,
     SYMMETRIC,
     Example,
@@ -21,7 +21,7 @@ from tasks.extract.typed.training.examples import (
     spans_file,
 )
 from tasks.models.span_reader.relation_question import relation_question
-from tasks.reader.training.examples import Question
+from recipes.reader.examples import Question
 from tasks.text.sentences import sentences
 
 SETS = {"wiki80_en": "wiki80", "fewrel_val_wiki_en": "fewrel", "knowledgenet_en": "knowledgenet"}

@@ -1,6 +1,6 @@
 """Measure how well a reader answers from the passages that questions were asked about.
 
-    python -m tasks.reader.training.score FOLDER --data DATA [--each 100]
+    python -m recipes.reader.score FOLDER --data DATA [--each 100]
 
 scores the weights in a folder on the test documents ("report").
 """
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tasks.models.span_reader.reader import TrainedReader
-from tasks.reader.training.examples import Question, all_questions, part_of
+from recipes.reader.examples import Question, all_questions, part_of
 from tasks.text.languages import HAN_CLASS
 
 

@@ -1,6 +1,6 @@
-"""Train the reader: `python -m tasks.reader.training.train OUT --minutes 8 --masked-minutes 2`.
+"""Train the reader: `python -m recipes.reader.train OUT --minutes 8 --masked-minutes 2`.
 
-OUT is what `tasks.reader.training.prepare` wrote. At first the reader fills in masked tokens of
+OUT is what `recipes.reader.prepare` wrote. At first the reader fills in masked tokens of
 plain texts, which teaches it the new characters; then it learns to answer. Learning rates decay to
 nothing over the given minutes, so that a slower machine completes a shorter training: it was made
 for a GPU, where it reads some thousand windows a second. The tuned weights are in OUT/model. With
@@ -24,7 +24,7 @@ from torch.nn import functional
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.span_reader.windows import CLS, SEP
-from tasks.reader.training.network import MaskedWords, ReaderNetwork, reading_loss
+from recipes.reader.network import MaskedWords, ReaderNetwork, reading_loss
 
 FIRST_WEIGHTS = "first_weights.safetensors"
 OTHER_WINDOW = 0.5  # share of the answered questions that come with another window in an epoch
@@ -40,7 +40,7 @@ class Examples:
     """Questions and windows on a device, where batches are put together."""
 
     def __init__(self, arrays: dict[str, np.ndarray], device: torch.device) -> None:
-        """Copy the arrays of `tasks.reader.training.prepare` to the device."""
+        """Copy the arrays of `recipes.reader.prepare` to the device."""
 
         def put(rows: np.ndarray) -> Tensor:
             return torch.from_numpy(rows.astype(np.int64)).to(device)

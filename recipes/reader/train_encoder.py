@@ -1,4 +1,4 @@
-"""Train the encoder of Chinese: `python -m tasks.reader.training.train_encoder OUT --data DATA
+"""Train the encoder of Chinese: `python -m recipes.reader.train_encoder OUT --data DATA
 [--more FOLDER ...] [--minutes 40]`.
 
 It starts from the packaged MiniLM with the vectors of Chinese characters that the reader learned,
@@ -26,10 +26,10 @@ from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
 from tasks.models.span_reader.reader import SHIPPED_MODEL
 from tasks.models.span_reader.windows import CLS, SEP
-from tasks.reader.training.examples import Question, all_questions
-from tasks.reader.training.network import ReaderNetwork
-from tasks.reader.training.prepare import examples, titled
-from tasks.reader.training.train import Schedule, Trainer
+from recipes.reader.examples import Question, all_questions
+from recipes.reader.network import ReaderNetwork
+from recipes.reader.prepare import examples, titled
+from recipes.reader.train import Schedule, Trainer
 from tasks.text.languages import is_chinese
 
 CHARACTERS = SHIPPED_MODEL / "second.safetensors"

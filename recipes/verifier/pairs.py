@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, Literal
 
 from tasks.experts.filters.alignment import families
-from tasks.experts.filters.training.statements import shortened, statement
+from recipes.verifier.statements import shortened, statement
 from tasks.text.sentences import sentences
 
 Verdict = Literal["support", "refute", "unknown"]

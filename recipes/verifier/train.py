@@ -1,6 +1,6 @@
 """Train the embedded verifier, with one command and without network access.
 
-    python -m tasks.experts.filters.training.train --data DATA --out FOLDER
+    python -m recipes.verifier.train --data DATA --out FOLDER
 
 Pairs are made from reading-comprehension data and an encyclopedia (`pairs.py`), and half of
 Climate-FEVER's claims are added. A network with one hidden layer is trained on their features, and
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tasks.experts.filters.embedded_verifier import describe, readable, weigh
-from tasks.experts.filters.training.pairs import VERDICTS, Pair, climate_pairs, made_pairs
+from recipes.verifier.pairs import VERDICTS, Pair, climate_pairs, made_pairs
 from tasks.models.encoders.minilm import MiniLM
 
 log = logging.getLogger(__name__)
