@@ -10,7 +10,6 @@ that name.
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.command import run_command
+from benchmarks.command import parser_of, run_command
 
 ASKED = 1000
 MOST = 20_000  # triples of one entity that are taken
@@ -134,9 +133,13 @@ def pyoxigraph(store: Path, names: Asked) -> dict[str, Any]:
 
 def main() -> None:
     """Measure one of the two and print the figures."""
-    system, folder, number = sys.argv[1:]
-    look_up = {"almanac": almanac, "pyoxigraph": pyoxigraph}[system]
-    print(json.dumps(look_up(Path(folder), asked_names(int(number)))))
+    parser = parser_of(__doc__)
+    look_ups = {"almanac": almanac, "pyoxigraph": pyoxigraph}
+    parser.add_argument("system", choices=look_ups)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("triples", type=int)
+    chosen = parser.parse_args()
+    print(json.dumps(look_ups[chosen.system](chosen.folder, asked_names(chosen.triples))))
 
 
 if __name__ == "__main__":
