@@ -50,7 +50,6 @@ from recipes.linking_worlds import (
     typo,
     with_nodes_gone,
 )
-from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.likeness import tokens
 from tasks.graphs.linking.link import Linker, logits
 from tasks.graphs.linking.name_index import build_name_index
@@ -69,21 +68,11 @@ class Methods:
         self.graph = world.graph()
         self.degree = np.diff(self.graph.out_offsets) + np.diff(self.graph.in_offsets)
         self.exactly: dict[str, set[int]] = defaultdict(set)
-        rows = [
-            (name, node, 1.0 if at == 0 else 0.5)
-            for node, names in enumerate(world.names)
-            for at, name in enumerate(names)
-        ]
+        rows = world.names_of_nodes()
         for name, node, _ in rows:
             self.exactly[name].add(node)
-        names, nodes, weights = zip(*rows, strict=True)
-        build_name_index(folder, pa.array(names), nodes, weights)
-        described = [(n, text) for n, text in enumerate(world.descriptions) if text]
-        if described:
-            build_description_index(
-                folder, [n for n, _ in described], pa.array([text for _, text in described])
-            )
-        self.linker = Linker.open(folder, self.graph)
+        self.linker = world.linker(folder)
+        names, nodes, _ = zip(*rows, strict=True)
         self._bm25 = _bm25_index(names, nodes)
 
     def exact(self, asked: Asked) -> list[int]:

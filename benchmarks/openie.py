@@ -9,7 +9,6 @@ have seen it. Writes benchmarks/results/openie.json.
 import time
 from itertools import islice
 
-from recipes.ridge import cross_validate, design
 from benchmarks.command import DATA, parser_of, report, run_command
 from recipes.openie_scorer import (
     Extractions,
@@ -19,6 +18,7 @@ from recipes.openie_scorer import (
     read_openie5,
     score,
 )
+from recipes.ridge import cross_validate, design
 from recipes.statement_confidence import as_tuple, judged, passages
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import RulesEngine

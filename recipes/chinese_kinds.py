@@ -15,7 +15,6 @@ tasks/extract/rules/chinese/kind_weights.safetensors.
 import gzip
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from random import Random
 import numpy as np
 
 from recipes import guessed_kinds
-from recipes.command import DATA, run_command
+from recipes.command import DATA, parser_of, run_command
 from recipes.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
 from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features, name_features
 from tasks.extract.rules.chinese.naming import (
@@ -252,7 +251,9 @@ def by_kind(pairs: list[tuple[np.ndarray, str]], least: float) -> dict[str, list
 
 def main() -> None:
     """Train, measure, and write the weights."""
-    folder = Path(sys.argv[1])
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    folder = parser.parse_args().folder
     mentions = open_mentions(DATA, folder)
     design, weights, report = train(
         mentions, judged_mentions(DATA, folder, "training"), RIDGE, JUDGED_WEIGHT

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from tasks.extract.rules.chinese.predicates import WEIGHTS, clauses, features, may_lead
 from tasks.extract.rules.chinese.tokens import Token, read_sentences
 from tasks.text.chinese_words import simplified
@@ -146,7 +146,7 @@ def _matrix(rows: list[tuple[int, bool, set[str]]], column: dict[str, int]) -> c
 
 def main() -> None:
     """Train, measure, and write the weights if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--train", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, nargs="+", required=True)
     parser.add_argument("--write", action="store_true")

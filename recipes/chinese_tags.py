@@ -12,11 +12,9 @@ documentation of TiDB and Vue.
 `--write` puts them into tasks/extract/rules/chinese/tags.json.
 """
 
-import argparse
 import gzip
 import json
 import math
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -29,11 +27,11 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from recipes.command import run_command
+from recipes.command import DATA, ROOT, parser_of, run_command
 from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, simplified, tag_of
 from tasks.text.languages import word_set
 
-RULES = Path(__file__).parent.parent / "tasks" / "extract" / "rules" / "chinese"
+RULES = ROOT / "tasks" / "extract" / "rules" / "chinese"
 LEAST = 8  # occurrences of a word to be judged by
 SURE_VERB, NO_VERB, SELDOM_VERB = 0.7, 0.12, 0.2
 BEFORE = {
@@ -129,13 +127,12 @@ def verbs(data: Path) -> dict[str, Counter[bool]]:
 
 def main() -> None:
     """Fit, print how right it is on words left out, and write the words if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--write", action="store_true", help="write tags.json")
     parser.add_argument("--treebanks", type=Path, required=True, help="folder of *.conllu.gz")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="more Chinese texts")
     options = parser.parse_args()
-    data = Path(os.environ["ALMANAC_DATA"])
-    counts, seen = contexts(texts(data / "more", options.texts)), verbs(options.treebanks)
+    counts, seen = contexts(texts(DATA / "more", options.texts)), verbs(options.treebanks)
     words = [w for w in sorted(seen) if len(w) > 1 and counts[w][""] >= LEAST]
     rows = np.array([row(word, counts[word]) for word in words])
     truth = np.array([seen[word][True] > seen[word][False] for word in words])

@@ -29,7 +29,10 @@ def parser_of(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
         if default is False:
             parser.add_argument(option, action="store_true")
         else:
-            shown = {"metavar": type(default).__name__.upper(), "help": f"({default})"}
+            shown: dict[str, Any] = {
+                "metavar": type(default).__name__.upper(),
+                "help": f"({default})",
+            }
             parser.add_argument(option, type=type(default), default=default, **shown)
     return parser
 

@@ -24,7 +24,8 @@ from safetensors.numpy import save_file
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack, lil_matrix, vstack
 
-from recipes.command import DATA, run_command
+from recipes.command import DATA, parser_of, run_command
+from recipes.relation_examples import redocred
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules.confidence import centred
 from tasks.extract.rules.find_names import find_names
@@ -37,7 +38,6 @@ from tasks.extract.rules.guessed_kinds import (
 from tasks.extract.rules.layout import lay_out
 from tasks.extract.rules.repairs import repair
 from tasks.extract.rules.tree import Reduced, parse, tree_of
-from recipes.relation_examples import redocred
 from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.split import split
@@ -206,7 +206,7 @@ class Design:
         self.features = sorted(often)
         self._place = {feature: place for place, feature in enumerate(self.features)}
         states = np.concatenate([m.states[m.states.any(-1)] for m in mentions])
-        self.mean = states.astype(np.float32).mean(0) if len(states) else np.zeros(0)
+        self.mean = states.astype(np.float32).mean(0) if len(states) else np.zeros(0, np.float32)
 
     def columns(self, mentions: list[Mention]) -> csr_matrix:
         """Return float32 (mentions, features + states + 1)."""
@@ -293,6 +293,7 @@ def shares(judged: list[tuple[np.ndarray, str]]) -> dict[str, Any]:
 
 def main() -> None:
     """Train, measure, and write the weights."""
+    parser_of(__doc__).parse_args()
     design, weights, report = train(open_mentions(DATA), judged_mentions(DATA))
     write_weights(design, weights, WEIGHTS)
     print(json.dumps(report, indent=1))

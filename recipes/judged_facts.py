@@ -17,7 +17,6 @@ tasks/extract/rules/chinese/confidence.json, which stays as it is without judged
 import gzip
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from recipes.command import DATA, run_command
+from recipes.command import DATA, parser_of, run_command
 from recipes.ridge import calibration_error, fit, matrix, predict
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from tasks.extract.extracted import Mention
@@ -43,7 +42,6 @@ from tasks.ingest.formats.cleaning import clean
 from tasks.ingest.formats.names import title_of_name, title_of_text
 from tasks.ingest.split import split
 
-DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data")) / "more"
 JUDGED = Path(__file__).parent / "judged" / "facts.jsonl"
 RIDGE = {"en": 15.0, "zh": 10.0}
 RARE = {"en": 15, "zh": 5}  # a feature of fewer facts has no weight
@@ -126,13 +124,13 @@ def _document(name: str) -> tuple[str, str]:
     file, _, record = name.partition("#")
     if record:
         return _records(file)[record]
-    text = clean((DATA / file).read_text(encoding="utf-8"))
+    text = clean((DATA / "more" / file).read_text(encoding="utf-8"))
     return title_of_text(text) or title_of_name(file), text
 
 
 @cache
 def _records(file: str) -> dict[str, tuple[str, str]]:
-    with gzip.open(DATA / file, "rt", encoding="utf-8") as lines:
+    with gzip.open(DATA / "more" / file, "rt", encoding="utf-8") as lines:
         rows = map(json.loads, lines)
         return {row["id"]: (row.get("title") or "", row["context"]) for row in rows}
 
@@ -225,8 +223,20 @@ def encoder_hash() -> str:
     return hashlib.sha256((SHIPPED_MODEL / "tok2vec" / "model").read_bytes()).hexdigest()[:16]
 
 
-def fit_language(language: str, weights_file: Path) -> dict[str, Any]:
-    """Fit the weights of a language, write them, and return the figures."""
+@dataclass(frozen=True)
+class Fitted:
+    """The figures of a language on corpora that the weights were fitted without, and the weights.
+
+    `states` has the weights of the encoder's states (English only) and their mean.
+    """
+
+    figures: dict[str, Any]
+    weights: dict[str, float]
+    states: dict[str, np.ndarray]
+
+
+def fit_language(language: str) -> Fitted:
+    """Fit the weights of a language to its judged facts, and measure them on other corpora."""
     facts = judged_facts(language)
     samples = judged_samples(facts)
     names, x, mean = columns_of(samples, RARE[language])
@@ -258,24 +268,30 @@ def fit_language(language: str, weights_file: Path) -> dict[str, Any]:
     fitted = line[1] * fit(x, useful, RIDGE[language])
     fitted[0] += line[0]
     weights = {name: round(float(w), 4) for name, w in zip(names, fitted, strict=False)}
+    states = {}
     if x.shape[1] > len(names):
         of_states = (fitted[len(names) :] * STATE_SCALE).reshape(STATES)
-        tensors = {"mean": mean, "weights": of_states}
-        save_file({k: v.astype(np.float32) for k, v in tensors.items()}, str(STATE_WEIGHTS))
-    kept: dict[str, Any] = {"other corpora": report, "weights": weights}
-    if len(names) < x.shape[1]:
+        states = {"mean": mean.astype(np.float32), "weights": of_states.astype(np.float32)}
+    return Fitted(report, weights, states)
+
+
+def write(fitted: Fitted, weights_file: Path) -> None:
+    """Write the weights of a language where the product reads them."""
+    kept: dict[str, Any] = {"other corpora": fitted.figures, "weights": fitted.weights}
+    if fitted.states:
+        save_file(fitted.states, str(STATE_WEIGHTS))
         kept["states of"] = encoder_hash()
     text = json.dumps(kept, indent=1, ensure_ascii=False)
     weights_file.write_text(text + "\n", encoding="utf-8")
-    return report
 
 
 def main() -> None:
     """Fit, report, and write the weights of both languages."""
-    report = fit_language("en", WEIGHTS)
-    if judged_facts("zh"):
-        report["Chinese"] = fit_language("zh", CHINESE_WEIGHTS)
-    print(json.dumps(report, indent=1))
+    parser_of(__doc__).parse_args()
+    for language, file in (("en", WEIGHTS), ("zh", CHINESE_WEIGHTS)):
+        fitted = fit_language(language)
+        write(fitted, file)
+        print(json.dumps({language: fitted.figures}, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

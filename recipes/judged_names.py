@@ -15,7 +15,7 @@ from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from tasks.publish.capitalised_words import LEAST_PROBABILITY, features
 
 JUDGED = Path(__file__).parent / "judged" / "names.jsonl"
@@ -24,6 +24,7 @@ STRENGTH = 1 / 3  # inverse of the ridge on standardised features
 
 def main() -> None:
     """Fit, report, and print the weights."""
+    parser_of(__doc__).parse_args()
     rows = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
     evidence = [features(row) for row in rows]
     names = list(evidence[0])

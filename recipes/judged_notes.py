@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from recipes.judged_facts import passage_of
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.extracted import Mention
@@ -52,6 +52,7 @@ def judged_rules(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str, bool]]:
 
 def main() -> None:
     """Count, report, and write the confidences."""
+    parser_of(__doc__).parse_args()
     rows = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
     judged: dict[str, dict[str, list[bool]]] = {kind: defaultdict(list) for kind in KINDS}
     for kind, rule, useful in judged_rules(rows):

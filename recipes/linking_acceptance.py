@@ -21,8 +21,7 @@ from zlib import crc32
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.linking import Methods
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from recipes.linking_worlds import (
     FITTED,
     SEED,
@@ -34,7 +33,7 @@ from recipes.linking_worlds import (
     with_nodes_gone,
 )
 from tasks.graphs.linking.acceptance import EVIDENCE, gather
-from tasks.graphs.linking.link import logits
+from tasks.graphs.linking.link import Linker, logits
 
 MOST = 800  # names without a text per world
 WITH_TEXTS = ("fb15k237, texts", "all, texts")
@@ -62,28 +61,28 @@ def examples(folder: Path) -> Iterator[Example]:
     """Yield the names with candidates."""
     marked, world = list(mentions()), freebase()
     for name in WITH_TEXTS:
-        methods = Methods(world, folder / name)
+        linker = world.linker(folder / name)
         for one in marked:
             if one.family in FITTED:
                 mention = Asked(one.spelling, one.text, world.nodes.get(one.key, -1))
-                yield from _example(name, methods, mention, one.document)
+                yield from _example(name, linker, mention, one.document)
         for one in marked:
             if one.key != "<NIL>":
                 world.add_name(world.node(one.key, one.label), one.label)
     for name, whole in (("fb15k237", freebase()), ("medkg", medical()), ("nlpcc", chinese())):
         draw = random.Random(SEED + 2)
         smaller, names = with_nodes_gone(whole, draw, 1)
-        methods = Methods(smaller, folder / name)
+        linker = smaller.linker(folder / name)
         for asked in draw.sample(names, MOST):
-            yield from _example(name, methods, asked, asked.name)
+            yield from _example(name, linker, asked, asked.name)
 
 
-def _example(world: str, methods: Methods, asked: Asked, part: str) -> Iterator[Example]:
-    found = methods.linker.candidates(asked.text, [asked.name])
+def _example(world: str, linker: Linker, asked: Asked, part: str) -> Iterator[Example]:
+    found = linker.candidates(asked.text, [asked.name])
     if not found.nodes:
         return
     odds = logits(found.features)
-    evidence, bearers = gather(found.names, odds, methods.linker.names.rarity)
+    evidence, bearers = gather(found.names, odds, linker.names.rarity)
     yield Example(
         world,
         crc32(part.encode()) % 2 == 0,
@@ -125,6 +124,7 @@ def show_thresholds(model: LogisticRegression, given: Sequence[Example]) -> None
 
 def main() -> None:
     """Fit and print."""
+    parser_of(__doc__).parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         given = list(examples(Path(folder)))
     model = fit([one for one in given if one.fitted])

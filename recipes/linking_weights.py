@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.linking import Methods
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from recipes.linking_worlds import (
     FITTED,
     SEED,
@@ -32,7 +31,7 @@ from recipes.linking_worlds import (
     medical,
     mentions,
 )
-from tasks.graphs.linking.link import FEATURES
+from tasks.graphs.linking.link import FEATURES, Linker
 
 GIVEN = {"exact": 2.5, "popularity": 0.7}
 WEIGHTS = {"mentions": 5.0, "none": 1.0, "left out": 1.5}  # of a task; others 0.7
@@ -54,38 +53,36 @@ def choices(folder: Path) -> Iterator[Choice]:
     """Yield the examples to which the weights are fitted."""
     draw = random.Random(SEED + 1)
     world = freebase()
-    methods = Methods(world, folder / "mentions")
+    linker = world.linker(folder / "mentions")
     for one in mentions():
         if one.family not in FITTED:
             continue
         if one.key in world.nodes:
             question = Asked(one.spelling, one.text, world.nodes[one.key])
-            yield _choice("mentions", methods, question)
+            yield _choice("mentions", linker, question)
         elif one.key == "<NIL>":
-            yield _choice("none", methods, Asked(one.spelling, one.text, -1), evenly=True)
+            yield _choice("none", linker, Asked(one.spelling, one.text, -1), evenly=True)
     for task, slip in SLIPS.items():
         spelled = [Asked(slip(names[0], draw), "", n) for n, names in enumerate(world.names)]
-        yield from _drawn(task, methods, spelled, draw)
+        yield from _drawn(task, linker, spelled, draw)
     for name, other in (("fb15k237", freebase()), ("medkg", medical())):
         known = [Asked(a, "", n) for n, names in enumerate(other.names) for a in names[1:]]
-        yield from _drawn("known", Methods(other, folder / name), known, draw)
+        yield from _drawn("known", other.linker(folder / name), known, draw)
         out = leave_out(other, draw)
-        yield from _drawn("left out", Methods(other, folder / f"{name}-out"), out, draw)
+        yield from _drawn("left out", other.linker(folder / f"{name}-out"), out, draw)
     world = chinese()
     spelled = chinese_slips(world, draw)
-    yield from _drawn("Chinese", Methods(world, folder / "chinese"), spelled, draw)
+    yield from _drawn("Chinese", world.linker(folder / "chinese"), spelled, draw)
 
 
-def _drawn(
-    task: str, methods: Methods, asked: list[Asked], draw: random.Random
-) -> Iterator[Choice]:
+def _drawn(task: str, linker: Linker, asked: list[Asked], draw: random.Random) -> Iterator[Choice]:
     odd = [one for one in asked if one.name and one.node % 2]
     for one in draw.sample(odd, min(MOST, len(odd))):
-        yield _choice(task, methods, one, evenly=True)
+        yield _choice(task, linker, one, evenly=True)
 
 
-def _choice(task: str, methods: Methods, asked: Asked, *, evenly: bool = False) -> Choice:
-    nodes, features, _ = methods.linker.candidates(asked.text, [asked.name])
+def _choice(task: str, linker: Linker, asked: Asked, *, evenly: bool = False) -> Choice:
+    nodes, features, _ = linker.candidates(asked.text, [asked.name])
     if evenly:
         features[:, [FEATURES.index("popularity"), FEATURES.index("fit")]] = 0
     return Choice(task, features, nodes.index(asked.node) if asked.node in nodes else -1)
@@ -127,6 +124,7 @@ def fit(given: list[Choice]) -> np.ndarray:
 
 def main() -> None:
     """Fit and print."""
+    parser_of(__doc__).parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         given = list(choices(Path(folder)))
     theta = fit(given)

@@ -6,12 +6,16 @@ import random
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from recipes.command import DATA
 from tasks.graphs.graph import Graph
+from tasks.graphs.linking.descriptions import build_description_index
+from tasks.graphs.linking.link import Linker
+from tasks.graphs.linking.name_index import build_name_index
 from tasks.text.languages import HAN
 from tasks.text.names import is_pronoun
 
@@ -79,6 +83,24 @@ class World:
         return Graph.from_arrays(
             "world", list(relations), labels, pa.array(self.keys), edges, NO_NAMES
         )
+
+    def names_of_nodes(self) -> list[tuple[str, int, float]]:
+        """Return every name with its node and weight: 1 for a label, .5 for another name."""
+        return [
+            (name, node, 1.0 if at == 0 else 0.5)
+            for node, names in enumerate(self.names)
+            for at, name in enumerate(names)
+        ]
+
+    def linker(self, folder: Path) -> Linker:
+        """Return what links names to these entities; its indexes are built in a folder."""
+        names, nodes, weights = zip(*self.names_of_nodes(), strict=True)
+        build_name_index(folder, pa.array(names), nodes, weights)
+        described = [(n, text) for n, text in enumerate(self.descriptions) if text]
+        if described:
+            texts = pa.array([text for _, text in described])
+            build_description_index(folder, [n for n, _ in described], texts)
+        return Linker.open(folder, self.graph())
 
 
 def freebase() -> World:

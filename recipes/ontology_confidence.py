@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recipes.command import run_command
+from recipes.command import parser_of, run_command
 from recipes.ridge import fit, predict
 
 FACTS = Path(__file__).parent / "judged" / "ontology_facts.jsonl"
@@ -21,6 +21,7 @@ RIDGE = 0.1
 
 def main() -> None:
     """Print the weights, and what they say of ontologies that they were fitted without."""
+    parser_of(__doc__).parse_args()
     facts = [json.loads(line) for line in FACTS.read_text(encoding="utf-8").splitlines()]
     x = np.array([[1.0, fact["score"]] for fact in facts])
     right = np.array([float(fact["right"]) for fact in facts])

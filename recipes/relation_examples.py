@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,42 +31,6 @@ KIND_OF_TYPE = {
     "PER": "person", "LOC": "place", "ORG": "organisation", "MISC": "other", "TIME": "date",
     "NUM": "number", "Peop": "person", "Loc": "place", "Org": "organisation", "Other": "other",
 }  # fmt: skip
-# What the names of relations without a description mean.
-MEANINGS = {
-    "crossre:role": ("role", "somebody has a function or position in an organisation or event"),
-    "crossre:physical": ("located at", "somebody or something is or happens at a place"),
-    "crossre:general-affiliation": ("affiliated with", "belongs to a group, nation or field"),
-    "crossre:part-of": ("part of", "something is a part of a larger whole"),
-    "crossre:artifact": ("made by", "a work or thing was made, written or owned by somebody"),
-    "crossre:named": ("named", "another name or abbreviation of the same thing"),
-    "crossre:temporal": ("time", "something exists or happens at a time or event"),
-    "crossre:related-to": ("related to", "has to do with something in some way"),
-    "crossre:win-defeat": ("won or defeated", "somebody won something or defeated somebody"),
-    "crossre:origin": ("origin", "comes from somebody, something or somewhere"),
-    "crossre:type-of": ("type of", "something is a kind of a wider class"),
-    "crossre:usage": ("uses", "something uses or is used by something"),
-    "crossre:opposite": ("opposed to", "is against or the opposite of"),
-    "crossre:topic": ("topic", "the subject of a work, field or conference"),
-    "crossre:compare": ("compared with", "something is compared with something"),
-    "crossre:social": ("knows", "a personal or family tie between persons"),
-    "crossre:cause-effect": ("causes", "something has something as its effect"),
-    "semeval:Cause-Effect": ("causes", "something has something as its effect"),
-    "semeval:Component-Whole": ("component of", "a component belongs to a whole"),
-    "semeval:Entity-Destination": ("moved to", "something goes into a place or container"),
-    "semeval:Entity-Origin": ("comes from", "something has its origin somewhere"),
-    "semeval:Product-Producer": ("produced by", "somebody made or produces something"),
-    "semeval:Member-Collection": ("member of", "somebody is a member of a collection or group"),
-    "semeval:Message-Topic": ("topic", "a message, book or talk is about something"),
-    "semeval:Content-Container": ("contained in", "something is inside a container"),
-    "semeval:Instrument-Agency": ("used by", "an instrument is used by somebody"),
-    "scierc:used-for": ("used for", "a method or material is used for a task"),
-    "scierc:conjunction": ("and", "things that are named together and have like roles"),
-    "scierc:evaluate-for": ("evaluated for", "a metric or task measures a method"),
-    "scierc:hyponym-of": ("kind of", "something is a kind of a wider class"),
-    "scierc:feature-of": ("feature of", "something is a property of something"),
-    "scierc:part-of": ("part of", "something is a part of a larger whole"),
-    "scierc:compare": ("compared with", "something is compared with something"),
-}
 # Relations that nobody trains on, to measure how unseen ones are named.
 HELD_OUT = ("P931", "P177", "P59", "P412", "P1435", "P466", "P105", "P2094", "P991", "P1408")
 SYMMETRIC = {"P26", "P3373", "P460", "P190", "P47"}
@@ -76,18 +39,13 @@ _CLOSING = re.compile(r"[.,;:!?)\]%’]|'s$|n't$|'$")
 
 @dataclass(slots=True)
 class Example:
-    """A text, its entities as lists of mentions, and the relations stated of them.
-
-    A pair without a label is unrelated if `whole`; else only the pairs labelled, and these
-    reversed, are known. `universe` names the data set whose relations absence speaks of.
-    """
+    """A text, its entities as lists of mentions, and the relations that `universe` states."""
 
     id: str
     text: str
     entities: list[list[Span]]
     labels: list[Label]
     universe: str
-    whole: bool
     held_out: bool = False
     kinds: list[str] = field(default_factory=list)
 
@@ -130,7 +88,7 @@ def redocred(data: Path) -> Iterator[Example]:
         title = document["title"]
         kinds = [KIND_OF_TYPE[mentions[0]["type"]] for mentions in document["vertexSet"]]
         yield Example(
-            f"redocred:{title}", text, entities, labels, "redocred", True, is_measured(title), kinds
+            f"redocred:{title}", text, entities, labels, "redocred", is_measured(title), kinds
         )
 
 
@@ -161,12 +119,10 @@ def conll04(path: Path) -> Iterator[Example]:
                         head, tail = last_of[place], last_of[int(end)]
                         labels.append((tail, head, relation) if swapped else (head, tail, relation))
             if len(entities) > 1:
-                yield Example(
-                    f"conll04:{number}", text, entities, labels, "conll04", True, kinds=kinds
-                )
+                yield Example(f"conll04:{number}", text, entities, labels, "conll04", kinds=kinds)
 
 
-def spans_file(path: Path, universe: str, *, whole: bool) -> Iterator[Example]:
+def spans_file(path: Path, universe: str) -> Iterator[Example]:
     """Yield the texts of a file whose relations carry the spans of their ends."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
@@ -185,15 +141,13 @@ def spans_file(path: Path, universe: str, *, whole: bool) -> Iterator[Example]:
             if labels:
                 entities = [[span] for span in numbers]
                 held_out = any(label[2] in HELD_OUT for label in labels)
-                yield Example(row["id"], row["text"], entities, labels, universe, whole, held_out)
+                yield Example(row["id"], row["text"], entities, labels, universe, held_out)
 
 
 def _property(universe: str, relation: dict[str, Any]) -> tuple[str, bool]:
     if universe == "knowledgenet":
         return KNOWLEDGE_NET[relation["relation"]]
-    if universe in ("wiki80", "fewrel"):
-        return relation["relation_id"], False
-    return f"{universe}:{relation['relation']}", False
+    return relation["relation_id"], False
 
 
 def meanings(data: Path) -> dict[str, tuple[str, str]]:
@@ -203,28 +157,4 @@ def meanings(data: Path) -> dict[str, tuple[str, str]]:
     names = {key: (row[0], row[1]) for key, row in known.items() if row[0]}
     for key, name in json.loads((folder / "docred_rel_info.json").read_text("utf-8")).items():
         names.setdefault(key, (name, ""))
-    return {**names, **MEANINGS}
-
-
-SENTENCES = {  # by file: universe, whether absence is known, texts used for training
-    "wiki80_en": ("wiki80", False, 5000),
-    "fewrel_val_wiki_en": ("fewrel", False, 1800),
-    "knowledgenet_en": ("knowledgenet", False, 2500),
-    "crossre_en": ("crossre", True, 1200),
-    "semeval2010_en": ("semeval", False, 1000),
-    "scierc_en": ("scierc", True, 150),
-}
-
-
-def all_examples(data: Path) -> list[Example]:
-    """Return the examples of all data sets, the larger ones sampled; held-out ones are marked."""
-    drawn = random.Random(7)
-    examples = list(redocred(data))
-    examples += conll04(data / "relations" / "conll04" / "train.txt.gz")
-    for name, (universe, whole, most) in SENTENCES.items():
-        rows = list(spans_file(data / "more" / "re" / f"{name}.jsonl.gz", universe, whole=whole))
-        unseen = [row for row in rows if row.held_out]
-        rows = [row for row in rows if not row.held_out]
-        examples += drawn.sample(rows, min(most, len(rows)))
-        examples += drawn.sample(unseen, min(500, len(unseen)))
-    return examples
+    return names

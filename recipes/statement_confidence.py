@@ -8,9 +8,9 @@ tasks/extract/rules/statement_confidence.json.
 
 import json
 
-from recipes.command import DATA, run_command
-from recipes.ridge import Sample, calibration_error, cross_validate, design, fit
+from recipes.command import DATA, parser_of, run_command
 from recipes.openie_scorer import Extractions, OpenTuple, match, read_gold, score
+from recipes.ridge import Sample, calibration_error, cross_validate, design, fit
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATEMENT_WEIGHTS
@@ -56,6 +56,7 @@ def _f1(precision: float, recall: float) -> float:
 
 def main() -> None:
     """Fit, report, and write the weights."""
+    parser_of(__doc__).parse_args()
     gold = read_gold(DATA / "openie" / "carb" / "data" / "gold" / "dev.tsv.gz")
     samples = judged(gold)
     names, x, y = design(samples)

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recipes.verifier.pairs import form, in_reported_half, negated
+from recipes.verifier.train import fit
 from tasks.experts.filters.alignment import (
     SOFT_FEATURES,
     WORD_FEATURES,
@@ -14,8 +16,6 @@ from tasks.experts.filters.alignment import (
     words_in,
 )
 from tasks.experts.filters.embedded_verifier import EmbeddedVerifier, telling_part
-from recipes.verifier.pairs import form, in_reported_half, negated
-from recipes.verifier.train import fit
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN
 
 EVIDENCE = (

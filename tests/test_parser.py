@@ -17,8 +17,6 @@ from benchmarks.parser_scores import (
     score_treebank,
     treebank_documents,
 )
-from schemas.errors import UsageError
-from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from recipes.english_pipeline.documents import (
     augment,
     drop_final_stop,
@@ -51,6 +49,8 @@ from recipes.english_pipeline.train import (
     known_lemmas,
 )
 from recipes.english_pipeline.trees import best_tree
+from schemas.errors import UsageError
+from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 
 TREEBANK = """\
 # newdoc id = d1

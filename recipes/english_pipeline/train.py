@@ -1,13 +1,12 @@
 """Train the English pipeline.
 
-Run `python -m recipes.english_pipeline.train --data DIR --encoder DIR --out DIR`.
+Run `python -m recipes.english_pipeline.train --encoder DIR --out DIR`.
 
 Three stages, each skipped where its output is already in the output folder: fine-tune the teacher
 (`teacher/`), label raw prose with it (`silver/`), train the small pipeline on gold and silver
 (`model/`). The stages' lengths are bounded in minutes, so that a slow machine ends too.
 """
 
-import argparse
 import json
 import logging
 from collections import Counter, defaultdict
@@ -18,6 +17,7 @@ import numpy as np
 import spacy
 from numpy.typing import NDArray
 
+from recipes.command import DATA, parser_of, run_command
 from recipes.english_pipeline.prose import prose_sentences
 from recipes.english_pipeline.sentences import (
     AnnotatedSentence,
@@ -128,8 +128,7 @@ def join_hyphenated_persons(sentence: AnnotatedSentence) -> AnnotatedSentence:
 
 def main() -> None:
     """Parse the command line, run the stages that are missing, and print what was done."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with ud_ewt, ner, ...")
+    parser = parser_of(__doc__)
     parser.add_argument("--encoder", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--teacher-minutes", type=float, default=60)
@@ -143,11 +142,9 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     teacher, silver = options.out / "teacher", options.out / "silver"
     if not (teacher / "labels.json").exists():
-        teach(
-            options.data, options.encoder, teacher, options.teacher_minutes, options.teacher_epochs
-        )
+        teach(DATA, options.encoder, teacher, options.teacher_minutes, options.teacher_epochs)
     if not (silver / "words.json").exists():
-        label_everything(options.data, options.encoder, teacher, silver)
+        label_everything(DATA, options.encoder, teacher, silver)
     sources = read_sources(silver)
     spacy.util.fix_random_seed(options.seed)
     if options.resume is None:
@@ -161,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -11,7 +11,6 @@ its sentence covers; its probability follows from its worth and its gap to the n
 contain the answer. The printed figures are of questions about homes left out of the fit.
 """
 
-import argparse
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import Any, get_args
 import numpy as np
 from scipy.optimize import minimize
 
+from recipes.command import parser_of, run_command
 from tasks.models.span_reader.reader import WIDEST_GAP, TrainedReader, Unit
 from tasks.reader.answers import LONE_GAP, FoundAnswer, alike, find_answers, find_sentences
 from tasks.reader.passage_reader import PassageReader
@@ -180,7 +180,7 @@ def figures(rows: list[Row], unit: Unit) -> dict[str, Any]:
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("homes", nargs="+", metavar="HOME=QUESTIONS")
     options = parser.parse_args()
@@ -199,4 +199,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -45,11 +45,11 @@ class Layer(nn.Module):
     def forward(self, states: Tensor, open_: Tensor) -> Tensor:
         """Return states (texts, tokens, width); `open_` (texts, 1, 1, tokens) masks padding."""
         texts, tokens, _ = states.shape
-        heads = [
+        query, key, value = (
             part(states).view(texts, tokens, HEADS, -1).transpose(1, 2)
             for part in (self.query, self.key, self.value)
-        ]
-        seen = functional.scaled_dot_product_attention(*heads, attn_mask=open_)
+        )
+        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=open_)
         seen = seen.transpose(1, 2).reshape(states.shape)
         states = self.output_norm(states + self.dropout(self.output(seen)))
         wide = functional.gelu(self.wide(states))

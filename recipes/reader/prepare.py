@@ -1,14 +1,12 @@
-"""Write what the reader learns from as arrays: `python -m recipes.reader.prepare OUT --data
-DATA [--more FOLDER ...] [--texts FILE ...]`.
+"""Write what the reader learns from as arrays: `python -m recipes.reader.prepare OUT
+[--more FOLDER ...] [--texts FILE ...]`.
 
 OUT then holds `examples.npz` (`Examples`), `texts.npz` (tokens of plain texts, from which the
 reader learns to fill in masked tokens) and `first_weights.safetensors`.
 Training needs nothing else but torch, so that it can run on another machine.
 """
 
-import argparse
 import gzip
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,15 +16,16 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+from recipes.command import DATA, parser_of, run_command
+from recipes.reader.characters import first_vectors
+from recipes.reader.examples import Question, all_questions, part_of
+from recipes.reader.relations import MOST, relation_questions
+from recipes.reader.train import FIRST_WEIGHTS
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import WORDS
 from tasks.models.encoders.stored_weights import OWN_WORDS
 from tasks.models.encoders.vocabulary import load_tokenizer, own_characters
 from tasks.models.span_reader.windows import QUESTION, Tokens, tokens_of, windows
-from recipes.reader.characters import first_vectors
-from recipes.reader.examples import Question, all_questions, part_of
-from recipes.reader.relations import MOST, relation_questions
-from recipes.reader.train import FIRST_WEIGHTS
 from tasks.text.languages import is_chinese
 
 Range = tuple[int, int]
@@ -196,18 +195,17 @@ def lines_of(files: list[Path]) -> Iterator[str]:
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
     parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="plain texts, by line")
     parser.add_argument("--ontologies", type=Path, help="a set of Text2KGBench, if at hand")
     parser.add_argument("--relations", type=int, default=MOST, help="questions of relations")
     options = parser.parse_args()
     (options.out / "model").mkdir(parents=True, exist_ok=True)
-    read = all_questions(options.data, options.more)
+    read = all_questions(DATA, options.more)
     rows = [titled(row) for row in read + with_other_names(read, random.Random(7))]
-    rows += relation_questions(options.data, options.ontologies, options.relations)
+    rows += relation_questions(DATA, options.ontologies, options.relations)
     rows = [row for row in rows if part_of(row.title) != "report"]
     contexts = sorted({row.context for row in rows if part_of(row.title) == "train"})
     texts = contexts + list(lines_of(options.texts))
@@ -232,4 +230,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from recipes.reader.examples import Question
 from recipes.relation_examples import (
     HELD_OUT,
     SYMMETRIC,
@@ -21,7 +22,6 @@ from recipes.relation_examples import (
     spans_file,
 )
 from tasks.models.span_reader.relation_question import relation_question
-from recipes.reader.examples import Question
 from tasks.text.sentences import sentences
 
 SETS = {"wiki80_en": "wiki80", "fewrel_val_wiki_en": "fewrel", "knowledgenet_en": "knowledgenet"}
@@ -38,7 +38,7 @@ def relation_questions(data: Path, ontologies: Path | None, most: int = MOST) ->
     folder = data / "more" / "re"
     rows: list[Question] = []
     for name, universe in SETS.items():
-        examples = list(spans_file(folder / f"{name}.jsonl.gz", universe, whole=False))
+        examples = list(spans_file(folder / f"{name}.jsonl.gz", universe))
         examples = [row for row in examples if not row.held_out]
         rows += _questions(examples, known, drawn)
     documents = [row for row in redocred(data) if not row.held_out]
@@ -96,7 +96,7 @@ def _sentences(row: Example) -> Iterator[Example]:
         ]
         labels = [label for label in row.labels if inside[label[0]] and inside[label[1]]]
         if labels:
-            yield Example(row.id, row.text[start:end], inside, labels, row.universe, whole=True)
+            yield Example(row.id, row.text[start:end], inside, labels, row.universe)
 
 
 def _ontology(folder: Path, name: str, known: dict[str, tuple[str, str]]) -> Iterator[Example]:
@@ -124,4 +124,4 @@ def _ontology(folder: Path, name: str, known: dict[str, tuple[str, str]]) -> Ite
                     entities.append([(place, place + len(label))])
             labels.append((numbers[row["sub_label"]], numbers[row["obj_label"]], row["rel"]))
         if labels:
-            yield Example(f"{name}:{text}", text, entities, labels, name, whole=False)
+            yield Example(f"{name}:{text}", text, entities, labels, name)

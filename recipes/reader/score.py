@@ -1,13 +1,11 @@
 """Measure how well a reader answers from the passages that questions were asked about.
 
-    python -m recipes.reader.score FOLDER --data DATA [--each 100]
+    python -m recipes.reader.score FOLDER [--each 100]
 
 scores the weights in a folder on the test documents ("report").
 """
 
-import argparse
 import json
-import os
 import random
 import re
 from collections import Counter, defaultdict
@@ -16,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tasks.models.span_reader.reader import TrainedReader
+from recipes.command import DATA, parser_of, run_command
 from recipes.reader.examples import Question, all_questions, part_of
+from tasks.models.span_reader.reader import TrainedReader
 from tasks.text.languages import HAN_CLASS
 
 
@@ -78,15 +77,14 @@ def interval(values: list[float]) -> list[float]:
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
     parser.add_argument("--each", type=int, default=100, help="questions of a set")
     options = parser.parse_args()
-    rows = [row for row in all_questions(options.data) if part_of(row.title) == "report"]
+    rows = [row for row in all_questions(DATA) if part_of(row.title) == "report"]
     for name, scores in measure(TrainedReader(options.folder), rows, options.each).items():
         print(name, json.dumps(scores))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

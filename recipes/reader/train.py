@@ -7,7 +7,6 @@ for a GPU, where it reads some thousand windows a second. The tuned weights are 
 `--masked-minutes 0` a second training starts from what the first one had filled in.
 """
 
-import argparse
 import json
 import random
 import time
@@ -21,10 +20,11 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from recipes.command import parser_of, run_command
+from recipes.reader.network import MaskedWords, ReaderNetwork, reading_loss
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.span_reader.windows import CLS, SEP
-from recipes.reader.network import MaskedWords, ReaderNetwork, reading_loss
 
 FIRST_WEIGHTS = "first_weights.safetensors"
 OTHER_WINDOW = 0.5  # share of the answered questions that come with another window in an epoch
@@ -267,7 +267,7 @@ def _mean(losses: list[Tensor]) -> float:
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=6.0, help="of learning to read")
     parser.add_argument("--masked-minutes", type=float, default=2.0, help="of filling in")
@@ -303,4 +303,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -1,4 +1,4 @@
-"""Train the encoder of Chinese: `python -m recipes.reader.train_encoder OUT --data DATA
+"""Train the encoder of Chinese: `python -m recipes.reader.train_encoder OUT
 [--more FOLDER ...] [--minutes 40]`.
 
 It starts from the packaged MiniLM with the vectors of Chinese characters that the reader learned,
@@ -8,8 +8,6 @@ al. 2020). The weights are in OUT/encoder.safetensors, and OUT/log.jsonl tells h
 that choose are found.
 """
 
-import argparse
-import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,15 +19,16 @@ from safetensors.numpy import load_file
 from torch import Tensor
 from torch.nn import functional
 
+from recipes.command import DATA, parser_of, run_command
+from recipes.reader.examples import Question, all_questions
+from recipes.reader.network import ReaderNetwork
+from recipes.reader.prepare import examples, titled
+from recipes.reader.train import Schedule, Trainer
 from tasks.models.encoders.hidden_states import pool
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights, save_weights
 from tasks.models.span_reader.reader import SHIPPED_MODEL
 from tasks.models.span_reader.windows import CLS, SEP
-from recipes.reader.examples import Question, all_questions
-from recipes.reader.network import ReaderNetwork
-from recipes.reader.prepare import examples, titled
-from recipes.reader.train import Schedule, Trainer
 from tasks.text.languages import is_chinese
 
 CHARACTERS = SHIPPED_MODEL / "second.safetensors"
@@ -182,9 +181,8 @@ class EncoderTrainer(Trainer):
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--data", type=Path, default=os.environ.get("ALMANAC_DATA"))
     parser.add_argument("--more", type=Path, nargs="*", default=[], help="folders of questions")
     parser.add_argument("--minutes", type=float, default=40.0)
     parser.add_argument("--rate", type=float, default=1e-4, help="highest learning rate")
@@ -195,7 +193,7 @@ def main() -> None:
     options = parser.parse_args()
     repeats = {name: int(times) for name, times in (row.split("=") for row in options.repeat)}
     options.out.mkdir(parents=True, exist_ok=True)
-    rows = [row for row in all_questions(options.data, options.more) if row.answers]
+    rows = [row for row in all_questions(DATA, options.more) if row.answers]
     pairs = Pairs.of([row for row in rows if is_chinese(row.question)])
     packaged = load_file(str(minilm_folder() / "model.safetensors"))
     torch.manual_seed(7)
@@ -210,4 +208,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

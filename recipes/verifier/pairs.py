@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from tasks.experts.filters.alignment import families
 from recipes.verifier.statements import shortened, statement
+from tasks.experts.filters.alignment import families
 from tasks.text.sentences import sentences
 
 Verdict = Literal["support", "refute", "unknown"]

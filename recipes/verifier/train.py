@@ -1,13 +1,12 @@
 """Train the embedded verifier, with one command and without network access.
 
-    python -m recipes.verifier.train --data DATA --out FOLDER
+    python -m recipes.verifier.train --out FOLDER
 
 Pairs are made from reading-comprehension data and an encyclopedia (`pairs.py`), and half of
 Climate-FEVER's claims are added. A network with one hidden layer is trained on their features, and
 its temperature is chosen on held-out titles. It takes five minutes on one core.
 """
 
-import argparse
 import json
 import logging
 from collections import Counter
@@ -18,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from tasks.experts.filters.embedded_verifier import describe, readable, weigh
+from recipes.command import DATA, parser_of, run_command
 from recipes.verifier.pairs import VERDICTS, Pair, climate_pairs, made_pairs
+from tasks.experts.filters.embedded_verifier import describe, readable, weigh
 from tasks.models.encoders.minilm import MiniLM
 
 log = logging.getLogger(__name__)
@@ -34,17 +34,15 @@ TOGETHER = 500
 
 def main() -> None:
     """Train the verifier and write its weights and a report on the held-out pairs."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, required=True)
-    options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--seed", type=int, default=0)
-    given = options.parse_args()
+    parser = parser_of(__doc__, seed=0)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     from tasks.extract.english_pipeline.load import load_english
 
     pipeline = load_english(disable=("trainable_lemmatizer",))
-    pairs = made_pairs(given.data, pipeline, given.seed, QUESTIONS)
-    climate = climate_pairs(given.data / "factcheck/climate-fever.jsonl.gz", reported=False)
+    pairs = made_pairs(DATA, pipeline, given.seed, QUESTIONS)
+    climate = climate_pairs(DATA / "factcheck/climate-fever.jsonl.gz", reported=False)
     weights, report = train(pairs, climate, given.seed)
     given.out.mkdir(parents=True, exist_ok=True)
     np.savez(given.out / "verifier.npz", allow_pickle=False, **weights)
@@ -137,4 +135,4 @@ def _kinds(pairs: Sequence[Pair]) -> Counter[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

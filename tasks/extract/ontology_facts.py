@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
+from tasks.extract.passage_entities import Entity, entities_of, is_asserted
 from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import class_noun_before, class_nouns
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
-from tasks.extract.passage_entities import Entity, entities_of, is_asserted
 from tasks.models.span_reader.reader import Span, relation_reader
 from tasks.models.span_reader.relation_question import relation_question
 from tasks.ontology.fit import misfit, tail_kind
