@@ -111,7 +111,7 @@ def _read_chinese(rows: list[dict[str, Any]]) -> Iterator[Stated]:
 
 def passage_of(fact: dict[str, Any], language: str) -> dict[str, Any]:
     """Return the row of the passage that a fact was read from."""
-    quoted = "text" in fact
+    quoted = "document" not in fact
     title, text = (fact["title"], fact["text"]) if quoted else _document(fact["document"])
     pieces = split("", title, text, language, PASSAGE_TOKENS)
     piece = next(piece for piece in pieces if piece["span_end"] > fact["start"])

@@ -44,7 +44,6 @@ def test_layers_hold() -> None:
 
 
 def test_the_product_needs_no_recipe_and_tests_need_no_benchmark() -> None:
-    tests = sorted((ROOT / "tests").rglob("*.py"))
     recipes = sorted((ROOT / "recipes").rglob("*.py"))
     for paths, apart in (
         (FILES, {"recipes", "benchmarks", "tests"}),
