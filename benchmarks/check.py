@@ -25,7 +25,8 @@ from unittest.mock import patch
 
 import orjson
 
-from benchmarks.command import BELONGS, ROOT, parser_of, run_command
+from benchmarks.command import parser_of, run_command
+from recipes.command import DATA, MISSING, ROOT
 
 FIGURES = Path(__file__).with_name("figures.toml")
 LONGEST = 600  # seconds of a short form
@@ -101,8 +102,10 @@ def checked(name: str, form: dict[str, Any], *, here: bool) -> Outcome:
         work.mkdir()
         with patch.dict(os.environ, BENCHMARK_RESULTS=str(results)):
             for command in form["short"]:
-                status, words = run(shlex.split(command.replace("WORK", str(work))))
-                if BELONGS in words:
+                status, words = run(
+                    shlex.split(command.replace("WORK", str(work)).replace("DATA", str(DATA)))
+                )
+                if MISSING in words:
                     return Outcome([], words)
                 if status:
                     return Outcome([f"{command}: {words}"], "", time.monotonic() - began)

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.command import RESULTS
+from benchmarks.command import RESULTS, parser_of, run_command
 
 FIGURES = Path(__file__).with_name("figures.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -68,5 +68,11 @@ def _results(name: str) -> dict[str, Any]:
     return found
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the page."""
+    parser_of(__doc__).parse_args()
     PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -216,7 +216,8 @@ def main() -> int:
     """Run everything and write the figures; 1 if anything got out."""
     parser = parser_of(__doc__)
     parser.add_argument("--limit", type=int, metavar="N", help="hostile programs (all)")
-    rows = escape_programs()[: parser.parse_args().limit]
+    most = parser.parse_args().limit
+    rows = escape_programs()[:most]
     with tempfile.TemporaryDirectory() as folder, Traps(Path(folder)) as traps:
         sandbox = run_hostile(traps, rows)
         wall = run_probes(traps, confined=True)
