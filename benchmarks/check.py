@@ -80,14 +80,14 @@ def in_a_process(words: list[str]) -> tuple[int, str]:
 
 def in_this_process(words: list[str]) -> tuple[int, str]:
     """Run a command of this package here, where others have loaded what it needs, too."""
-    module, said = importlib.import_module(words[0]), io.StringIO()
+    said = io.StringIO()
     try:
         with (
             patch.object(sys, "argv", words),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
         ):
-            run_command(module.main)
+            run_command(importlib.import_module(words[0]).main)
     except SystemExit as end:
         return (0, "") if not end.code else (1, str(end.code))
     except Exception as error:
