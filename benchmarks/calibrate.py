@@ -1,15 +1,12 @@
 """Confidences from judged facts: ridge logistic regression, cross-validated over sentences."""
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.openie_scorer import OpenTuple
 
-DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data"))
 RIDGE = 8.0
 RARE = 5
 FOLDS = 10

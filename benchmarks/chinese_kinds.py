@@ -24,7 +24,7 @@ from random import Random
 import numpy as np
 
 from benchmarks import guessed_kinds
-from benchmarks.calibrate import DATA
+from benchmarks.command import DATA
 from benchmarks.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
 from benchmarks.results_file import write_results
 from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features, name_features

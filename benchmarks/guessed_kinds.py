@@ -24,7 +24,7 @@ from safetensors.numpy import save_file
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack, lil_matrix, vstack
 
-from benchmarks.calibrate import DATA
+from benchmarks.command import DATA
 from benchmarks.results_file import write_results
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules.confidence import centred

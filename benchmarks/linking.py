@@ -22,8 +22,6 @@ The ranking was fitted (`benchmarks/linking_weights.py`), and so was what it ref
 (`benchmarks/linking_acceptance.py`), to other sets, and to other entities.
 """
 
-import argparse
-import json
 import random
 import tempfile
 import time
@@ -35,6 +33,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.linking_worlds import (
     FITTED,
     SEED,
@@ -51,7 +50,6 @@ from benchmarks.linking_worlds import (
     typo,
     with_nodes_gone,
 )
-from benchmarks.results_file import write_results
 from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.likeness import tokens
 from tasks.graphs.linking.link import Linker, logits
@@ -356,10 +354,10 @@ def scale(folder: Path, names: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--most", type=int, default=1000, metavar="N", help="names per task")
-    options.add_argument("--scale", type=int, default=1_000_000, metavar="N", help="names at scale")
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--most", type=int, default=1000, metavar="N", help="names per task")
+    parser.add_argument("--scale", type=int, default=1_000_000, metavar="N", help="names at scale")
+    arguments = parser.parse_args()
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -369,10 +367,8 @@ def main() -> None:
         figures.update(gone_tasks(folder, arguments.most))
         figures.update(slip_tasks(folder, arguments.most))
         figures["scale"] = scale(folder / "scale", arguments.scale)
-    for task, found in figures.items():
-        print(task, json.dumps(found), flush=True)
-    write_results("linking", "python -m benchmarks.linking", figures)
+    report("linking", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

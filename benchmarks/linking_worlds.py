@@ -2,21 +2,19 @@
 
 import gzip
 import json
-import os
 import random
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.command import DATA
 from tasks.graphs.graph import Graph
 from tasks.text.languages import HAN
 from tasks.text.names import is_pronoun
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 # The sets that the weights were fitted to; of entities those with odd numbers.
 FITTED = ("rss-500", "oke-2015-train", "oke-2016-train", "news-fair")
 SEED = 20260101

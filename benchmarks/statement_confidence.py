@@ -8,7 +8,8 @@ tasks/extract/rules/statement_confidence.json.
 
 import json
 
-from benchmarks.calibrate import DATA, Sample, calibration_error, cross_validate, design, fit
+from benchmarks.calibrate import Sample, calibration_error, cross_validate, design, fit
+from benchmarks.command import DATA
 from benchmarks.openie_scorer import Extractions, OpenTuple, match, read_gold, score
 from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import find_clauses

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from benchmarks.calibrate import DATA, calibration_error, fit
+from benchmarks.calibrate import calibration_error, fit
+from benchmarks.command import DATA
 from benchmarks.results_file import write_results
 from tasks.extract.rules.english import parsed, understand
 from tasks.extract.rules.tree import tree_of
