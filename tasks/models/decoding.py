@@ -76,7 +76,7 @@ class _Continued:
         self._mask = torch.cat([mask.new_ones((len(prompts), read)), mask], dim=1)
         self._forward, self._cache = loaded.model, cache
         known = inspect.signature(loaded.model.forward).parameters
-        self._options = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
+        self._options: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
         self._has_positions = "position_ids" in known
 
     def logits(self) -> Any:
