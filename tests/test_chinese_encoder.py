@@ -10,8 +10,7 @@ import torch
 from safetensors.numpy import load_file
 
 from schemas.settings import EngineSettings, Settings
-from tasks.models.encoders.chinese import ChineseMiniLM
-from tasks.models.encoders.load import load_encoder
+from tasks.models.encoders.load import ChineseMiniLM, load_encoder
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, own_characters
