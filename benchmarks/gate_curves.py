@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.command import DATA, RESULTS, data, parser_of, report, run_command
-from benchmarks.gate_studies import draw_densities, hardness_figures, layer_candidates
+from benchmarks.command import DATA, data, parser_of, report, results_folder, run_command
+from benchmarks.gate_studies import hardness_figures, layer_candidates
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.gates.evaluate import (
     GateMeasurement,
@@ -136,11 +136,7 @@ def main() -> None:
             more["layers"] = figures_of(layers, draws)
     models = alone.report["models"]
     runs = {"question": figures_of(alone, draws), "question and choices": figures_of(chosen, draws)}
-    draw_curves(RESULTS / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
-    system = alone.report["system"]
-    draw_densities(
-        RESULTS / "gate-scores.svg", "mirage", system, alone.outcomes, alone.scored[system]
-    )
+    draw_curves(results_folder() / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
     figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
     report("gate-curves", figures)
