@@ -18,17 +18,14 @@ import numpy as np
 from scipy.stats import t as student
 
 from benchmarks.command import parser_of, report, run_command
-from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB
 from tasks.paths.bandit.off_policy import (
-    Estimate,
     LoggedDecisions,
     always,
     doubly_robust,
-    importance_weights,
-    mean_of,
     predicted_rewards,
 )
+from tests.off_policy_estimates import importance_sampling, self_normalised
 
 ARMS, WIDE, FEATURES = 6, 16, 4
 FIRST_SEED = 1_000  # options were chosen with those from 0 on
@@ -41,26 +38,6 @@ EARLY = 200  # rounds, as many as `almanac train-paths` gives a bandit by defaul
 GREEDY = 0.1  # epsilon
 LOGGED = 2_000  # decisions in a log
 World = tuple[np.ndarray, np.ndarray]
-
-
-def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the inverse propensity estimate for a policy (Horvitz and Thompson 1952)."""
-    weights = importance_weights(log, chances)
-    return mean_of(weights * log.rewards, weights)
-
-
-def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
-    """Return the self-normalised estimate (Swaminathan and Joachims 2015).
-
-    It is slightly biased but has less variance.
-
-    Raises UsageError if the policy never chooses a logged arm.
-    """
-    weights = importance_weights(log, chances)
-    if not weights.any():
-        raise UsageError("The policy never chooses what was logged, so nothing can be estimated.")
-    value = float(weights @ log.rewards / weights.sum())
-    return mean_of(value + weights * (log.rewards - value) / weights.mean(), weights)
 
 
 def world(kinds: int, gap: float, rounds: int, seed: int) -> World:

@@ -8,6 +8,7 @@ the code behind them was developed. A figure is named by its path in the results
 """
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -69,4 +70,6 @@ def _results(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(PAGE.read_text(encoding="utf-8") != page())
     PAGE.write_text(page(), encoding="utf-8")

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.bandit import importance_sampling, self_normalised
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import (
     REFACTOR_AFTER,
@@ -23,6 +22,7 @@ from tasks.paths.bandit.off_policy import (
     doubly_robust,
     predicted_rewards,
 )
+from tests.off_policy_estimates import importance_sampling, self_normalised
 
 GOLDEN = (((1, 0), 1), ((0, 1), 0), ((1, 1), 1))
 SEEDS = st.integers(0, 2**32 - 1)
