@@ -8,14 +8,13 @@ the code behind them was developed. A figure is named by its path in the results
 """
 
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchmarks.command import RESULTS
+from benchmarks.command import RESULTS, parser_of, run_command
 
 FIGURES = Path(__file__).with_name("figures.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -69,7 +68,13 @@ def _results(name: str) -> dict[str, Any]:
     return found
 
 
-if __name__ == "__main__":
-    if "--check" in sys.argv:
-        sys.exit(PAGE.read_text(encoding="utf-8") != page())
+def main() -> bool:
+    """Write the page; with --check, tell by the exit status whether it is current."""
+    if parser_of(__doc__, check=False).parse_args().check:
+        return PAGE.read_text(encoding="utf-8") != page()
     PAGE.write_text(page(), encoding="utf-8")
+    return False
+
+
+if __name__ == "__main__":
+    run_command(main)
