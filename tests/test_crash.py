@@ -28,6 +28,7 @@ def test_a_killed_refresh_by_a_model_pays_again_for_what_was_in_flight_and_no_mo
 
 
 def test_readers_see_whole_editions_whatever_is_published_meanwhile(tmp_path: Path) -> None:
-    figures = figures_of("readers", tmp_path, "--seconds", "4", "--readers", "2")
+    options = ["--seconds", "4", "--readers", "2", "--least-reads", "10"]
+    figures = figures_of("readers", tmp_path, *options)
     assert figures["editions"] >= 3 and figures["reads"] >= 10
     assert (figures["errors"], figures["mixed"]) == (0, 0), figures["first_errors"]
