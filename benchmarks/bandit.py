@@ -18,14 +18,17 @@ import numpy as np
 from scipy.stats import t as student
 
 from benchmarks.command import parser_of, report, run_command
+from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB
 from tasks.paths.bandit.off_policy import (
+    Estimate,
     LoggedDecisions,
     always,
     doubly_robust,
+    importance_weights,
+    mean_of,
     predicted_rewards,
 )
-from tests.off_policy_estimates import importance_sampling, self_normalised
 
 ARMS, WIDE, FEATURES = 6, 16, 4
 FIRST_SEED = 1_000  # options were chosen with those from 0 on
@@ -38,6 +41,26 @@ EARLY = 200  # rounds, as many as `almanac train-paths` gives a bandit by defaul
 GREEDY = 0.1  # epsilon
 LOGGED = 2_000  # decisions in a log
 World = tuple[np.ndarray, np.ndarray]
+
+
+def importance_sampling(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
+    """Return the inverse propensity estimate for a policy (Horvitz and Thompson 1952)."""
+    weights = importance_weights(log, chances)
+    return mean_of(weights * log.rewards, weights)
+
+
+def self_normalised(log: LoggedDecisions, chances: np.ndarray) -> Estimate:
+    """Return the self-normalised estimate (Swaminathan and Joachims 2015).
+
+    It is slightly biased but has less variance.
+
+    Raises UsageError if the policy never chooses a logged arm.
+    """
+    weights = importance_weights(log, chances)
+    if not weights.any():
+        raise UsageError("The policy never chooses what was logged, so nothing can be estimated.")
+    value = float(weights @ log.rewards / weights.sum())
+    return mean_of(value + weights * (log.rewards - value) / weights.mean(), weights)
 
 
 def world(kinds: int, gap: float, rounds: int, seed: int) -> World:
@@ -76,12 +99,27 @@ def uniform(*_: object) -> np.ndarray:
     return np.full(ARMS, 1 / ARMS)
 
 
+class Forgetting(LinUCB):
+    """A bandit that weighs rewards less and less as others come, for models that drift."""
+
+    discount = 1.0
+
+    def update(self, arm: int, context: np.ndarray, reward: float) -> None:
+        """Multiply the statistics of all arms by the discount first."""
+        if self.discount < 1:
+            self.gram *= self.discount
+            self.weighted *= self.discount
+            self._solved.clear()
+        super().update(arm, context, reward)
+
+
 def play(
-    policy: Policy, options: BanditOptions, given: World, seed: int
+    policy: Policy, options: BanditOptions, given: World, seed: int, discount: float = 1.0
 ) -> tuple[np.ndarray, LoggedDecisions]:
     """Return the regret of each round (rounds,), and the log."""
     contexts, means = given
-    rng, bandit = np.random.default_rng(seed), LinUCB(ARMS, contexts.shape[1], options)
+    rng, bandit = np.random.default_rng(seed), Forgetting(ARMS, contexts.shape[1], options)
+    bandit.discount = discount
     arms, rewards = np.zeros(len(means), np.int64), np.zeros(len(means))
     chances = np.zeros_like(means)
     for place, context in enumerate(contexts):
@@ -191,8 +229,8 @@ def drift(seeds: int) -> dict[str, Any]:
         for seed in range(seeds):
             contexts, means = world(4, 0.2, 4_000, FIRST_SEED + seed)
             means[2_000:] = means[2_000:, ::-1]
-            options = replace(SAMPLING, epsilon=0, discount=discount)
-            regret, _ = play(by_chances, options, (contexts, means), seed)
+            options = replace(SAMPLING, epsilon=0)
+            regret, _ = play(by_chances, options, (contexts, means), seed, discount)
             halves.append((regret[:2_000].sum(), regret[2_000:].sum()))
         before, after = np.array(halves).T
         figures[f"discount {discount}"] = {"before": interval(before), "after": interval(after)}

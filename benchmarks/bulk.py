@@ -129,11 +129,10 @@ def main() -> None:
 
 
 def write_prose(folder: Path, most: int | None) -> Path:
-    """Write the paragraphs of 2WikiMultiHop, or `most` of them, as one file of records and return it."""
+    """Write the paragraphs of 2WikiMultiHop, or `most` of them, as a file of records."""
     with gzip.open(DATA / "multihop" / "2wiki_corpus.json.gz") as file:
         paragraphs = orjson.loads(file.read())
     path = folder / "prose.jsonl"
-    lines = [orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs[:most]]
     lines = [orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs[:most]]
     path.write_bytes(b"".join(lines))
     return path

@@ -68,49 +68,50 @@ def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str
     return wrong
 
 
-def in_a_process(words: list[str]) -> tuple[int, str]:
-    """Run a command; return its status and the last line that it wrote to say what went wrong."""
+def in_a_process(words: list[str]) -> tuple[int, str, str]:
+    """Run a command; return its status, its last line on what went wrong, and what it printed."""
     program = ["-m", "flows", *words[1:]] if words[0] == "almanac" else ["-m", *words]
     done = subprocess.run(
         [sys.executable, *program], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST
     )
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-    return done.returncode, lines[-1] if lines else ""
+    return done.returncode, lines[-1] if lines else "", done.stdout
 
 
-def in_this_process(words: list[str]) -> tuple[int, str]:
-    """Run a command of this package here, where others have loaded what it needs, too."""
-    module, said = importlib.import_module(words[0]), io.StringIO()
+def in_this_process(words: list[str]) -> tuple[int, str, str]:
+    """The same for a command of this package, where others have loaded what it needs, too."""
+    said = io.StringIO()
     try:
         with (
             patch.object(sys, "argv", words),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
         ):
-            run_command(module.main)
+            run_command(importlib.import_module(words[0]).main)
     except SystemExit as end:
-        return (0, "") if not end.code else (1, str(end.code))
+        return (1, str(end.code), "") if end.code else (0, "", said.getvalue())
     except Exception as error:
-        return 1, traceback.format_exception_only(error)[-1].strip()
+        return 1, traceback.format_exception_only(error)[-1].strip(), ""
 
 
 def checked(name: str, form: dict[str, Any], *, here: bool) -> Outcome:
     """Run a short form and compare its results with their bounds."""
     run, began = in_this_process if here else in_a_process, time.monotonic()
+    printed = ""
     with tempfile.TemporaryDirectory(prefix="almanac-check-") as folder:
         results, work = Path(folder) / "results", Path(folder) / "work"
         work.mkdir()
         with patch.dict(os.environ, BENCHMARK_RESULTS=str(results)):
             for command in form["short"]:
-                status, words = run(
+                status, words, printed = run(
                     shlex.split(command.replace("WORK", str(work)).replace("DATA", str(DATA)))
                 )
                 if MISSING in words:
                     return Outcome([], words)
                 if status:
                     return Outcome([f"{command}: {words}"], "", time.monotonic() - began)
-        path = results / f"{form.get('result', name)}.json"
-        figures = orjson.loads(path.read_bytes()) if path.exists() else {}
+        path = results / f"{name}.json"
+        figures = orjson.loads(path.read_bytes() if path.exists() else printed)
     return Outcome(outside(figures, form["bounds"]), "", time.monotonic() - began)
 
 
@@ -122,7 +123,7 @@ def help_pages() -> list[str]:
             if 'if __name__ == "__main__":' not in path.read_text(encoding="utf-8"):
                 continue
             module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            status, words = in_this_process([module, "--help"])
+            status, words, _ = in_this_process([module, "--help"])
             wrong += [f"{module}: {words}"] if status else []
     return wrong
 

@@ -1,6 +1,6 @@
 """Write docs/benchmarks.md from the results, so that no figure is copied by hand.
 
-    python -m benchmarks.page
+    python -m benchmarks.page [--check]
 
 `benchmarks/figures.toml` says which figures are shown, in which words, and which data was seen when
 the code behind them was developed. A figure is named by its path in the results, such as
@@ -69,7 +69,7 @@ def _results(name: str) -> dict[str, Any]:
 
 
 def main() -> bool:
-    """Write the page; with --check, tell by the exit status whether it is current."""
+    """Write the page, or tell whether it is another than the results make."""
     if parser_of(__doc__, check=False).parse_args().check:
         return PAGE.read_text(encoding="utf-8") != page()
     PAGE.write_text(page(), encoding="utf-8")
