@@ -69,7 +69,7 @@ def outside(figures: dict[str, Any], bounds: dict[str, list[float]]) -> list[str
 
 
 def in_a_process(words: list[str]) -> tuple[int, str, str]:
-    """Run a command; return its status, its last line on what went wrong, and what it printed."""
+    """Run a command; return its status, the last line about what went wrong, and its output."""
     program = ["-m", "flows", *words[1:]] if words[0] == "almanac" else ["-m", *words]
     done = subprocess.run(
         [sys.executable, *program], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST
