@@ -1,6 +1,6 @@
 """How corpora differ in confidence, and what an audit mends: python -m benchmarks.corpus_lines.
 
-Every judged triple (`benchmarks/judged_facts.py`) gets the probability of weights that were fitted
+Every judged triple (`recipes/judged_facts.py`) gets the probability of weights that were fitted
 without its corpus. Platt's line of each corpus over these shows how far lines spread: the
 priors of `tasks/publish/recalibrate.py`. Then verdicts of each corpus that has at least LEAST are
 drawn as an audit draws them, and the line they give is held against the rest of the corpus: the
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import parser_of, report, run_command
-from benchmarks.judged_facts import (
+from recipes.judged_facts import (
     RARE,
     RIDGE,
     by_other_corpora,

@@ -22,13 +22,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from tasks.experts.filters.factuality import summary_factuality
-from tasks.experts.filters.training.pairs import (
+from recipes.verifier.pairs import (
     VERDICTS,
     Pair,
     climate_pairs,
     in_reported_half,
 )
+from tasks.experts.filters.factuality import summary_factuality
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
 from tasks.experts.filters.verifier import Verifier, open_verifier
 from tasks.models.encoders.minilm import MiniLM

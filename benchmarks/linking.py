@@ -18,8 +18,8 @@ accuracy@1 if no name were refused. *calibration*: for the scores of the first l
 *mentions, all* and *none*, each half of the weight, the mean score, the share that is right, and
 the number of names.
 
-The ranking was fitted (`benchmarks/linking_weights.py`), and so was what it refuses
-(`benchmarks/linking_acceptance.py`), to other sets, and to other entities.
+The ranking was fitted (`recipes/linking_weights.py`), and so was what it refuses
+(`recipes/linking_acceptance.py`), to other sets, and to other entities.
 """
 
 import random
@@ -34,7 +34,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.command import parser_of, report, run_command
-from benchmarks.linking_worlds import (
+from recipes.linking_worlds import (
     FITTED,
     SEED,
     SLIPS,
@@ -50,7 +50,6 @@ from benchmarks.linking_worlds import (
     typo,
     with_nodes_gone,
 )
-from tasks.graphs.linking.descriptions import build_description_index
 from tasks.graphs.linking.likeness import tokens
 from tasks.graphs.linking.link import Linker, logits
 from tasks.graphs.linking.name_index import build_name_index
@@ -69,21 +68,11 @@ class Methods:
         self.graph = world.graph()
         self.degree = np.diff(self.graph.out_offsets) + np.diff(self.graph.in_offsets)
         self.exactly: dict[str, set[int]] = defaultdict(set)
-        rows = [
-            (name, node, 1.0 if at == 0 else 0.5)
-            for node, names in enumerate(world.names)
-            for at, name in enumerate(names)
-        ]
+        rows = world.names_of_nodes()
         for name, node, _ in rows:
             self.exactly[name].add(node)
-        names, nodes, weights = zip(*rows, strict=True)
-        build_name_index(folder, pa.array(names), nodes, weights)
-        described = [(n, text) for n, text in enumerate(world.descriptions) if text]
-        if described:
-            build_description_index(
-                folder, [n for n, _ in described], pa.array([text for _, text in described])
-            )
-        self.linker = Linker.open(folder, self.graph)
+        self.linker = world.linker(folder)
+        names, nodes, _ = zip(*rows, strict=True)
         self._bm25 = _bm25_index(names, nodes)
 
     def exact(self, asked: Asked) -> list[int]:

@@ -6,9 +6,9 @@ relations, domains and ranges, in mode `strict`, and nothing else: no wordings. 
 are refreshed as one document each, and the published triples are compared with the gold ones as
 there: in lower case and without white space; a year equals its first of January, as gold writes
 years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without right triples has 0. `--typed` adds the model of typed relations. `--part
+a sentence without right triples has 0. `--part
 train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
-Writes benchmarks/results/ontology-SET.json, or ontology-SET-typed.json; a part of it prints alone.
+Writes benchmarks/results/ontology-SET.json; a part of it prints alone.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Statements on CaRB's dev sentences, beside OpenIE 5: python -m benchmarks.openie.
 
 Each sentence is read as a refresh reads a document, and its statements are scored as they would be
-written. Their confidences are fitted to the same sentences (benchmarks/statement_confidence.py), so
+written. Their confidences are fitted to the same sentences (recipes/statement_confidence.py), so
 the figure to trust is the cross-validated one, in which no sentence is scored with weights that
 have seen it. Writes benchmarks/results/openie.json.
 """
@@ -9,9 +9,8 @@ have seen it. Writes benchmarks/results/openie.json.
 import time
 from itertools import islice
 
-from benchmarks.calibrate import cross_validate, design
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.openie_scorer import (
+from recipes.openie_scorer import (
     Extractions,
     OpenScore,
     OpenTuple,
@@ -19,7 +18,8 @@ from benchmarks.openie_scorer import (
     read_openie5,
     score,
 )
-from benchmarks.statement_confidence import as_tuple, judged, passages
+from recipes.ridge import cross_validate, design
+from recipes.statement_confidence import as_tuple, judged, passages
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import RulesEngine
 

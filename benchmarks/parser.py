@@ -5,8 +5,8 @@ from pathlib import Path
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.parser_scores import score_all
+from recipes.english_pipeline.sentences import open_text
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
-from tasks.extract.english_pipeline.training.sentences import open_text
 
 _SPEED_TEXTS = 120
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.linking_worlds import World, chinese, freebase, medical
+from recipes.linking_worlds import World, chinese, freebase, medical
 from tasks.evaluate.gates.candidates import Candidate
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
 from tasks.evaluate.gates.outcomes import outcomes_of

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.statement_confidence import as_tuple, passages
+from recipes.statement_confidence import as_tuple, passages
 from tasks.extract.rules import RulesEngine
 
 FOLDER = DATA / "openie" / "wire57" / "data"
