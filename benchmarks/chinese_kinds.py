@@ -27,12 +27,14 @@ from benchmarks import guessed_kinds
 from benchmarks.calibrate import DATA
 from benchmarks.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
 from benchmarks.results_file import write_results
-from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features, name_features
 from tasks.extract.rules.chinese.naming import (
+    WEIGHTS,
     clean,
     described_kind,
     kind_by_ending,
     kind_of,
+    mention_features,
+    name_features,
     plain_title,
 )
 from tasks.extract.rules.chinese.read import name_runs

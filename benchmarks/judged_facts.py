@@ -32,7 +32,7 @@ from benchmarks.calibrate import calibration_error, fit, matrix, predict
 from benchmarks.results_file import write_results
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.chinese.confidence import WEIGHTS as CHINESE_WEIGHTS
+from tasks.extract.rules.chinese.passage import WEIGHTS as CHINESE_WEIGHTS
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATE_WEIGHTS, STATES, WEIGHTS, centred

@@ -16,8 +16,7 @@ from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
 from tasks.extract.rules.find_names import find_names, is_written_as_title
-from tasks.extract.rules.guessed_kinds import scores_in_tree
-from tasks.extract.rules.kinds import learn_kinds
+from tasks.extract.rules.kinds import learn_kinds, scores_in_tree
 from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import conjuncts

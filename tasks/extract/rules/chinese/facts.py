@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.rules.chinese.acting import has_verb
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, parse_clause
-from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
@@ -30,11 +29,11 @@ from tasks.extract.rules.chinese.standing import (
     STATED,
     Meant,
     is_condition,
+    moment_of,
     take_source,
     take_standing,
     without_time,
 )
-from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import (
     NEXT,
     POINTERS,
@@ -47,10 +46,10 @@ from tasks.extract.rules.chinese.statements import (
     read_label,
 )
 from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolve_subject
-from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.verbs import state_passive, state_verb
+from tasks.extract.rules.chinese.verbs import state_copula, state_measure, state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
+    Statement,
     has_word,
     is_addressed,
     is_hedged,
@@ -60,6 +59,8 @@ from tasks.extract.rules.chinese.whole import (
     is_term,
     is_understood,
     is_whole,
+    split_coordination,
+    words,
 )
 from tasks.extract.rules.modality import PLAIN, Standing
 

@@ -20,11 +20,9 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, usable
-from tasks.extract.rules.chinese.standing import Meant, take_standing
-from tasks.extract.rules.chinese.statement import words
-from tasks.extract.rules.chinese.times import is_when, own_time
+from tasks.extract.rules.chinese.standing import Meant, is_when, own_time, take_standing
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word
+from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word, words
 from tasks.extract.rules.modality import Standing
 from tasks.text.chinese_words import tag_of
 
