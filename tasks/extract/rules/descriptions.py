@@ -45,7 +45,7 @@ def find_descriptions(passage: ParsedPassage, clauses: list[Clause]) -> list[Men
 
 def candidates(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[tuple[Mention, str]]:
     """Yield descriptions with the rule that read each; an entity may have several."""
-    found = [*_definitions(passage, clauses), *_opening(passage), *_appositions(passage)]
+    found = [*_definitions(passage, clauses), *_appositions(passage)]
     for description in found:
         name, first, last = description.entity.name, description.first, description.last
         stretch = passage.stretch(first, last, precision("description", description.rule))
@@ -65,26 +65,6 @@ def _definitions(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Desc
         name = subject_name(passage, clause)
         if name is not None and is_whole_sentence(tree, start, end):
             yield Description("definition", name, start, end)
-
-
-def _opening(passage: ParsedPassage) -> Iterator[Description]:
-    """Yield the first sentence if it begins with the title and defines it, whatever its parse."""
-    tree = passage.tree
-    if not passage.title or not tree.sentences:
-        return
-    start, end = tree.sentences[0]
-    first = start + (tree.lower[start] in ("the", "a", "an"))
-    name = passage.entities.get(first)
-    if name is None or name.first != first or name.name != passage.title or name.last + 2 >= end:
-        return
-    defines = tree.lemma[name.last] == "be" and tree.lower[name.last + 1] in (
-        "a",
-        "an",
-        "the",
-        "one",
-    )
-    if defines and is_whole_sentence(tree, start, end):
-        yield Description("opening", name, start, end)
 
 
 def _says_what(passage: ParsedPassage, clause: Clause) -> bool:
@@ -121,16 +101,8 @@ def _appositions(passage: ParsedPassage) -> Iterator[Description]:
         gapless = len(tokens) == last - tokens[0]
         if not (alone and gapless and between == "," and is_sure(passage, name)):
             continue
-        if SHORTEST <= last - name.first <= LONGEST_APPOSITION and _ends(tree, last):
+        if SHORTEST <= last - name.first <= LONGEST_APPOSITION:
             yield Description("apposition", name, name.first, last)
-
-
-def _ends(tree: Tree, last: int) -> bool:
-    """Return whether punctuation ends the phrase before a token, and no list continues after it."""
-    if last >= len(tree.words) or tree.words[last] not in (",", ".", ";", ")", ":"):
-        return False
-    goes_on = tree.pos[last + 1] if last + 1 < len(tree.words) else ""
-    return tree.words[last] != "," or goes_on in ("VERB", "AUX", "ADV", "PRON", "ADP", "SCONJ")
 
 
 LONGEST = 60
@@ -148,7 +120,6 @@ LEANING = word_set(
 _POINTING = word_set(
     "above below following previous preceding aforementioned former latter here same opposite"
 )
-_OBJECTS = word_set("it them him her they")
 _DEMONSTRATIVE = word_set("this these those such that")
 _FULL_STOP = re.compile(r"[.!][\"'”’)\]]*\Z")
 _MARKUP = re.compile(
@@ -186,7 +157,6 @@ def is_whole_sentence(tree: Tree, start: int, end: int, *, leans: bool = False) 
         and ":" not in tree.words[first : first + LONGEST_LABEL]
         and not any(_points_away(tree, token) for token in range(start, end))
         and not _compares(tree, start, end)
-        and not any(_is_dangling(tree, token) for token in range(start, end))
     )
 
 
@@ -197,16 +167,6 @@ def _points_away(tree: Tree, token: int) -> bool:
         follows = tree.lower[token + 1] if token + 1 < len(tree.lower) else ""
         return tree.tag[token] in ("DT", "PDT", "JJ") and follows != "as"
     return word in _POINTING | _LINKING or (word in FIRST_PERSON and tree.pos[token] == "PRON")
-
-
-def _is_dangling(tree: Tree, token: int) -> bool:
-    """Return whether a pronoun is an object or oblique of the main verb.
-
-    It cannot then mean the subject.
-    """
-    verb = tree.head[token]
-    takes = tree.dep[verb] == "ROOT" and tree.dep[token] in ("obj", "iobj", "obl")
-    return takes and tree.lower[token] in _OBJECTS
 
 
 def _compares(tree: Tree, start: int, end: int) -> bool:

@@ -20,7 +20,6 @@ from tasks.extract.rules.confidence import (
     sentence_features,
     word_features,
 )
-from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
@@ -36,19 +35,15 @@ from tasks.extract.rules.noun_phrases import (
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
 LONGEST_HEAD = 4
 # What continues a word without a space; a head or tail that ends there is cut short.
 _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
-CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
-LONGEST_LIMIT = 16  # characters of "no later than"
 LONGEST_TERM = 6
 PASSING = word_set("next last first second other new current latest previous")
 GENERAL = word_set("a an all any each every")
-STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
 PARTS = word_set("compound flat amod nummod")
@@ -126,29 +121,12 @@ def triple_states(passage: ParsedPassage, triple: RuleTriple) -> np.ndarray:
 
 
 def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Return whether head and tail are complete phrases that can be understood out of context.
-
-    A head that is a term must have a value as its tail.
-    """
-    if triple.head.term and not _is_value(triple):
-        return False
+    """Return whether head and tail are complete phrases that can be understood out of context."""
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
-    cut = cut or _is_unnamed_holder(passage, triple) or _is_alternative(passage.tree, triple)
+    cut = cut or _is_alternative(passage.tree, triple)
     cut = cut or _denies_only_a_part(passage.tree, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
-
-
-def _is_value(triple: RuleTriple) -> bool:
-    """Return whether the tail is a number, quantity, date or code: "tulip-42", an address."""
-    beside = triple.rule == "oblique" and not triple.relation.endswith((" to", " at"))
-    if beside or triple.relation[-5:] == " than" or triple.tail.name.lower() == "one":
-        return False
-    if triple.value.value_type != "text":
-        return True
-    name = triple.tail.name
-    begins = any(start <= LONGEST_LIMIT for start, _, _ in find_values(name, "en")[:1])
-    return not triple.tail.named and (begins or CODE.fullmatch(name) is not None)
 
 
 def _is_whole(passage: ParsedPassage, end: Called) -> bool:
@@ -171,20 +149,10 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         return True
     # "Acquired X" and "Native Xs" do not denote X; "the film X" does.
     return not any(
-        tree.dep[child] in PARTS
-        and child not in tokens
-        and tree.lower[child] not in DETERMINERS
-        and not (end.named and child == end.tokens[0] - 1 and _tells_kind(passage, child, end))
+        tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
         for token in tokens
         for child in tree.children[token]
     )
-
-
-def _tells_kind(passage: ParsedPassage, noun: int, end: Called) -> bool:
-    """Return whether a common noun states the kind of the name after it: "the film X"."""
-    tree = passage.tree
-    kind = kind_of_noun(tree.lower[noun]) if tree.words[noun].islower() else "unknown"
-    return tree.tag[noun] == "NN" and kind == passage.kind(end.name) != "unknown"
 
 
 def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
@@ -204,20 +172,6 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
         and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
         and tree.dep[noun] not in SUBJECTS
     )
-
-
-def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Return whether the head is an office in place of its holder: "the Acting Mayor thanked".
-
-    This is so where the clause tells of a single event in the past.
-    """
-    tree, tokens = passage.tree, triple.head.tokens
-    if triple.head.resolved or not triple.head.named or not tokens:
-        return False
-    words = [tree.lower[token] for token in tokens]
-    office = words[-1] in OFFICES or kind_of_noun(words[-1]) == "person"
-    once = any(tree.tag[token] == "VBD" for token in triple.clause.verb)
-    return office and once and all(map(is_word, words))
 
 
 def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
@@ -289,31 +243,8 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
 
 
 def head_in(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return a clause's subject as a head: a name, a term, or a generic noun phrase."""
-    return (
-        head_of(passage, subject)
-        or term_of(passage, clause, subject)
-        or general_of(passage, clause, subject)
-    )
-
-
-def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return a term of several words to which a text gives a value: "the maximum file size is".
-
-    Only affirmative clauses in the present, about the term itself, are understood out of context.
-    """
-    tree, verb = passage.tree, clause.predicate
-    present = any(tree.tag[t] in ("VBZ", "VBP") for t in clause.verb)
-    stating = clause.kind == "copula" or tree.lemma[verb].lower() in STATING
-    if not present or not stating or clause.negated or not tree.words[subject].islower():
-        return None
-    own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
-    tokens = without_determiner(passage, whole_phrase(passage, subject))
-    pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
-    pointed |= bool(tokens) and tree.pos[tokens[-1]] == "ADP"
-    if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
-        return None
-    return Called(tree.join(tokens), "unknown", tokens, named=False, term=True)
+    """Return a clause's subject as a head: a name or a generic noun phrase."""
+    return head_of(passage, subject) or general_of(passage, clause, subject)
 
 
 def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
@@ -427,25 +358,17 @@ def tells_when(passage: ParsedPassage, complement: Complement) -> bool:
 def with_period(
     passage: ParsedPassage, clause: Clause, triples: list[RuleTriple]
 ) -> Iterator[RuleTriple]:
-    """Yield a clause's triples with the period it states: "from 1934 to 1940", "since 1999".
-
-    Of several periods each triple has the one after its tail or, in a clause that begins with a
-    period, the one before it; or none.
-    """
+    """Yield a clause's triples with its only period: "from 1934 to 1940", "since 1999"."""
     periods = _periods(passage, clause)
-    several = len(periods) > 1
-    fronted = several and min(periods) < min([clause.predicate, *clause.verb])
-    beside = _beside([_ends(t) for t in triples], periods, fronted=fronted) if several else {}
-    only = None if several else next(iter(periods.values()), None)
+    valid = periods[0] if len(periods) == 1 else None
     for triple in triples:
-        valid = beside.get(_ends(triple), only)
         if valid is not None:
             triple.valid_from, triple.valid_to = valid.valid_from, valid.valid_to
         yield triple
 
 
-def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
-    """Return the periods of a clause by their first tokens; "from 1934 until 1940" is one.
+def _periods(passage: ParsedPassage, clause: Clause) -> list[Value | None]:
+    """Return the periods of a clause; "from 1934 until 1940" is one.
 
     A period that cannot be read is None.
     """
@@ -457,31 +380,9 @@ def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
         if joined and first <= joined[-1][1]:
             first, _ = joined.pop()
         joined.append((first, last))
-    periods: dict[int, Value | None] = {}
+    periods: list[Value | None] = []
     for first, last in joined:
         text = tree.text[tree.start[first] : tree.end[last - 1]][:LONGEST_PERIOD]
         found = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
-        periods[first] = next(found, None)
+        periods.append(next(found, None))
     return periods
-
-
-def _ends(triple: RuleTriple) -> tuple[int, int]:
-    """Return the first and the last token of a triple's tail."""
-    tokens = triple.tail.tokens or triple.tokens
-    return min(tokens), max(tokens)
-
-
-def _beside(
-    tails: list[tuple[int, int]], periods: dict[int, Value | None], *, fronted: bool
-) -> dict[tuple[int, int], Value | None]:
-    """Return the period between each tail and the next or, if `fronted`, the one before it."""
-    tails = sorted(set(tails))
-    beside: dict[tuple[int, int], Value | None] = {}
-    for place, tail in enumerate(tails):
-        before = tails[place - 1][1] if place else -1
-        after = tails[place + 1][0] if place + 1 < len(tails) else max(periods) + 1
-        low, high = (before, tail[0]) if fronted else (tail[1], after)
-        inside = [value for first, value in sorted(periods.items()) if low < first < high]
-        if inside:
-            beside[tail] = inside[-1 if fronted else 0]
-    return beside

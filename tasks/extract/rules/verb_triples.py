@@ -40,8 +40,6 @@ SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
     "define describe regard treat classify view characterize designate recognize consider portray"
 )
-PERMITTING = word_set("allow let enable permit help")
-ANYBODY = word_set("you users user one people anyone everyone")
 NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
@@ -53,7 +51,6 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     if gap is not None:
         clause = replace(clause, complements=[c for c in clause.complements if c.head < gap])
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
-    yield from _of_permission(passage, clause, head)
     wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
     if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
         return  # "X expects sales to grow" does not mean that X expects sales.
@@ -70,22 +67,6 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
             continue
         if not _sets_the_scene(passage, clause, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
-
-
-def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[RuleTriple]:
-    """Yield (X, allows configuring, Y) for "X lets you configure Y", which holds for anybody."""
-    tree = passage.tree
-    persons = [c for c in clause.complements if c.role in ("object", "indirect")]
-    anybody = [tree.lower[c.head] in ANYBODY for c in persons]
-    permits = [tree.lemma[t].lower() in PERMITTING for t in clause.verb]
-    if permits != [True] or anybody != [True]:
-        return
-    clauses = [c.head for c in clause.complements if c.role == "clause"]
-    for verb in (verb for first in clauses for verb in conjuncts(tree, first)):
-        thing, gerund = tree.child(verb, "obj"), verb_forms(tree.lemma[verb].lower(), "VBG")
-        if tree.tag[verb] == "VB" and thing is not None and gerund:
-            things, relation = conjuncts(tree, thing), f"allows {gerund[0]}"
-            yield from triples_to(things, "object", passage, clause, head, relation)
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:

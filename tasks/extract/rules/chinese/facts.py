@@ -9,7 +9,6 @@ from tasks.extract.rules.chinese.clauses import Clause, parse_clause
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
-    ATTRIBUTES,
     BELIEVING,
     CLAUSAL,
     COPULAS,
@@ -42,7 +41,6 @@ from tasks.extract.rules.chinese.statements import (
     add_statement,
     is_nominal,
     is_topic,
-    read_item,
     read_label,
 )
 from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolve_subject
@@ -97,7 +95,6 @@ class Thread:
     opens: bool = False  # the next clause begins with a modal, so this one may only give its time
     defines: bool = False  # the last clause is a definition
     required: bool = False  # the last clause is an obligation, and so are those that continue it
-    opening: TypedName = NOBODY  # the name that begins the sentence: a parameter, with a default
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
@@ -154,7 +151,6 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 thread.opens = MODALITY_OF_WORD.get(after) == "required"
                 _read_tokens(passage, thread, tokens, first=number == 0)
     read_label(passage, sentence, stated)
-    read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
 
 def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token]) -> None:
@@ -285,10 +281,6 @@ def _own_subject(
 ) -> tuple[list[TypedName], str] | None:
     """Return the resolved subject and attribute of a clause; note a name that begins a sentence."""
     carried = _carried(passage, clause, thread.subjects)
-    if first and tokens[0].tag == "latin":
-        thread.opening = passage.name_phrase(tokens[:1])
-    elif carried == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
-        carried = [thread.opening]  # max_size 设置…，默认值为 3
     own = resolve_subject(passage, clause, carried)
     thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
     return own
@@ -349,7 +341,6 @@ def _read_facts(
         span = (thread.sentence.start if leans else clause.start, clause.end)
         statement = Statement(passage, clause, named, attribute, span)
         read_clause(statement)
-        statement.add_pairs()
     passage.verb = clause.verb
     if not understood:
         thread.subjects = [NOBODY]

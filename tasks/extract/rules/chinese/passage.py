@@ -75,7 +75,6 @@ class PassageReading:
     patterns: list[str] = field(default_factory=list)  # of the triples, as are `features`
     features: list[dict[str, float]] = field(default_factory=list)
     subjects: dict[int, TypedName] = field(default_factory=dict)  # by the start of the sentence
-    lead: Mention | None = None  # introduces the list items that follow
     verb: str = ""  # of the last clause
     object: TypedName | None = None  # of the last verb
 

@@ -9,7 +9,6 @@ from tasks.extract.rules.chinese.lexicon import (
     LASTING,
     MEASURES,
     PIVOTS,
-    PUBLISHING,
     ROLES,
     USING,
 )
@@ -113,7 +112,7 @@ def state_object(statement: Statement, heads: list[TypedName], part: list[Token]
 def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) -> None:
     """Add the time, the place and other prepositional phrases of an action: 于1999年, 在伦敦."""
     passage, clause = statement.passage, statement.clause
-    if len(verb) == 1 or (verb in PUBLISHING and any(map(is_agent, statement.heads))):
+    if len(verb) == 1:
         return
     what = words(objects) if is_whole(objects) else ""
     if objects and not what:
@@ -148,11 +147,6 @@ def state_time_and_place(statement: Statement, verb: str, objects: list[Token]) 
             if isinstance(tail, str) and preposition.phrase[-1].tag not in ("time", "number"):
                 continue
             statement.add("preposition", f"{preposition.word}…{action}", tail)
-
-
-def is_agent(name: TypedName) -> bool:
-    """Return whether a name is that of a possible agent: an organisation, a person or a place."""
-    return name.kind in ("organisation", "person", "place")
 
 
 def state_birth(statement: Statement, event: str) -> None:

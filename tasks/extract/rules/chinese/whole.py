@@ -5,7 +5,7 @@ a verb, an adverb or a demonstrative out of place is a fragment of one that was 
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.acting import verb_positions
 from tasks.extract.rules.chinese.clauses import Clause
@@ -181,7 +181,6 @@ def _acts(clause: Clause) -> bool:
 
 
 RESPECTIVELY = frozenset(["分别"])
-Tail = tuple[str | TypedName, Value | None, Value | None]  # with its time and value
 
 
 def words(tokens: list[Token]) -> str:
@@ -272,7 +271,6 @@ class Statement:
     """A clause whose subject is resolved.
 
     `heads` are the entities that are its subject or, with an `attribute`, its subject's possessors.
-    `tails` are, by pattern and relation, those of which each belongs to the head in its place.
     """
 
     passage: PassageReading
@@ -280,7 +278,6 @@ class Statement:
     heads: list[TypedName]
     attribute: str
     span: tuple[int, int]
-    tails: dict[tuple[str, str], list[Tail]] = field(default_factory=dict)
 
     @property
     def is_respective(self) -> bool:
@@ -303,23 +300,9 @@ class Statement:
         when: Value | None = None,
         value: Value | None = None,
     ) -> None:
-        """Add one triple for each head; if each has its own tail, keep it for `add_pairs`."""
-        for head in self.heads if heads is None else heads:
-            if not self.is_respective:
-                self.passage.triple(
-                    pattern, head, relation, tail, self.span, when=when, value=value
-                )
-            elif head == self.heads[0]:
-                self.tails.setdefault((pattern, relation), []).append((tail, when, value))
-
-    def add_pairs(self) -> None:
-        """Add one triple for each head and the tail in its place, where there are as many."""
-        for (pattern, relation), tails in self.tails.items():
-            pairs = zip(self.heads, tails, strict=True) if len(tails) == len(self.heads) else ()
-            for head, (tail, when, value) in pairs:
-                self.passage.triple(
-                    pattern, head, relation, tail, self.span, when=when, value=value
-                )
+        """Add one triple for each head; none if each head has a tail of its own."""
+        for head in () if self.is_respective else self.heads if heads is None else heads:
+            self.passage.triple(pattern, head, relation, tail, self.span, when=when, value=value)
 
     def tail(self, part: list[Token], picked: TypedName | None = None) -> str | TypedName:
         """Return the tail that a phrase forms: a typed name or text, which is empty if unusable."""
