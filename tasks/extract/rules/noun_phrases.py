@@ -110,8 +110,8 @@ LONGEST_PHRASE = 12
 class Called:
     """The wording of a noun phrase; `name` has no article, `named` is true of proper names.
 
-    A `general` phrase is generic: what is stated of it holds for all things or persons that it
-    describes.
+    A `term` is a noun phrase without a possessor; only a value can be stated of it. A `general`
+    phrase is generic: what is stated of it holds for all things or persons that it describes.
     """
 
     name: str
@@ -119,6 +119,7 @@ class Called:
     tokens: list[int]
     named: bool
     resolved: bool = False
+    term: bool = False
     general: bool = False
 
 

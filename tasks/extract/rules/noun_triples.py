@@ -68,7 +68,7 @@ def _of_class(
     tree = passage.tree
     named = noun in passage.entities
     core = without_determiner(passage, core_phrase(tree, noun))
-    if named:
+    if named or head.term:
         tail = call(passage, noun)
     elif core:
         tail = Called(tree.join(core), "", core, named=False)
@@ -80,7 +80,7 @@ def _of_class(
     bare = definite and not named and (roles or len(core) == 1 or which)
     bare = bare or (not named and _is_relational(tree, noun))
     if (named or core) and tail is not None and not sort and not bare:
-        relation = "is" if named else "is the" if definite else "is a"
+        relation = "is" if head.term or named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
     yield from roles
 

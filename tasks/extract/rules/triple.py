@@ -20,6 +20,7 @@ from tasks.extract.rules.confidence import (
     sentence_features,
     word_features,
 )
+from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.lexicon import OFFICES
 from tasks.extract.rules.modality import conditions_of, standing_of
 from tasks.extract.rules.noun_phrases import (
@@ -41,9 +42,12 @@ from tasks.text.values import Value, find_values, parse_value
 LONGEST_HEAD = 4
 # What continues a word without a space; a head or tail that ends there is cut short.
 _JOINED = re.compile(r"[-‐‑–/_@#&][^\W_]|[^\W_].?", re.DOTALL)
+CODE = re.compile(r"(?=\S*[\d@/])\S{3,}|[\d ]+")
+LONGEST_LIMIT = 16  # characters of "no later than"
 LONGEST_TERM = 6
 PASSING = word_set("next last first second other new current latest previous")
 GENERAL = word_set("a an all any each every")
+STATING = word_set("default cost equal limit cap set weigh measure last")
 COMPARED = ("JJR", "RBR")
 RELATIVE = ("WDT", "WP", "WP$")
 PARTS = word_set("compound flat amod nummod")
@@ -121,12 +125,29 @@ def triple_states(passage: ParsedPassage, triple: RuleTriple) -> np.ndarray:
 
 
 def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Return whether head and tail are complete phrases that can be understood out of context."""
+    """Return whether head and tail are complete phrases that can be understood out of context.
+
+    A head that is a term must have a value as its tail.
+    """
+    if triple.head.term and not _is_value(triple):
+        return False
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
     cut = cut or _is_alternative(passage.tree, triple)
     cut = cut or _denies_only_a_part(passage.tree, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
+
+
+def _is_value(triple: RuleTriple) -> bool:
+    """Return whether the tail is a number, quantity, date or code: "tulip-42", an address."""
+    beside = triple.rule == "oblique" and not triple.relation.endswith((" to", " at"))
+    if beside or triple.relation[-5:] == " than" or triple.tail.name.lower() == "one":
+        return False
+    if triple.value.value_type != "text":
+        return True
+    name = triple.tail.name
+    begins = any(start <= LONGEST_LIMIT for start, _, _ in find_values(name, "en")[:1])
+    return not triple.tail.named and (begins or CODE.fullmatch(name) is not None)
 
 
 def _is_whole(passage: ParsedPassage, end: Called) -> bool:
@@ -149,10 +170,20 @@ def _is_whole(passage: ParsedPassage, end: Called) -> bool:
         return True
     # "Acquired X" and "Native Xs" do not denote X; "the film X" does.
     return not any(
-        tree.dep[child] in PARTS and child not in tokens and tree.lower[child] not in DETERMINERS
+        tree.dep[child] in PARTS
+        and child not in tokens
+        and tree.lower[child] not in DETERMINERS
+        and not (end.named and child == end.tokens[0] - 1 and _tells_kind(passage, child, end))
         for token in tokens
         for child in tree.children[token]
     )
+
+
+def _tells_kind(passage: ParsedPassage, noun: int, end: Called) -> bool:
+    """Return whether a common noun states the kind of the name after it: "the film X"."""
+    tree = passage.tree
+    kind = kind_of_noun(tree.lower[noun]) if tree.words[noun].islower() else "unknown"
+    return tree.tag[noun] == "NN" and kind == passage.kind(end.name) != "unknown"
 
 
 def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
@@ -243,8 +274,31 @@ def head_of(passage: ParsedPassage, subject: int) -> Called | None:
 
 
 def head_in(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
-    """Return a clause's subject as a head: a name or a generic noun phrase."""
-    return head_of(passage, subject) or general_of(passage, clause, subject)
+    """Return a clause's subject as a head: a name, a term, or a generic noun phrase."""
+    return (
+        head_of(passage, subject)
+        or term_of(passage, clause, subject)
+        or general_of(passage, clause, subject)
+    )
+
+
+def term_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:
+    """Return a term of several words to which a text gives a value: "the maximum file size is".
+
+    Only affirmative clauses in the present, about the term itself, are understood out of context.
+    """
+    tree, verb = passage.tree, clause.predicate
+    present = any(tree.tag[t] in ("VBZ", "VBP") for t in clause.verb)
+    stating = clause.kind == "copula" or tree.lemma[verb].lower() in STATING
+    if not present or not stating or clause.negated or not tree.words[subject].islower():
+        return None
+    own = [c for c in tree.children[subject] if tree.dep[c] in ("det", "nmod:poss")]
+    tokens = without_determiner(passage, whole_phrase(passage, subject))
+    pointed = any(tree.lower[t] in PASSING or tree.pos[t] in ("PRON", "NUM") for t in tokens)
+    pointed |= bool(tokens) and tree.pos[tokens[-1]] == "ADP"
+    if any(tree.lower[c] != "the" for c in own) or pointed or not 1 < len(tokens) <= LONGEST_TERM:
+        return None
+    return Called(tree.join(tokens), "unknown", tokens, named=False, term=True)
 
 
 def general_of(passage: ParsedPassage, clause: Clause, subject: int) -> Called | None:

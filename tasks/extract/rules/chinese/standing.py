@@ -142,8 +142,16 @@ def _is_marker(tokens: list[Token], position: int) -> bool:
         handled = after and (after[0].nominal or after[0].tag[0] == "r")
         if token.text == "将" and handled and after[0].tag not in ("time", "i"):
             return False  # 将西红柿洗净
+        if token.text == "将" and after and after[0].tag == "v" and _is_handled(tokens, position):
+            return False  # 将切好的西红柿装盘
         return has_verb(tokens, position + 1, len(tokens))
     return False
+
+
+def _is_handled(tokens: list[Token], position: int) -> bool:
+    """Return whether a word is followed by a described noun before the predicate."""
+    end = predicate_at(tokens) or position
+    return any(token.text == "的" for token in tokens[position:end])
 
 
 def without_time(tokens: list[Token]) -> list[Token]:
