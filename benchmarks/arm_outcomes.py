@@ -8,17 +8,16 @@ first ones, of each of which they are told the outcome of the arm that they chos
 best arm for each of the others. Intervals (95 %) are over questions, averaged over seeds.
 """
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.arms_study import outcomes_of, reader_of_paths
 from benchmarks.bandit import by_chances, greedy
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.settings import Settings
-from tasks.evaluate.arms_study import _outcomes, _reader
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB, drawn
 from tasks.questions.formats import read_benchmark
@@ -40,9 +39,9 @@ def make_outcomes(data: Path, home: Home, graph: str, count: int, file: Path) ->
     assert edition is not None
     training = split(read_benchmark(data, "commonsenseqa"))[0]
     with edition.pinned() as pinned:
-        reader, ask = _reader(home, pinned, Settings(), graph)
+        reader, ask = reader_of_paths(home, pinned, Settings(), graph)
         with ask as answers:
-            outcomes = _outcomes(reader, answers, sample_apart(training, count), show)
+            outcomes = outcomes_of(reader, answers, sample_apart(training, count), show)
     np.savez(file, right=outcomes.right, contexts=outcomes.contexts)
 
 
@@ -58,7 +57,7 @@ def learned(right: np.ndarray, contexts: np.ndarray, name: str, seed: int) -> di
     for count in LEARNED:
         bandit = LinUCB(right.shape[1], contexts.shape[1], options)
         for context, row in zip(contexts[:count], right[:count], strict=True):
-            arm = drawn(chances(bandit, context, random), random).arm
+            arm = drawn(chances(bandit, context, random), random)
             bandit.update(arm, context, float(row[arm]))
         bandits[count] = bandit
     return bandits
@@ -105,7 +104,7 @@ def compare(right: np.ndarray, vectors: np.ndarray, seeds: int) -> dict[str, Any
 
 def main() -> None:
     """Make the outcomes unless they are there, compare the options, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--graph", default="conceptnet")
@@ -124,11 +123,8 @@ def main() -> None:
         "oracle": round(float(right.max(1).mean()), 4),
         **compare(right, vectors, options.seeds),
     }
-    for name, figure in figures.items():
-        print(name, figure)
-    command = "python -m benchmarks.arm_outcomes DATA --home HOME --outcomes FILE"
-    write_results("arm-outcomes", f"{command} --questions {len(right)}", figures)
+    report("arm-outcomes", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,7 +10,6 @@ KnowGPT has training questions; the exponent is that of its growth from a quarte
 Then policies are estimated from logs, whose true values are known.
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB
 from tasks.paths.bandit.off_policy import (
@@ -100,17 +99,32 @@ def uniform(*_: object) -> np.ndarray:
     return np.full(ARMS, 1 / ARMS)
 
 
+class Forgetting(LinUCB):
+    """A bandit that weighs rewards less and less as others come, for models that drift."""
+
+    discount = 1.0
+
+    def update(self, arm: int, context: np.ndarray, reward: float) -> None:
+        """Multiply the statistics of all arms by the discount first."""
+        if self.discount < 1:
+            self.gram *= self.discount
+            self.weighted *= self.discount
+            self._solved.clear()
+        super().update(arm, context, reward)
+
+
 def play(
-    policy: Policy, options: BanditOptions, given: World, seed: int
+    policy: Policy, options: BanditOptions, given: World, seed: int, discount: float = 1.0
 ) -> tuple[np.ndarray, LoggedDecisions]:
     """Return the regret of each round (rounds,), and the log."""
     contexts, means = given
-    rng, bandit = np.random.default_rng(seed), LinUCB(ARMS, contexts.shape[1], options)
+    rng, bandit = np.random.default_rng(seed), Forgetting(ARMS, contexts.shape[1], options)
+    bandit.discount = discount
     arms, rewards = np.zeros(len(means), np.int64), np.zeros(len(means))
     chances = np.zeros_like(means)
     for place, context in enumerate(contexts):
         chances[place] = policy(bandit, context, rng)
-        arms[place] = min(ARMS - 1, np.searchsorted(chances[place].cumsum(), rng.random()))
+        arms[place] = min(ARMS - 1, int(np.searchsorted(chances[place].cumsum(), rng.random())))
         rewards[place] = rng.random() < means[place, arms[place]]
         if policy is not uniform:
             bandit.update(int(arms[place]), context, rewards[place])
@@ -168,7 +182,7 @@ def regrets(rounds: int, seeds: int) -> dict[str, Any]:
 def off_policy(seeds: int) -> dict[str, Any]:
     """Return how estimates of fixed arms and of the best policy compare with the truth."""
     figures: dict[str, Any] = {}
-    logging = {
+    logging: dict[str, tuple[Policy, BanditOptions]] = {
         "logged uniformly": (uniform, BanditOptions()),
         "logged while learning, floor .05": (by_chances, SAMPLING),
         "logged while learning, floor .30": (by_chances, replace(SAMPLING, epsilon=0.3)),
@@ -215,30 +229,28 @@ def drift(seeds: int) -> dict[str, Any]:
         for seed in range(seeds):
             contexts, means = world(4, 0.2, 4_000, FIRST_SEED + seed)
             means[2_000:] = means[2_000:, ::-1]
-            options = replace(SAMPLING, epsilon=0, discount=discount)
-            regret, _ = play(by_chances, options, (contexts, means), seed)
+            options = replace(SAMPLING, epsilon=0)
+            regret, _ = play(by_chances, options, (contexts, means), seed, discount)
             halves.append((regret[:2_000].sum(), regret[2_000:].sum()))
         before, after = np.array(halves).T
         figures[f"discount {discount}"] = {"before": interval(before), "after": interval(after)}
-        print(figures, flush=True)
     return figures
 
 
 def main() -> None:
     """Measure, write the results, and fail if a bound is missed."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=8_500)
-    options.add_argument("--seeds", type=int, default=10)
-    arguments = options.parse_args()
+    arguments = parser_of(__doc__, rounds=8_500, seeds=10, regret_alone=False).parse_args()
     figures = {
         "rounds": arguments.rounds,
         "seeds": arguments.seeds,
         "sampling": asdict(SAMPLING),
         "regret": regrets(arguments.rounds, arguments.seeds),
-        "drift": drift(arguments.seeds),
-        "off-policy": off_policy(2 * arguments.seeds),
     }
-    write_results("bandit", "python -m benchmarks.bandit", figures)
+    if arguments.regret_alone:
+        report("bandit", figures)
+        return
+    figures |= {"drift": drift(arguments.seeds), "off-policy": off_policy(2 * arguments.seeds)}
+    report("bandit", figures)
     problems = []
     for name, policies in figures["regret"].items():
         for policy in ("LinUCB as printed", "posterior sampling"):
@@ -257,4 +269,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -23,9 +23,7 @@ from typing import Any
 import orjson
 import psutil
 
-from benchmarks.results_file import write_results
-
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+from benchmarks.command import DATA, parser_of, report, run_command
 
 
 def passages(source: Path) -> list[str]:
@@ -112,10 +110,10 @@ def _memory(process: psutil.Process) -> int:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, default=2)
+    parser = parser_of(__doc__, workers=2)
     parser.add_argument("--corpus", choices=["factbook", "prose"], default="factbook")
     parser.add_argument("--part", default="", help="one region of the Factbook")
+    parser.add_argument("--limit", type=int, metavar="N", help="paragraphs of prose (all)")
     parser.add_argument("--only", choices=["parse", "refresh"], help=argparse.SUPPRESS)
     parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -126,16 +124,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="almanac-bulk-") as folder:
         source = DATA / "factbook" / arguments.part
         if arguments.corpus == "prose":
-            source = write_prose(Path(folder))
+            source = write_prose(Path(folder), arguments.limit)
         compare(arguments, source)
 
 
-def write_prose(folder: Path) -> Path:
-    """Write the paragraphs of 2WikiMultiHop as one file of records and return it."""
+def write_prose(folder: Path, most: int | None) -> Path:
+    """Write the paragraphs of 2WikiMultiHop, or `most` of them, as a file of records."""
     with gzip.open(DATA / "multihop" / "2wiki_corpus.json.gz") as file:
         paragraphs = orjson.loads(file.read())
     path = folder / "prose.jsonl"
-    path.write_bytes(b"".join(orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs))
+    lines = [orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs[:most]]
+    path.write_bytes(b"".join(lines))
     return path
 
 
@@ -160,10 +159,8 @@ def compare(arguments: argparse.Namespace, source: Path) -> None:
         "by_stage": refreshed["by_stage"],
         "rows": refreshed["counts"]["edition"],
     }
-    command = f"python -m benchmarks.bulk --workers {arguments.workers} --corpus {arguments.corpus}"
-    write_results(f"bulk-{arguments.corpus}", command, figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report(f"bulk-{arguments.corpus}", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

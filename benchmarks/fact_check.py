@@ -9,10 +9,8 @@ on the articles outside the reported half), beside the mean of the verdicts' sha
 Intervals are 95 %, of 1,000 resamplings of claims or articles.
 """
 
-import argparse
 import gzip
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -23,39 +21,36 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from benchmarks.results_file import write_results
-from tasks.experts.filters.factuality import summary_factuality
-from tasks.experts.filters.training.pairs import (
+from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.verifier.pairs import (
     VERDICTS,
     Pair,
     climate_pairs,
     in_reported_half,
 )
+from tasks.experts.filters.factuality import summary_factuality
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
 from tasks.experts.filters.verifier import Verifier, open_verifier
 from tasks.models.encoders.minilm import MiniLM
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 RESAMPLED = 1000
 TOGETHER = 200  # pairs that are verified at a time
 
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--verifier", default="embedded")
-    name = options.parse_args().verifier
+    parser = parser_of(__doc__, verifier="embedded")
+    parser.add_argument("--limit", type=int, metavar="N", help="pairs or summaries of a set (all)")
+    chosen = parser.parse_args()
+    name, most = chosen.verifier, chosen.limit
     verifier = open_verifier(name)
     figures = {
         "verifier": verifier.id,
-        "fever_symmetric_dev": fever_symmetric(verifier),
-        "climate_fever_half": climate_fever(verifier),
-        "qags_cnndm": qags(verifier),
+        "fever_symmetric_dev": fever_symmetric(verifier, most),
+        "climate_fever_half": climate_fever(verifier, most),
+        "qags_cnndm": qags(verifier, most),
     }
-    print(json.dumps(figures, indent=2))
-    shown = "" if name == "embedded" else f" --verifier {Path(name).name}"
-    result = "fact-check" if name == "embedded" else f"fact-check-{Path(name).name}"
-    write_results(result, f"python -m benchmarks.fact_check{shown}", figures)
+    report("fact-check" if name == "embedded" else f"fact-check-{Path(name).name}", figures)
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -70,10 +65,10 @@ def verdicts_of(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> np.ndar
     return np.concatenate([verifier.verify(part) for part in parts])
 
 
-def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
+def fever_symmetric(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return the accuracy of support against refute, and with unknown as a third, wrong verdict."""
     folder = DATA / "factcheck/fever_symmetric/symmetric_v0.2"
-    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")
+    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")[:most]
     started = time.perf_counter()
     verdicts = verdicts_of(verifier, [(row["evidence"], row["claim"]) for row in rows])
     seconds = time.perf_counter() - started
@@ -89,10 +84,10 @@ def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
     }
 
 
-def climate_fever(verifier: Verifier) -> dict[str, Any]:
+def climate_fever(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return macro-F1 and accuracy of three verdicts, of each piece of evidence."""
     path = DATA / "factcheck/climate-fever.jsonl.gz"
-    chosen, judged = (climate_pairs(path, reported=reported) for reported in (False, True))
+    chosen, judged = (climate_pairs(path, reported=reported)[:most] for reported in (False, True))
     truth = _truth(judged)
     verdicts = verdicts_of(verifier, [(pair.evidence, pair.claim) for pair in judged])
     by_cosine = LogisticRegression(class_weight="balanced")
@@ -136,9 +131,9 @@ def _cosines(pairs: list[Pair]) -> np.ndarray:
     return np.array([[vectors[pair.evidence] @ vectors[pair.claim]] for pair in pairs])
 
 
-def qags(verifier: Verifier) -> dict[str, Any]:
+def qags(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return Pearson's correlation of summary factuality with the mean vote of three people."""
-    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")
+    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")[:most]
     votes = np.array([_vote(row["summary_sentences"]) for row in rows])
     summaries = [
         (row["article"], " ".join(part["sentence"] for part in row["summary_sentences"]))
@@ -166,13 +161,13 @@ def qags(verifier: Verifier) -> dict[str, Any]:
 def _correlations(
     votes: np.ndarray, systems: dict[str, np.ndarray], groups: list[str]
 ) -> dict[str, Any]:
-    return {
-        name: {
+    def correlation(scores: np.ndarray) -> dict[str, Any]:
+        return {
             "pearson": _rounded(_pearson(votes, scores)),
-            "interval": interval(groups, lambda n, s=scores: _pearson(votes[n], s[n])),
+            "interval": interval(groups, lambda chosen: _pearson(votes[chosen], scores[chosen])),
         }
-        for name, scores in systems.items()
-    }
+
+    return {name: correlation(scores) for name, scores in systems.items()}
 
 
 def _vote(parts: list[dict[str, Any]]) -> float:
@@ -210,4 +205,4 @@ def _rounded(value: Any) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

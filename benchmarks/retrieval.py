@@ -1,6 +1,6 @@
 """Multi-hop retrieval over real editions: are all gold passages among the first eight documents?
 
-    python -m benchmarks.retrieval [--homes FOLDER] [--sets 2wiki hotpotqa musique] [--plain]
+    python -m benchmarks.retrieval [--sets 2wiki hotpotqa musique] [--limit N] [...]
 
 Each corpus is refreshed into a home of its own (kept in --homes, made once) and asked its questions
 through `ask`'s search. `perfect` is the share of questions whose gold documents are all found,
@@ -8,10 +8,8 @@ through `ask`'s search. `perfect` is the share of questions whose gold documents
 --plain indexes the editions again with plain sentence-transformers, to compare the vectors.
 """
 
-import argparse
 import gzip
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.retrieval.index import build_index
@@ -31,7 +29,6 @@ from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SETS = ("2wiki", "hotpotqa", "musique")
 FIRST = 8  # documents
 
@@ -79,16 +76,24 @@ def _musique() -> Iterator[GoldQuestion]:
         yield GoldQuestion(item["question"], places)
 
 
-def edition_of(name: str, homes: Path) -> Edition:
-    """Return the edition of a corpus, refreshing it the first time."""
+def edition_of(name: str, homes: Path, most: int | None = None) -> Edition:
+    """Return the edition of a corpus, refreshing it the first time.
+
+    With `most`, it is that of so many questions' gold documents among twenty times as many others.
+    """
     from tasks.refresh import refresh
 
-    home = Home(homes / name)
+    home = Home(homes / (f"{name}-{most}" if most else name))
     edition = home.editions.current() if home.exists else None
     if edition is None:
         source = homes / f"{name}.jsonl"
         homes.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps({"title": title, "text": text}) for title, text in corpus(name)]
+        texts = corpus(name)
+        if most:
+            wanted = {title for question in questions(name)[:most] for title, _ in question.gold}
+            others = [text for text in texts if text[0] not in wanted]
+            texts = [text for text in texts if text[0] in wanted] + others[: 20 * most]
+        lines = [json.dumps({"title": title, "text": text}) for title, text in texts]
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         refresh(home, [str(source)], Settings())
         edition = home.editions.current()
@@ -141,15 +146,17 @@ def plain_index(edition: Edition, encoder: Encoder, folder: Path) -> Path:
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
-    options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    options.add_argument("--plain", action="store_true")
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--limit", type=int, metavar="N", help="questions, and 20 texts for each")
+    arguments = parser.parse_args()
     encoder = load_encoder("minilm")
     figures: dict[str, Any] = {}
     for name in arguments.sets:
-        edition, items = edition_of(name, arguments.homes), questions(name)
+        edition = edition_of(name, arguments.homes, arguments.limit)
+        items = questions(name)[: arguments.limit]
         searcher = Searcher(edition.path, encoder)
         figures[name] = {
             "ask": measure(edition, items, searcher.passages),
@@ -164,10 +171,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 searcher = Searcher(plain_index(edition, plain, Path(folder)), plain)
                 figures[name]["ask, plain vectors"] = measure(edition, items, searcher.passages)
-        print(name, figures[name], flush=True)
-    plainly = " --plain" if arguments.plain else ""
-    write_results("retrieval", f"python -m benchmarks.retrieval{plainly}", figures)
+    report("retrieval", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

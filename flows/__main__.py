@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv, unset)
     try:
         _refuse_broken_text(arguments)
-        command = import_module(f"flows.commands.{arguments.module}")
+        command = import_module(f".commands.{arguments.module}", __package__)
         return int(command.run(arguments))
     except BrokenPipeError:
         # The reader of the output, such as `head`, has enough; flushing at exit must not complain.

@@ -101,9 +101,6 @@ answer_questions = _flow(jobs.AnswerQuestions)
 audit_facts = _flow(jobs.AuditFacts)
 evaluate_answers = _flow(evaluations.EvaluateAnswers)
 evaluate_gates = _flow(evaluations.EvaluateGates)
-evaluate_experts = _flow(evaluations.EvaluateExperts)
-evaluate_arms = _flow(evaluations.EvaluateArms)
-evaluate_knowledge = _flow(evaluations.EvaluateKnowledge)
 FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.RefreshKnowledge: refresh_knowledge,
     jobs.ImportGraph: import_graph,
@@ -116,9 +113,6 @@ FLOWS: dict[type[Job], Flow[..., Any]] = {
     jobs.AuditFacts: audit_facts,
     evaluations.EvaluateAnswers: evaluate_answers,
     evaluations.EvaluateGates: evaluate_gates,
-    evaluations.EvaluateExperts: evaluate_experts,
-    evaluations.EvaluateArms: evaluate_arms,
-    evaluations.EvaluateKnowledge: evaluate_knowledge,
 }
 
 

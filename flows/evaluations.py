@@ -1,16 +1,13 @@
-"""The jobs that measure answers, gates, and the effect of knowledge on models."""
+"""The jobs that measure answers and gates."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from pydantic import Field
 
-from flows.home import edition_of
 from flows.jobs import FORMAT, QUESTIONS, Job, Runner
-from flows.summary import figures_as_markdown, table_as_markdown
+from flows.summary import figures_as_markdown
 from warehouse.disk_errors import warned_of_refusals
 
 NOT_DRAWN = "the picture was not drawn."
@@ -142,128 +139,3 @@ class EvaluateGates(Evaluation):
     def as_markdown(self, result: dict[str, Any]) -> str:
         """Return the figures that compare gates."""
         return figures_as_markdown(result, GATE_FIGURES)
-
-
-class EvaluateExperts(Evaluation):
-    """Measure the effect of experts, their filters and the modes of asking them (CooK)."""
-
-    flow_name = "evaluate-experts"
-    outcome = "What was measured"
-
-    format: str = FORMAT
-    models: list[str] = Field(
-        [], description="embedded, endpoint:NAME or a local model; by default the settings' model."
-    )
-    groups: list[str] = Field([], description="baselines, systems, filters, sweep; all by default.")
-    datasets: list[str] = Field([], description="Only these data sets of the questions.")
-    out: str | None = Field(None, description="A folder for the report and its pictures.")
-
-    def work(self, runner: Runner) -> dict[str, Any]:
-        """Measure, write the report, and return the tables."""
-        from tasks.evaluate.experts_study.configurations import GROUPS
-        from tasks.evaluate.experts_study.study import Study, study_experts
-
-        folder = Path(self.out) if self.out else None
-        study = Study(self.models, self.groups or GROUPS, self.datasets, self.limit, folder)
-        edition, questions = edition_of(self.place, None), Path(self.questions)
-        settings, report, warn = self.chosen_settings, runner.report, runner.warn
-        return study_experts(
-            self.place, edition, questions, self.format, study, settings, report, warn
-        )
-
-    def as_markdown(self, result: dict[str, Any]) -> str:
-        """Return all tables."""
-        from tasks.evaluate.experts_study.report import study_as_markdown
-
-        return study_as_markdown(f"Experts on {result['dataset']}", result["tables"])
-
-
-class EvaluateArms(Evaluation):
-    """Measure how each way to search and phrase a graph helps a reader (KnowGPT)."""
-
-    flow_name = "evaluate-arms"
-    outcome = "What was measured"
-
-    format: str = FORMAT
-    graph: str = Field(description="The graph whose paths are read.")
-    training: int = Field(500, ge=1, description="Questions that the bandit learns from.")
-
-    def work(self, runner: Runner) -> dict[str, Any]:
-        """Measure and return the table."""
-        from tasks.evaluate.arms_study import ArmsStudy, study_arms
-
-        study = ArmsStudy(self.graph, self.limit, self.training)
-        edition, questions = edition_of(self.place, None), Path(self.questions)
-        settings, report, warn = self.chosen_settings, runner.report, runner.warn
-        return study_arms(
-            self.place, edition, questions, self.format, study, settings, report, warn
-        )
-
-    def as_markdown(self, result: dict[str, Any]) -> str:
-        """Return the table."""
-        rows = arm_rows(result["rows"])
-        return table_as_markdown(list(rows[0]), [list(row.values()) for row in rows])
-
-
-def arm_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the study's rows as shown to people, with intervals in brackets."""
-    return [
-        {
-            "arm": row["row"],
-            "accuracy": f"{row['accuracy']:.3f} [{row['accuracy_low']:.3f}, "
-            f"{row['accuracy_high']:.3f}]",
-            "gain": f"{row['gain']:+.3f} [{row['gain_low']:+.3f}, {row['gain_high']:+.3f}]",
-            "edges": row.get("edges", ""),
-        }
-        for row in rows
-    ]
-
-
-class EvaluateKnowledge(Evaluation):
-    """Measure how much knowledge helps models: ask each question without and with it."""
-
-    flow_name = "evaluate-knowledge"
-    outcome = "What was measured"
-
-    format: str = FORMAT
-    models: list[str] = Field(
-        [], description="Folders, hub names or endpoint:NAME; by default the settings' model."
-    )
-    proxy: str | None = Field(
-        None, description="Measure how well this smaller model predicts the others."
-    )
-    out: str | None = Field(None, description="A file for the outcomes of every question.")
-    picture: str | None = Field(None, description="Draw the gains as .svg or .png.")
-
-    def work(self, runner: Runner) -> dict[str, Any]:
-        """Measure, draw, and return the figures."""
-        from tasks.evaluate.knowledge_gain.asked_models import open_asked_model
-        from tasks.evaluate.knowledge_gain.measure import GainMeasurement, measure_gain
-        from tasks.evaluate.pictures import check_picture, draw_gain
-
-        if self.picture:
-            check_picture(Path(self.picture))
-        engine = self.chosen_settings.engine
-        out = Path(self.out) if self.out else None
-        measurement = GainMeasurement(self.models, self.proxy, self.limit, out)
-        opened = partial(
-            open_asked_model,
-            settings=engine,
-            home=self.place,
-            run_id=f"evaluate-{uuid4().hex[:12]}",
-        )
-        questions = Path(self.questions)
-        figures = measure_gain(
-            self.place,
-            questions,
-            self.format,
-            opened,
-            measurement,
-            engine,
-            runner.report,
-            runner.warn,
-        )
-        if self.picture:
-            with warned_of_refusals(Path(self.picture), NOT_DRAWN, runner.warn):
-                draw_gain(Path(self.picture), figures)
-        return figures

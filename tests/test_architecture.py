@@ -15,13 +15,14 @@ import yaml
 import schemas
 from schemas.dictionary import dictionary
 from schemas.observations import JOURNAL
-from tasks.extract import rules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("schemas", "warehouse", "tasks", "flows", "almanac")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 UNPACKAGED = [
-    path for name in ("tests", "benchmarks") for path in sorted((ROOT / name).glob("*.py"))
+    path
+    for name in ("tests", "benchmarks", "recipes")
+    for path in sorted((ROOT / name).rglob("*.py"))
 ]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -40,6 +41,24 @@ def test_layers_hold() -> None:
         [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_product_needs_no_recipe_and_tests_need_no_benchmark() -> None:
+    recipes = sorted((ROOT / "recipes").rglob("*.py"))
+    for paths, apart in (
+        (FILES, {"recipes", "benchmarks", "tests"}),
+        (recipes, {"benchmarks", "tests"}),
+    ):
+        found = [(path.name, name) for path in paths for name in _imported(path) if name in apart]
+        assert not found
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the top-level packages that a file imports anywhere, in functions too."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -84,21 +103,6 @@ def test_no_module_imports_itself_through_others() -> None:
         pytest.fail(" <- ".join(circle.args[1]))
 
 
-def test_the_version_of_the_rules_covers_all_that_decides_a_result() -> None:
-    needed = {name for name in MODULES if name.startswith("tasks.extract.rules")}
-    while more := {name for seen in needed for name in imports_of(MODULES[seen])} - needed:
-        needed |= more
-    files = {MODULES[name] for name in needed if not name.startswith("schemas.")}
-    read = {file for path in files for file in path.parent.iterdir() if names_file(path, file)}
-    assert files | read <= set(rules.sources())
-
-
-def names_file(code: Path, file: Path) -> bool:
-    """Return whether a module names a file beside it: its word lists and weights."""
-    data = file.is_file() and file.suffix != ".py"
-    return data and f'"{file.name}"' in code.read_text(encoding="utf-8")
-
-
 def modules_after(statement: str) -> set[str]:
     """Return what is loaded once a fresh interpreter has run the statement."""
     program = f"{statement}; import sys; print('\\n'.join(sys.modules))"
@@ -128,7 +132,7 @@ def test_work_loads_models_only_when_they_are_used(module: str) -> None:
 
 
 def test_every_table_and_column_is_explained() -> None:
-    for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *JOURNAL):
+    for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *schemas.LIVE_VIEWS, *JOURNAL):
         assert row.__doc__, row
         assert row.key, row
         for name, info in row.model_fields.items():

@@ -72,6 +72,11 @@ def test_a_limit_ends_the_worker_and_the_next_program_has_a_fresh_one() -> None:
         ("def search(:\n    pass", "parameter"),
         ("1 / 0", "ZeroDivisionError"),
         ("x" * 200_000, "longer than"),
+        ("del x; " + "-" * 90_000 + "1", "nested too deeply"),
+        ("del x; y = " + "1+" * 20_000 + "1", "nested too deeply"),
+        ("y = " + "1+" * 20_000 + "1", "nested"),
+        ("del x; y = '\ud800'", "no program can have"),
+        ("del x\0", "token"),
     ],
 )
 def test_every_limit_is_told_in_plain_words_and_in_time(code: str, words: str) -> None:

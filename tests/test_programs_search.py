@@ -232,6 +232,31 @@ def test_typography_is_mended_where_code_stands(written: str, meant: str) -> Non
     assert readable_code(written) == meant
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("for k in list(d): del d[k]", "for k in list(d): d.pop(k)"),
+        ("del a, b[k], (c, d[1:2])", "a = None; b.pop(k); c = None; d[1:2] = []"),
+        ("del (a + b)[0]  # del c", "(a + b).pop(0)  # del c"),
+        ("变 = '人'; del 变, d['人']; x = 1", "变 = '人'; 变 = None; d.pop('人'); x = 1"),
+        ("r.sort(key=str.lower)", "r[:] = sorted(r, key=lambda _item: _item.lower())"),
+        ("s[0].t.sort(key=f, reverse=True)", "s[0].t[:] = sorted(s[0].t, key=f, reverse=True)"),
+        ("del d[max(d, key=d.get)]", "d.pop(max(d, key=lambda _item: d.get(_item)))"),
+        ("x = map(d.get, keys)", "x = map(lambda _item: d.get(_item), keys)"),
+        *((same, same) for same in (
+            'note = """\ndel x\nbox.sort(key=d.get)\n"""',
+            "x = 'sorted(a, key=d.get)'  # del x",
+            "r.sort()",
+            "map(math.sqrt, xs)",
+            "look_up(key=self.name)",
+            "del x, = y",
+        )),
+    ],
+)  # fmt: skip
+def test_what_the_interpreter_lacks_is_rewritten_and_nothing_else(written: str, meant: str) -> None:
+    assert adapted(written) == meant
+
+
 CODE = st.text(st.sampled_from("ab =[](),:'\"‘’“”（，）#\\\n.x1"), max_size=60)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import schemas
 from warehouse.home import Home
 from warehouse.sql_session import live_parts, run_sql
 
@@ -35,3 +36,22 @@ def test_another_tool_runs_it_on_the_edition(title: str, small_home: Path) -> No
     assert edition
     with duckdb.connect(str(edition.database), read_only=True) as con:
         assert con.sql(QUERIES[title]).fetchall()
+
+
+def test_the_picture_shows_tables_and_keys_as_they_are() -> None:
+    """docs/tables.svg names every table of an edition, and bold columns are whole keys."""
+    shown = re.findall(r'class="([tkc])">(\w+)<', PAGE.with_name("tables.svg").read_text())
+    tables = {
+        row.table: row
+        for row in (*schemas.EDITION, *schemas.VIEWS, *schemas.LIVE, *schemas.LIVE_VIEWS)
+    }
+    columns: dict[str, list[tuple[str, str]]] = {}
+    for style, name in shown:
+        if style == "t":
+            columns[name] = []
+        elif name != "view":
+            columns[list(columns)[-1]].append((style, name))
+    assert {row.table for row in schemas.EDITION} <= columns.keys() <= tables.keys()
+    for table, named in columns.items():
+        assert {name for _, name in named} <= tables[table].model_fields.keys(), table
+        assert {name for style, name in named if style == "k"} == set(tables[table].key), table

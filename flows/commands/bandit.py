@@ -6,8 +6,8 @@ from typing import Any
 
 from flows import terminal
 from flows.home import home_of, settings_of
-from tasks.paths.bandit.overview import ArmOverview, overview
-from tasks.paths.bandit.registry import bandit_of, reset_bandit
+from tasks.paths.bandit.bandit import bandit_of, reset_bandit
+from tasks.paths.bandit.off_policy import ArmOverview, overview
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -19,14 +19,14 @@ def run(arguments: argparse.Namespace) -> int:
 
         model = reader_name(settings_of(home))
     bandit = bandit_of(home.live, arguments.graph, model)
-    rewards = int(bandit.state.bandit.pulls.sum())
+    rewards = int(bandit.learned.pulls.sum())
     shown = {"graph": arguments.graph, "model": model, "rewards": rewards}
     if arguments.reset:
         reset_bandit(home.live, arguments.graph, model)
         terminal.show_result({**shown, "reset": True}, _show_reset, as_json=arguments.json)
     else:
-        arms = overview(bandit)
-        shown = {**shown, "trusted": not bandit.state.cautious, "arms": [asdict(a) for a in arms]}
+        arms = overview(bandit.plan.arms, bandit.plan.fallback, bandit.logged())
+        shown = {**shown, "trusted": not bandit.cautious, "arms": [asdict(a) for a in arms]}
         terminal.show_result(shown, lambda shown: _show(shown, arms), as_json=arguments.json)
     return 0
 

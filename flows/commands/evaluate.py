@@ -4,16 +4,10 @@ import argparse
 from typing import Any
 
 from flows import terminal
-from flows.commands import evaluate_arms, evaluate_experts, evaluate_gates, evaluate_knowledge
+from flows.commands import evaluate_gates
 from flows.commands.ask import asked_settings, with_expert_mode
-from flows.evaluations import (
-    EvaluateAnswers,
-    EvaluateArms,
-    EvaluateExperts,
-    EvaluateGates,
-    EvaluateKnowledge,
-    Evaluation,
-)
+from flows.commands.question_parsers import STUDIES
+from flows.evaluations import EvaluateAnswers, EvaluateGates, Evaluation
 from flows.home import home_of
 from flows.orchestration import run_job
 from schemas.errors import UsageError
@@ -22,24 +16,16 @@ ANSWERS = ""
 JOBS: dict[str, type[Evaluation]] = {  # by the option that chooses what is measured
     ANSWERS: EvaluateAnswers,
     "gate": EvaluateGates,
-    "arms": EvaluateArms,
-    "study": EvaluateExperts,
-    "knowledge": EvaluateKnowledge,
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure answers, gates or the effect of knowledge, and show the figures."""
-    _refuse_unread_options(arguments, _measured(arguments))
+    """Measure answers or gates, and show the figures."""
+    _refuse_studies(arguments)
+    _refuse_unread_options(arguments, ANSWERS if arguments.gate is None else "gate")
     settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
     if arguments.gate is not None:
         return evaluate_gates.run(arguments, settings)
-    if arguments.arms:
-        return evaluate_arms.run(arguments, settings)
-    if arguments.study is not None:
-        return evaluate_experts.run(arguments, settings)
-    if arguments.knowledge:
-        return evaluate_knowledge.run(arguments, settings)
     job = EvaluateAnswers.from_arguments(
         arguments,
         baselines=_baselines(arguments.baselines),
@@ -49,12 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measured(arguments: argparse.Namespace) -> str:
-    """Return the option that chooses what is measured; UsageError if there are several."""
-    given = [name for name in JOBS if getattr(arguments, name, None) not in (None, False)]
-    if len(given) > 1:
-        raise UsageError(f"Choose one of {' and '.join(map(_option, given))}.")
-    return given[0] if given else ANSWERS
+def _refuse_studies(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for an option of a study, with the command to write instead."""
+    for option, name in STUDIES.items():
+        if getattr(arguments, option) not in (None, False):
+            raise UsageError(
+                f"`evaluate` has no --{option} any more: in a checkout of the repository, write "
+                f"`python -m benchmarks.{name} QUESTIONS --format NAME --home DIR`."
+            )
 
 
 def _refuse_unread_options(arguments: argparse.Namespace, measured: str) -> None:

@@ -14,6 +14,16 @@ from flows.commands.parsing import (
     wait_option,
 )
 
+STUDIES = {  # options that `evaluate` had, and the command of a checkout that has them now
+    "study": "experts_study",
+    "datasets": "experts_study",
+    "knowledge": "knowledge_gain",
+    "models": "knowledge_gain",
+    "proxy": "knowledge_gain",
+    "arms": "arms_study",
+    "training": "arms_study",
+}
+
 
 def remember(commands: Commands, shared: argparse.ArgumentParser, module: str) -> None:
     """Add the command that keeps a text or a file."""
@@ -221,50 +231,13 @@ def evaluate(commands: Commands, shared: argparse.ArgumentParser, module: str) -
     model_options(p)
     prefect_option(p)
     measured_gate_options(p)
-    _knowledge_options(p)
-    _study_options(p)
-    g = p.add_argument_group(
-        "arms",
-        "With --arms, a model, or vectors without one, reads what each strategy takes out of "
-        "--graph, in each template.",
-    )
-    g.add_argument("--arms", action="store_true", help="compare the arms of the route paths")
-    g.add_argument(
-        "--training", type=positive, metavar="N", help="questions a bandit learns from (500)"
-    )
+    _studies(p)
 
 
-def _study_options(p: argparse.ArgumentParser) -> None:
-    g = p.add_argument_group(
-        "study of experts",
-        "With --study, --models answer alone, with one expert and with all, by prompts, with each "
-        "filter off, and with other numbers of texts; --out is a folder for the report.",
-    )
-    g.add_argument(
-        "--study",
-        metavar="GROUPS",
-        nargs="?",
-        const="",
-        help="groups of rows: baselines,systems,filters,sweep (all)",
-    )
-    g.add_argument(
-        "--datasets", metavar="NAMES", help="only these data sets of the questions, with commas"
-    )
-
-
-def _knowledge_options(p: argparse.ArgumentParser) -> None:
-    g = p.add_argument_group(
-        "knowledge",
-        "With --knowledge, models are asked each question without and with its passage.",
-    )
-    g.add_argument(
-        "--knowledge", action="store_true", help="measure what knowledge does for models"
-    )
-    g.add_argument(
-        "--models",
-        metavar="NAMES",
-        help="folders, hub names or endpoint:NAME, with commas (the settings' model)",
-    )
-    g.add_argument(
-        "--proxy", metavar="MODEL", help="measure how well this smaller model predicts the others"
-    )
+def _studies(p: argparse.ArgumentParser) -> None:
+    """Accept options that left, so that `evaluate` can name the command that replaces them."""
+    for name in STUDIES:
+        if name in ("knowledge", "arms"):
+            p.add_argument(f"--{name}", action="store_true", help=argparse.SUPPRESS)
+        else:
+            p.add_argument(f"--{name}", nargs="?", const="", help=argparse.SUPPRESS)

@@ -3,27 +3,15 @@
 import hashlib
 import re
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from tasks.ingest.blocks import Block, BlockKind, Blocks
-from tasks.ingest.subject import subject_of
 from tasks.text.languages import HAN_OR_KANA_CLASS
 from tasks.text.sentences import sentences
 
-# The modules that decide where a text is split; the splitter's version changes with them.
-SOURCES = (
-    "tasks.ingest.split",
-    "tasks.ingest.blocks",
-    "tasks.ingest.front_matter",
-    "tasks.ingest.prose",
-    "tasks.ingest.subject",
-    "tasks.text.plain_yaml",
-    "tasks.text.sentences",
-    "tasks.text.excerpt",
-    "tasks.text.languages",
-)
+# Raise it whenever some text gets other passages, blocks, headings or another subject; the next
+# refresh then splits every text again. `tests/test_versions.py` notices a change.
+SPLITTER_VERSION = 1
 # A character of a script without spaces, a word (in parts if long), a punctuation mark, a wide gap.
 _TOKEN = re.compile(
     rf"[{HAN_OR_KANA_CLASS}]|[^\W{HAN_OR_KANA_CLASS}]{{1,24}}"
@@ -34,6 +22,9 @@ _WIDE_GAP = 24  # white-space characters that count as a token, so that no passa
 _CLAUSE = re.compile(r"(?:[，、；：—–]|[,;:](?=[\"'”’」』]*\s))[\"'”’」』]*|\s")
 _LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
+_NOTE_OF_TITLE = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_LONGEST_SUBJECT = 8  # words of a name
+_NAMING = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.ROW, BlockKind.QUOTATION}
 
 
 class _Section(NamedTuple):
@@ -44,16 +35,7 @@ class _Section(NamedTuple):
 
 def splitter_version(budget: int) -> str:
     """Return the name under which passages are journalled; it changes when the split may."""
-    return f"{_sources_hash()}-{budget}"
-
-
-@cache
-def _sources_hash() -> str:
-    digest = hashlib.sha256()
-    for name in SOURCES:
-        package, _, module = name.rpartition(".")
-        digest.update(files(package).joinpath(f"{module}.py").read_bytes())
-    return digest.hexdigest()[:12]
+    return f"{SPLITTER_VERSION}-{budget}"
 
 
 def count_tokens(text: str) -> int:
@@ -218,3 +200,25 @@ def _border(sentence: str, least: int, most: int) -> int:
         else:
             best_clause = mark.end()
     return best_clause or best_space or most
+
+
+def subject_of(title: str, text: str, blocks: list[Block]) -> str:
+    """Return the title, without a note in parentheses, if the text uses it as a name; else "".
+
+    "Getting started" may occur in a text about a product, and "storage" does in one called Storage.
+    So a title is a name only if the text writes it as in the title more often than otherwise.
+    """
+    name = _NOTE_OF_TITLE.sub("", title).strip()
+    if not name or len(name.split()) > _LONGEST_SUBJECT:
+        return ""
+    words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    if not name.isascii():  # Chinese words have no boundaries
+        words = re.compile(re.escape(name), re.IGNORECASE)
+    written = [
+        match.group()
+        for block in blocks
+        if block.kind in _NAMING
+        for match in words.finditer(text, block.start, block.end)
+    ]
+    as_name = sum(form == name for form in written)
+    return name if as_name > len(written) - as_name else ""

@@ -1,12 +1,15 @@
 """Rewrites Python that models write and the sandbox's interpreter does not support.
 
 The interpreter's built-ins cannot wait for a call of our functions inside `key=`, `map` or
-`filter`; methods cannot be passed as values (`key=heights.get`); a generator is a list, which
-`next` does not accept; there is no `del`. Programs are rewritten line by line, so that the line
-numbers of errors stay correct.
+`filter`; methods of its own types cannot be passed as values (`key=heights.get`); a generator is a
+list, which `next` does not accept; there is no `del`. Programs are rewritten on their syntax tree,
+and only the text of what is rewritten changes. They are parsed, never run, outside of the sandbox.
 """
 
+import ast
 import re
+
+from tasks.programs.limits import SandboxError
 
 # Pure Python for the built-ins that call a function.
 BUILT_INS = """
@@ -41,25 +44,29 @@ def next(items, *default):
 """
 _NEEDS_BUILT_INS = re.compile(r"\bkey\s*=|\b(?:map|filter|next)\s*\(|\.sort\s*\(")
 
-_METHOD_AS_VALUE = re.compile(
-    r"(?P<before>\bkey\s*=\s*|\b(?:map|filter)\(\s*)(?P<owner>[A-Za-z_]\w*)\.(?P<method>[a-z_]\w*)"
-    r"(?=\s*[,)])"
-)
+_MAY_HAVE_GAPS = re.compile(r"\b(?:del|key|map|filter)\b")
 _MODULES = frozenset(("math", "re", "random", "datetime", "json", "itertools", "functools"))
 _TYPES = frozenset(("str", "list", "dict", "set", "tuple", "int", "float", "bytes"))
-_SORT = re.compile(r"^(?P<indent>[ ]*)(?P<owner>[A-Za-z_][\w.]*)\.sort\((?P<rest>.*)\)[ ]*$", re.M)
-_DELETE_ITEM = re.compile(
-    r"^(?P<indent>[ ]*)del (?P<owner>[A-Za-z_][\w.]*)\[(?P<key>[^\[\]:]+)\][ ]*$", re.M
-)
-_DELETE_NAME = re.compile(r"^(?P<indent>[ ]*)del (?P<name>[A-Za-z_]\w*)[ ]*$", re.M)
 
 
 def adapted(code: str) -> str:
-    """Return an equivalent program in the interpreter's Python."""
-    code = _METHOD_AS_VALUE.sub(_as_lambda, code)
-    code = _SORT.sub(_as_sorted, code)
-    code = _DELETE_ITEM.sub(r"\g<indent>\g<owner>.pop(\g<key>)", code)
-    return _DELETE_NAME.sub(r"\g<indent>\g<name> = None", code)
+    """Return an equivalent program in the interpreter's Python.
+
+    A program that our Python cannot parse stays as it is: the interpreter says what is wrong with
+    it, or knows newer syntax. Raises SandboxError for one that is nested too deeply to be parsed.
+    """
+    if not _MAY_HAVE_GAPS.search(code):
+        return code
+    gaps = _Gaps()
+    try:
+        gaps.visit(ast.parse(code))
+    except SyntaxError:
+        return code
+    except (RecursionError, MemoryError):
+        raise SandboxError("RecursionError: the program is nested too deeply") from None
+    except ValueError:
+        raise SandboxError("the program has characters that no program can have") from None
+    return _edited(code, gaps.edits)
 
 
 def prelude_for(code: str) -> str:
@@ -69,14 +76,95 @@ def prelude_for(code: str) -> str:
     return imports + (BUILT_INS if _NEEDS_BUILT_INS.search(code) else "")
 
 
-def _as_lambda(match: re.Match[str]) -> str:
-    before, owner, method = match["before"], match["owner"], match["method"]
-    if owner in _MODULES:
-        return match.group()
-    call = f"_item.{method}()" if owner in _TYPES else f"{owner}.{method}(_item)"
-    return f"{before}(lambda _item: {call})"
+class _Gaps(ast.NodeTransformer):
+    """Rewrites a tree; `edits` has each rewritten node, as it was placed, with its new text."""
+
+    def __init__(self) -> None:
+        self.edits: list[tuple[ast.expr | ast.stmt, str]] = []
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        """Rewrite `del`: a name becomes None, an item is popped, a slice becomes empty."""
+        self.generic_visit(node)
+        new = [statement for target in node.targets for statement in _deletions(target)]
+        self.edits.append((node, "; ".join(map(ast.unparse, new))))
+        return new
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """Rewrite `rows.sort(key=…)` as `rows[:] = sorted(rows, key=…)`."""
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(ast.Attribute(owner, "sort"), [], keywords) if keywords:
+                new = ast.Assign(
+                    [ast.Subscript(owner, ast.Slice())],
+                    ast.Call(ast.Name("sorted"), [owner], keywords),
+                    lineno=node.lineno,
+                )
+                self.edits.append((node, ast.unparse(new)))
+                return new
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """Rewrite a method that is passed to a built-in as a function that calls it."""
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name("map" | "filter"), [ast.Attribute() as method, _]):
+                node.args[0] = self._as_function(method)
+            case ast.Call(ast.Name("sorted" | "max" | "min") | ast.Attribute(attr="sort")):
+                for keyword in node.keywords:
+                    if keyword.arg == "key" and isinstance(keyword.value, ast.Attribute):
+                        keyword.value = self._as_function(keyword.value)
+        return node
+
+    def _as_function(self, method: ast.Attribute) -> ast.expr:
+        item = ast.Name("_item")
+        match method.value:
+            case ast.Name(name) if name in _MODULES:
+                return method
+            case ast.Name(name) if name in _TYPES:
+                body = ast.Call(ast.Attribute(item, method.attr), [], [])
+            case ast.Name() | ast.Attribute() | ast.Subscript():
+                body = ast.Call(method, [item], [])
+            case _:
+                return method
+        arguments = ast.arguments([], [ast.arg("_item")], None, [], [], None, [])
+        new = ast.Lambda(arguments, body)
+        self.edits.append((method, ast.unparse(new)))
+        return new
 
 
-def _as_sorted(match: re.Match[str]) -> str:
-    owner, rest = match["owner"], match["rest"].strip()
-    return f"{match['indent']}{owner}[:] = sorted({owner}{', ' if rest else ''}{rest})"
+def _deletions(target: ast.expr) -> list[ast.stmt]:
+    """Return the statements that stand for the deletion of one target."""
+    match target:
+        case ast.Tuple(parts) | ast.List(parts):
+            return [statement for part in parts for statement in _deletions(part)]
+        case ast.Name():
+            return [ast.Assign([target], ast.Constant(None), lineno=target.lineno)]
+        case ast.Subscript(_, ast.Slice()):
+            return [ast.Assign([target], ast.List([]), lineno=target.lineno)]
+        case ast.Subscript(owner, key):
+            return [ast.Expr(ast.Call(ast.Attribute(owner, "pop"), [key], []))]
+    return [ast.Delete([target])]
+
+
+def _edited(code: str, edits: list[tuple[ast.expr | ast.stmt, str]]) -> str:
+    """Return a program with the new texts of nodes; an outer node has the inner ones in its own."""
+    lines = code.encode().splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    source, parts, done = b"".join(lines), [], 0
+    spans = [
+        (starts[node.lineno - 1] + node.col_offset, _end(node, starts), text)
+        for node, text in edits
+    ]
+    for start, end, text in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= done:
+            parts += [source[done:start], text.encode()]
+            done = end
+    return b"".join([*parts, source[done:]]).decode()
+
+
+def _end(node: ast.expr | ast.stmt, starts: list[int]) -> int:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return starts[node.end_lineno - 1] + node.end_col_offset

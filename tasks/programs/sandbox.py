@@ -18,7 +18,15 @@ from time import monotonic
 from typing import Any
 
 from tasks.programs.interpreter_gaps import adapted, prelude_for
-from tasks.programs.limits import GRACE, Calls, Guarded, Limits, end_worker, watched
+from tasks.programs.limits import (
+    GRACE,
+    Calls,
+    Guarded,
+    Limits,
+    SandboxError,
+    end_worker,
+    watched,
+)
 
 WORKERS = 8  # programs at once; workers start when they are needed
 PROGRAMS_PER_WORKER = 1_000
@@ -58,6 +66,10 @@ class Sandbox:
         """
         if len(code) > LONGEST_PROGRAM:
             return Outcome(error=f"the program is longer than {LONGEST_PROGRAM} characters")
+        try:
+            code = adapted(code)
+        except SandboxError as error:
+            return Outcome(error=str(error))
         import pydantic_monty as monty
 
         checkout = self._open().checkout(
@@ -105,7 +117,7 @@ class Sandbox:
         try:
             if prelude := prelude_for(code):
                 feed(prelude)
-            result, answers = feed(adapted(code), answers=[]), None
+            result, answers = feed(code, answers=[]), None
             if SEARCH.search(code):
                 result, answers = feed("[search(), answers]")
             outcome.result = _bounded(result, limits)

@@ -1,6 +1,12 @@
-"""Kinds of entities: stated by class nouns ("a river") and shown by the form of a name.
+"""Kinds of entities: stated by class nouns, shown by the form of a name, else guessed by weights.
 
-A passage states kinds in definitions ("X is a river"), appositions and "the probe X".
+A passage states kinds in definitions ("X is a river"), appositions and "the probe X". Where it
+states none, trained weights give each mention a score for each kind. Features of English mentions
+are the spelling of the name, its words, the words that govern it, and the states of the parser's
+encoder at the name and next to it; features of Chinese mentions are the characters and the words
+around them (`chinese/naming.py`). The scores of all mentions of a name are pooled later, as single
+mentions are weak evidence. `python -m recipes.guessed_kinds` and `python -m recipes.chinese_kinds`
+train the weights.
 """
 
 import json
@@ -25,8 +31,6 @@ KIND_OF_LABEL = {
 }  # fmt: skip
 
 _PERSON_ENDINGS = ("ist", "ician", "grapher", "logist", "woman", "sman", "wright")
-
-
 SHIP_PREFIXES = word_set("HMS USS RMS SS MS HMAS HMCS RV")
 
 
