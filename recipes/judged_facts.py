@@ -30,7 +30,7 @@ from recipes.command import DATA, parser_of, run_command
 from recipes.ridge import calibration_error, fit, matrix, predict
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.chinese.confidence import WEIGHTS as CHINESE_WEIGHTS
+from tasks.extract.rules.chinese.passage import WEIGHTS as CHINESE_WEIGHTS
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATE_WEIGHTS, STATES, WEIGHTS, centred
