@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.evaluate.gates.candidates import Candidate
+from tasks.evaluate.gates.candidates import CandidateGate
 from tasks.evaluate.gates.evaluate import GateResults
 from tasks.evaluate.gates.figures import with_interval
 from tasks.evaluate.gates.outcomes import Outcomes
@@ -29,10 +29,10 @@ OUTSIDE = 3.0  # bandwidths that a density continues beyond its data
 # -- layers ---------------------------------------------------------------------------------------
 
 
-def layer_candidates(encoders: Sequence[Encoder], outcomes: Outcomes) -> list[Candidate]:
+def layer_candidates(encoders: Sequence[Encoder], outcomes: Outcomes) -> list[CandidateGate]:
     """Return Thrust over each layer of a model, the last first; there is an encoder per layer."""
     return [
-        Candidate(
+        CandidateGate(
             f"thrust layer {number}",
             _thrust,
             outcomes.with_vectors(encoder.encode(outcomes.questions.texts).astype(float)),
