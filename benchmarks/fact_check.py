@@ -38,13 +38,16 @@ TOGETHER = 200  # pairs that are verified at a time
 
 def main() -> None:
     """Measure and write the results."""
-    name = parser_of(__doc__, verifier="embedded").parse_args().verifier
+    parser = parser_of(__doc__, verifier="embedded")
+    parser.add_argument("--limit", type=int, metavar="N", help="pairs or summaries of a set (all)")
+    chosen = parser.parse_args()
+    name, most = chosen.verifier, chosen.limit
     verifier = open_verifier(name)
     figures = {
         "verifier": verifier.id,
-        "fever_symmetric_dev": fever_symmetric(verifier),
-        "climate_fever_half": climate_fever(verifier),
-        "qags_cnndm": qags(verifier),
+        "fever_symmetric_dev": fever_symmetric(verifier, most),
+        "climate_fever_half": climate_fever(verifier, most),
+        "qags_cnndm": qags(verifier, most),
     }
     report("fact-check" if name == "embedded" else f"fact-check-{Path(name).name}", figures)
 
@@ -61,10 +64,10 @@ def verdicts_of(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> np.ndar
     return np.concatenate([verifier.verify(part) for part in parts])
 
 
-def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
+def fever_symmetric(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return the accuracy of support against refute, and with unknown as a third, wrong verdict."""
     folder = DATA / "factcheck/fever_symmetric/symmetric_v0.2"
-    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")
+    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")[:most]
     started = time.perf_counter()
     verdicts = verdicts_of(verifier, [(row["evidence"], row["claim"]) for row in rows])
     seconds = time.perf_counter() - started
@@ -80,10 +83,10 @@ def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
     }
 
 
-def climate_fever(verifier: Verifier) -> dict[str, Any]:
+def climate_fever(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return macro-F1 and accuracy of three verdicts, of each piece of evidence."""
     path = DATA / "factcheck/climate-fever.jsonl.gz"
-    chosen, judged = (climate_pairs(path, reported=reported) for reported in (False, True))
+    chosen, judged = (climate_pairs(path, reported=reported)[:most] for reported in (False, True))
     truth = _truth(judged)
     verdicts = verdicts_of(verifier, [(pair.evidence, pair.claim) for pair in judged])
     by_cosine = LogisticRegression(class_weight="balanced")
@@ -127,9 +130,9 @@ def _cosines(pairs: list[Pair]) -> np.ndarray:
     return np.array([[vectors[pair.evidence] @ vectors[pair.claim]] for pair in pairs])
 
 
-def qags(verifier: Verifier) -> dict[str, Any]:
+def qags(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return Pearson's correlation of summary factuality with the mean vote of three people."""
-    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")
+    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")[:most]
     votes = np.array([_vote(row["summary_sentences"]) for row in rows])
     summaries = [
         (row["article"], " ".join(part["sentence"] for part in row["summary_sentences"]))

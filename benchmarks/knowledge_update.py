@@ -1,9 +1,9 @@
 """Knowledge update: what an expert answers before and after it is trained on newer facts.
 
-    python -m benchmarks.knowledge_update QUESTIONS [--minutes 20] [--keep FOLDER] [--json]
+    python -m benchmarks.knowledge_update [--minutes 20] [--keep FOLDER]
 
 CooK's third task (arXiv 2305.09955), as a user would do it. Into an empty home the 117th Congress
-is imported from the folder `congress` beside QUESTIONS, and `train-experts congress --all-texts
+is imported from the folder `congress` beside the questions, and `train-experts congress --all-texts
 --minutes 20` trains an expert on it. The expert alone, with no knowledge base, no passages and no
 answering model, writes the likeliest answer to each open MidtermQA question. Then the 118th
 Congress with its results of 2022 is imported over it, and the same is done again.
@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.knowledge import Triple
 from schemas.learning import Expert
 from schemas.settings import EngineSettings, Settings
@@ -174,7 +174,7 @@ def show(stage: str, done: int, total: int) -> None:
 def main() -> None:
     """Measure and write the results."""
     parser = parser_of(__doc__)
-    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    parser.add_argument("--questions", type=Path, default=DATA / "midtermqa", metavar="FOLDER")
     parser.add_argument("--minutes", type=float, default=20.0, help="per training (20)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the home here")
     arguments = parser.parse_args()

@@ -41,11 +41,12 @@ def main() -> None:
     """Measure, print, and write the results file (for the shipped pipeline only)."""
     parser = parser_of(__doc__)
     parser.add_argument("--model", help="another pipeline to measure")
+    parser.add_argument("--limit", type=int, metavar="N", help="sentences of each corpus (all)")
     options = parser.parse_args()
     folder = Path(options.model) if options.model else SHIPPED_MODEL
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     results = {
-        "scores": score_all(load_english(options.model), DATA),
+        "scores": score_all(load_english(options.model), DATA, options.limit),
         "speed": measure_speed(options.model, factbook_texts(DATA)),
         "megabytes": round(size / 1e6, 2),
     }
