@@ -69,6 +69,7 @@ STAGES: dict[str, tuple[Any, str]] = {
     "second texts": (reading, "_beyond"),
     "sources": (asker, "with_documents"),
 }
+assert all(hasattr(owner, name) for owner, name in STAGES.values())
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")
 
 

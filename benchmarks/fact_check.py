@@ -12,8 +12,7 @@ Intervals are 95 %, of 1,000 resamplings of claims or articles.
 import gzip
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,8 @@ from recipes.verifier.pairs import (
 from tasks.experts.filters.factuality import open_verifier, summary_factuality
 from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN, Verifier, truth_shares
 from tasks.models.encoders.minilm import MiniLM
+from tests.path_measures import interval, rounded
 
-RESAMPLED = 1000
 TOGETHER = 200  # pairs that are verified at a time
 
 
@@ -76,9 +75,9 @@ def fever_symmetric(verifier: Verifier, most: int | None) -> dict[str, Any]:
     groups = [str(row["claim"]) for row in rows]
     return {
         "pairs": len(rows),
-        "accuracy": _rounded(right.mean()),
+        "accuracy": rounded(right.mean()),
         "interval": interval(groups, lambda chosen: right[chosen].mean()),
-        "accuracy, unknown counts as wrong": _rounded((verdicts.argmax(axis=1) == truth).mean()),
+        "accuracy, unknown counts as wrong": rounded((verdicts.argmax(axis=1) == truth).mean()),
         "pairs a second": round(len(rows) / seconds, 1),
     }
 
@@ -102,16 +101,16 @@ def climate_fever(verifier: Verifier, most: int | None) -> dict[str, Any]:
         "pairs": len(judged),
         "claims": len({pair.claim for pair in judged}),
         **{name: _scores(judged, truth, verdict) for name, verdict in systems.items()},
-        "support against refute, macro-F1": _rounded(_f1(truth[decided], two)),
+        "support against refute, macro-F1": rounded(_f1(truth[decided], two)),
     }
 
 
 def _scores(pairs: list[Pair], truth: np.ndarray, verdict: np.ndarray) -> dict[str, Any]:
     groups = [pair.claim for pair in pairs]
     return {
-        "macro_f1": _rounded(_f1(truth, verdict)),
+        "macro_f1": rounded(_f1(truth, verdict)),
         "interval": interval(groups, lambda chosen: _f1(truth[chosen], verdict[chosen])),
-        "accuracy": _rounded((truth == verdict).mean()),
+        "accuracy": rounded((truth == verdict).mean()),
     }
 
 
@@ -162,7 +161,7 @@ def _correlations(
 ) -> dict[str, Any]:
     def correlation(scores: np.ndarray) -> dict[str, Any]:
         return {
-            "pearson": _rounded(_pearson(votes, scores)),
+            "pearson": rounded(_pearson(votes, scores)),
             "interval": interval(groups, lambda chosen: _pearson(votes[chosen], scores[chosen])),
         }
 
@@ -183,24 +182,6 @@ def _by_verdicts(rows: list[dict[str, Any]], verifier: Verifier) -> list[float]:
 
 def _pearson(left: np.ndarray, right: np.ndarray) -> float:
     return float(np.corrcoef(left, right)[0, 1])
-
-
-def interval(groups: Sequence[str], figure: Callable[[np.ndarray], Any]) -> list[float]:
-    """Return the 95 % interval of a figure over resampled groups of items."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        places[group].append(place)
-    items = [np.array(each) for each in places.values()]
-    random = np.random.default_rng(0)
-    drawn = [
-        figure(np.concatenate([items[n] for n in random.integers(0, len(items), len(items))]))
-        for _ in range(RESAMPLED)
-    ]
-    return [_rounded(value) for value in np.percentile(drawn, [2.5, 97.5])]
-
-
-def _rounded(value: Any) -> float:
-    return round(float(value), 4)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.parser_scores import score_all
+from recipes.english_pipeline.scores import score_all
 from recipes.english_pipeline.sentences import open_text
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 

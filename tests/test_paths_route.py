@@ -42,7 +42,7 @@ from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
-from tests.studies import study_result
+from tests.benchmark_runs import study_result
 from warehouse.home import Home
 from warehouse.live import latest
 
