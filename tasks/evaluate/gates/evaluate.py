@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tasks.evaluate.gates.candidates import (
-    Candidate,
+    CandidateGate,
     check_gates,
     need_vectors,
     of_ablations,
@@ -26,7 +26,7 @@ from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
 from tasks.evaluate.gates.resampled import RESAMPLES, GateCurves, gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.evaluate.report import record_figures
-from tasks.gates.graph_popularity import open_popularity
+from tasks.gates.subject_popularity import open_popularity
 from tasks.models.encoders.load import Encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, Warn, silent
@@ -116,7 +116,7 @@ def evaluate_gates(
 
 def compare_gates(
     dataset: str,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[CandidateGate],
     measurement: GateMeasurement,
     report: Report = silent,
 ) -> GateResults:
