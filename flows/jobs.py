@@ -197,7 +197,7 @@ class CalibrateGate(Run):
     questions: str = QUESTIONS
     task: str = Field(description="The task's name; picks one where the file has several tasks.")
     format: str = FORMAT
-    gate: str = Field("thrust", description="thrust, bm25, mahalanobis …")
+    gate: str = Field("thrust", description="thrust, popularity, entropy …")
     options: dict[str, Any] = Field(
         {}, description="The gate's options: variant, clusters, popularity_of."
     )

@@ -11,7 +11,7 @@ def measured_gate_options(p: argparse.ArgumentParser) -> None:
     """Add the options that measure gates: which ones, with which encoder and which seeds."""
     g = p.add_argument_group("gates", "With --gate, gates are measured instead of answers.")
     g.add_argument(
-        "--gate", metavar="NAMES", help="thrust,bm25,mahalanobis … or all; the first is the system"
+        "--gate", metavar="NAMES", help="thrust,popularity,random … or all; the first is the system"
     )
     thrust_options(g)
     g.add_argument(

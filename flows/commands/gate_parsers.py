@@ -18,7 +18,7 @@ def calibrate_gate(commands: Commands, shared: argparse.ArgumentParser, module: 
         help="the task's name; picks one where the file has several tasks",
     )
     p.add_argument("--format", default="jsonl", metavar="NAME", help="as for evaluate (jsonl)")
-    p.add_argument("--gate", default="thrust", metavar="NAME", help="thrust, bm25, mahalanobis …")
+    p.add_argument("--gate", default="thrust", metavar="NAME", help="thrust, popularity, entropy …")
     p.add_argument(
         "--seeds",
         type=positive,
