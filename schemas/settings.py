@@ -1,11 +1,12 @@
 """Settings: immutable values, read from `settings.toml` in the home and the command line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from schemas.errors import UsageError
 from schemas.ontology import Ontology
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -118,7 +119,11 @@ class ModelSettings(_Settings):
 class EngineSettings(_Settings):
     """The engine that extracts, its model and its encoders."""
 
-    engine: Literal["rules", "openai", "transformers"] = "rules"
+    engine: Literal["rules", "openai", "transformers"] = Field(
+        "rules",
+        description="The embedded rules, a model behind OpenAI's API, or a local transformers "
+        "model.",
+    )
     model: ModelSettings = ModelSettings()
     english_pipeline: str | None = Field(
         None, description="Name or path of a spaCy pipeline, such as en_core_web_sm."
@@ -231,6 +236,9 @@ class PublishSettings(_Settings):
     max_shrink: float = Field(
         0.5, ge=0, le=1, description="Share of its rows that a fact table may lose."
     )
+    wait_seconds: float = Field(
+        0.0, ge=0, le=86_400, description="Seconds to wait for another run on this home."
+    )
     keep_editions: int = Field(5, ge=1, description="Number of editions that are always kept.")
     keep_days: float = Field(7.0, ge=0, description="Younger editions are kept too.")
 
@@ -301,8 +309,14 @@ class Settings(_Settings):
     workers: int = Field(2, ge=1, description="Processes that extract.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(
-        None, description="A running cluster; by default a local one is started."
+        None, description="A running Dask cluster; by default, or for `local`, one is started."
     )
+
+    @field_validator("dask_address")
+    @classmethod
+    def _of_a_running_cluster(cls, address: str | None) -> str | None:
+        """Return no address for `local`, which is what is started without one."""
+        return None if address == "local" else address
 
 
 def load_settings(home: Path) -> Settings:
@@ -319,6 +333,31 @@ def load_settings(home: Path) -> Settings:
         return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except ValidationError as error:
         raise ValueError(_in_words(error)) from error
+
+
+def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Return the settings with other values of some, by their path, such as `engine.encoder`.
+
+    Raises UsageError if a value is invalid.
+    """
+    for path, value in changes.items():
+        try:
+            settings = _changed(settings, path.split("."), value)
+        except ValidationError as error:
+            words = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise UsageError(f"The setting {path} cannot be {value!r}: {words}.") from error
+    return settings
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def _changed(section: S, path: Sequence[str], value: Any) -> S:
+    name, *deeper = path
+    if deeper:
+        return section.model_copy(update={name: _changed(getattr(section, name), deeper, value)})
+    given = {known: getattr(section, known) for known in section.model_fields_set}
+    return type(section).model_validate({**given, name: value})
 
 
 def _in_words(error: ValidationError) -> str:

@@ -1,15 +1,33 @@
 """`almanac completion`: prints the script with which a shell completes commands and options."""
 
-import argparse
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from flows import terminal
+from pydantic import Field
+
+from flows.jobs import Command, Runner
+from flows.parsing import Option
+from flows.terminal import Shown
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the script for the chosen shell."""
-    import shtab
+class Completion(Command):
+    """Print the completion script of a shell: eval "$(almanac completion bash)"."""
 
-    from flows.__main__ import build_parser
+    shell: Annotated[Literal["bash", "zsh", "tcsh"], Option(operand=True)] = Field(
+        description="The shell."
+    )
 
-    terminal.show(shtab.complete(build_parser(), arguments.shell))
-    return 0
+    def work(self, runner: Runner) -> str:
+        """Return the script for the chosen shell."""
+        import shtab
+
+        from flows.__main__ import build_parser
+
+        return str(shtab.complete(build_parser(whole=True), self.shell))
+
+    def shown(self, result: str) -> Iterator[Shown]:
+        """Yield the script."""
+        yield result
+
+
+COMMAND = Completion

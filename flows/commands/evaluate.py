@@ -1,102 +1,92 @@
 """`almanac evaluate`: measures a route on a benchmark, in comparison with baselines."""
 
-import argparse
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
 
-from flows import terminal
-from flows.commands import evaluate_arms, evaluate_experts, evaluate_gates, evaluate_knowledge
-from flows.commands.ask import asked_settings, with_expert_mode
-from flows.evaluations import (
-    EvaluateAnswers,
-    EvaluateArms,
-    EvaluateExperts,
-    EvaluateGates,
-    EvaluateKnowledge,
-    Evaluation,
-)
-from flows.home import home_of
-from flows.orchestration import run_job
-from schemas.errors import UsageError
+from pydantic import Field
 
-ANSWERS = ""
-JOBS: dict[str, type[Evaluation]] = {  # by the option that chooses what is measured
-    ANSWERS: EvaluateAnswers,
-    "gate": EvaluateGates,
-    "arms": EvaluateArms,
-    "study": EvaluateExperts,
-    "knowledge": EvaluateKnowledge,
-}
+from flows.jobs import MODEL, QUESTIONS, Count, File, Job, Name, Questions, Runner
+from flows.parsing import Option
+from flows.terminal import Shown, Table
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Measure answers, gates or the effect of knowledge, and show the figures."""
-    _refuse_unread_options(arguments, _measured(arguments))
-    settings = with_expert_mode(asked_settings(home_of(arguments), arguments), arguments.mode)
-    if arguments.gate is not None:
-        return evaluate_gates.run(arguments, settings)
-    if arguments.arms:
-        return evaluate_arms.run(arguments, settings)
-    if arguments.study is not None:
-        return evaluate_experts.run(arguments, settings)
-    if arguments.knowledge:
-        return evaluate_knowledge.run(arguments, settings)
-    job = EvaluateAnswers.from_arguments(
-        arguments,
-        baselines=_baselines(arguments.baselines),
-        settings=settings,
+class Evaluation(Job):
+    """A job that measures something on labelled questions and returns the figures."""
+
+    questions: Questions = QUESTIONS
+    format: Annotated[str, Option("NAME")] = Field(
+        description="metaqa, hotpotqa, boolq, mirage, jsonl …; an unknown name lists all."
     )
-    terminal.show_result(run_job(job, arguments), show, as_json=arguments.json)
-    return 0
+    limit: Count = Field(None, description="Use the first N of a seeded shuffle (all questions).")
 
 
-def _measured(arguments: argparse.Namespace) -> str:
-    """Return the option that chooses what is measured; UsageError if there are several."""
-    given = [name for name in JOBS if getattr(arguments, name, None) not in (None, False)]
-    if len(given) > 1:
-        raise UsageError(f"Choose one of {' and '.join(map(_option, given))}.")
-    return given[0] if given else ANSWERS
+class EvaluateAnswers(Evaluation):
+    """Measure answers on a benchmark, in comparison with simple baselines."""
 
+    flow_name = "evaluate-answers"
+    outcome = "What was measured"
+    shortcuts = MODEL
 
-def _refuse_unread_options(arguments: argparse.Namespace, measured: str) -> None:
-    """Raise UsageError for an option that is set but not read by what is measured."""
-    for name in dict.fromkeys(name for job in JOBS.values() for name in job.model_fields):
-        defaults = {
-            option: job.model_fields[name].default
-            for option, job in JOBS.items()
-            if name in job.model_fields
-        }
-        value = getattr(arguments, name, None)
-        if measured in defaults or value is None or value in defaults.values():
-            continue
-        if ANSWERS in defaults:
-            raise UsageError(f"{_option(measured)} does not read {_option(name)}.")
-        raise UsageError(f"{_option(name)} needs {' or '.join(map(_option, defaults))}.")
+    route: Annotated[str, Option("NAME")] = Field("auto", description="The route to measure.")
+    graph: Name = Field(None, description="Ask all questions of this graph (the fitting ones).")
+    learn: Annotated[bool, Option()] = Field(
+        True, description="Learn nothing, and measure on all questions."
+    )
+    out: File = Field(None, description="Write every answer and its figures to this file (none).")
+    expert: str | None = Field(None, description="Measure this expert alone.")
+    zero_shot: bool = Field(False, description="Measure before learning, too.")
+    baselines: list[str] | None = Field(
+        None,
+        description="bm25, embedding, spe (the default, for at most 2000 questions), or none; with "
+        "a model also model, recitation, generated_knowledge, generate_then_read and "
+        "retrieve_then_read.",
+    )
 
+    def work(self, runner: Runner) -> dict[str, Any]:
+        """Measure and return the figures."""
+        from tasks.evaluate.baselines.choose import BASELINES
+        from tasks.evaluate.evaluate import Measurement, evaluate
+        from tasks.evaluate.systems import system_for
 
-def _option(name: str) -> str:
-    return "--no-learn" if name == "learn" else f"--{name.replace('_', '-')}"
+        settings = self.chosen_settings
+        measurement = Measurement(
+            graph=self.graph,
+            limit=self.limit,
+            learn=self.learn,
+            zero_shot=self.zero_shot,
+            baselines=list(BASELINES) if self.baselines is None else self.baselines,
+            answers=Path(self.out) if self.out else None,
+        )
+        system = system_for(
+            self.route, settings, self.place, learned=not self.learn, expert=self.expert
+        )
+        return evaluate(
+            self.place,
+            Path(self.questions),
+            self.format,
+            system,
+            settings,
+            measurement,
+            runner.report,
+            runner.warn,
+        )
 
-
-def _baselines(names: str | None) -> list[str] | None:
-    """Return the baselines that the command line names; None means the default ones."""
-    return None if names is None else [n for n in names.split(",") if n not in ("", "none")]
-
-
-def show(figures: dict[str, Any]) -> None:
-    """Print the figures of all systems, then those of the system's groups."""
-    systems = [figures, *figures["baselines"]]
-    names = [name for name in figures["metrics"] if f"{name}_low" in figures["metrics"]]
-    rows: list[list[Any]] = [
-        row for system in systems for row in _rows(system, "all", system, names)
-    ]
-    for system in systems:
-        for group, parts in system["by"].items():
-            for value, part in parts.items():
-                rows += _rows(system, f"{group} {value}", part, names)
-    terminal.table([f"{figures['dataset']}: system", "questions", "items", *names], rows)
-    for stage, share in figures.get("stages", {}).items():
-        terminal.show(f"{stage}: {share:.3f} of the questions passed this stage.")
-    terminal.show(f"Learned from {figures['learned_from']} questions.")
+    def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
+        """Yield the figures of all systems, then those of the system's groups."""
+        systems = [result, *result["baselines"]]
+        names = [name for name in result["metrics"] if f"{name}_low" in result["metrics"]]
+        rows: list[list[Any]] = [
+            row for system in systems for row in _rows(system, "all", system, names)
+        ]
+        for system in systems:
+            for group, parts in system["by"].items():
+                for value, part in parts.items():
+                    rows += _rows(system, f"{group} {value}", part, names)
+        yield Table([f"{result['dataset']}: system", "questions", "items", *names], rows)
+        for stage, share in result.get("stages", {}).items():
+            yield f"{stage}: {share:.3f} of the questions passed this stage."
+        yield f"Learned from {result['learned_from']} questions."
 
 
 def _rows(
@@ -110,3 +100,6 @@ def _rows(
         [system["system"], questions, items, *(metrics.get(name) for name in names)]
         for questions, items, metrics in measured
     ]
+
+
+COMMAND = EvaluateAnswers
