@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.arms_study import outcomes_of, reader_of_paths
 from benchmarks.bandit import by_chances, greedy
 from benchmarks.results_file import write_results
 from schemas.settings import Settings
-from tasks.evaluate.arms_study import _outcomes, _reader
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB, drawn
 from tasks.questions.formats import read_benchmark
@@ -40,9 +40,9 @@ def make_outcomes(data: Path, home: Home, graph: str, count: int, file: Path) ->
     assert edition is not None
     training = split(read_benchmark(data, "commonsenseqa"))[0]
     with edition.pinned() as pinned:
-        reader, ask = _reader(home, pinned, Settings(), graph)
+        reader, ask = reader_of_paths(home, pinned, Settings(), graph)
         with ask as answers:
-            outcomes = _outcomes(reader, answers, sample_apart(training, count), show)
+            outcomes = outcomes_of(reader, answers, sample_apart(training, count), show)
     np.savez(file, right=outcomes.right, contexts=outcomes.contexts)
 
 

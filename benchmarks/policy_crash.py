@@ -24,8 +24,9 @@ import numpy as np
 from benchmarks.results_file import write_results
 from tasks.graphs.graph import Graph
 from tasks.paths.policy.episodes import VectorGraph
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import save_policy
-from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from tasks.paths.policy.train import Episodes, train_policy
 from warehouse import durable
 
 NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8

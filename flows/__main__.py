@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from flows import terminal
 from flows.commands import COMMANDS
 from flows.parsing import CommandParser, command_of, shared_options
+from flows.retired import moved
 
 INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
 
@@ -20,7 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(20_000)
     # As defaults of the parser they would overwrite the options given before the command.
     unset = argparse.Namespace(home=None, json=False, debug=False, prefect=False)
-    arguments = build_parser().parse_args(argv, unset)
+    words = moved(sys.argv[1:] if argv is None else argv)
+    arguments = build_parser().parse_args(words, unset)
     try:
         from flows.jobs import Call
 

@@ -4,7 +4,6 @@ A `Job` is also a Prefect flow with these fields as parameters (`flows/deployed.
 the same whether Prefect runs it or not.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,9 +83,12 @@ class Command(BaseModel):
 
         return home_in(self.home)
 
-    @abstractmethod
     def work(self, runner: Runner) -> Any:
-        """Do the work and return its result as JSON values; raises AlmanacError in plain words."""
+        """Do the work and return its result as JSON values; raises AlmanacError in plain words.
+
+        A command that prints while it works has a `run` of its own instead.
+        """
+        raise NotImplementedError(type(self).__name__)
 
     def shown(self, result: Any) -> Iterator[terminal.Shown]:
         """Yield the result for people; by default, rows as a table."""
@@ -131,9 +133,12 @@ class Configured(Command):
         """Raise UsageError if a setting of the model is given, but no such model is called."""
         engine = self.settings.engine.engine if self.settings else "rules"
         of_model = [flag for flag, key in given.items() if key.startswith("engine.model.")]
-        idle, because = of_model, (
-            "the embedded rules are used. Add --engine openai (an endpoint) or --engine "
-            "transformers (a model on this machine)"
+        idle, because = (
+            of_model,
+            (
+                "the embedded rules are used. Add --engine openai (an endpoint) or --engine "
+                "transformers (a model on this machine)"
+            ),
         )
         if engine == "transformers":
             idle = [flag for flag in of_model if given[flag] in ENDPOINTS_ONLY]

@@ -7,14 +7,12 @@ of the home, and each field of a plan within the model is reached by `--set NAME
 import argparse
 import difflib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
-from flows.retired import rewritten
+from flows.retired import rewritten, study_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -172,6 +170,8 @@ class CommandParser(argparse.ArgumentParser):
         """Return what was probably meant by an unknown option."""
         if self.model is None or not option.startswith("--"):
             return ""
+        if self.command == "evaluate" and (study := study_of(option.partition("=")[0])):
+            return f"; {study}"
         name = option[2:].partition("=")[0].replace("-", "_")
         if name in {entry.path[-1]: entry for entry in entries(self.model)}:
             entry = next(entry for entry in entries(self.model) if entry.path[-1] == name)
@@ -230,9 +230,7 @@ def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None
         if entry.option.operand:
             required = entry.field.is_required()
             nargs = ("+" if required else "*") if entry.is_list else (None if required else "?")
-            parser.add_argument(
-                entry.path[-1], nargs=nargs, default=argparse.SUPPRESS, **how
-            )
+            parser.add_argument(entry.path[-1], nargs=nargs, default=argparse.SUPPRESS, **how)
             continue
         if entry.is_list:
             how["action"] = "append"

@@ -20,7 +20,11 @@ def run_in_words(run: Mapping[str, Any]) -> Iterator[Shown]:
         yield Table(["stage", "what", "number"], counts)
     if run["yields"]:
         yield Table(YIELD_COLUMNS, list(yields(run["yields"])))
-    yield "Time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in run["seconds"].items()) + "."
+    yield (
+        "Time: "
+        + ", ".join(f"{name} {spent:.1f} s" for name, spent in run["seconds"].items())
+        + "."
+    )
     if "calls" in run["counts"]:
         yield "Cost: unknown." if run["cost"] is None else f"Cost: {run['cost']:.4f}."
     yield from (f"Note: {note}." for note in run["notes"])

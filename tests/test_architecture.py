@@ -15,7 +15,6 @@ import yaml
 import schemas
 from schemas.dictionary import dictionary
 from schemas.observations import JOURNAL
-from tasks.extract import rules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("schemas", "warehouse", "tasks", "flows", "almanac")
@@ -82,21 +81,6 @@ def test_no_module_imports_itself_through_others() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
         pytest.fail(" <- ".join(circle.args[1]))
-
-
-def test_the_version_of_the_rules_covers_all_that_decides_a_result() -> None:
-    needed = {name for name in MODULES if name.startswith("tasks.extract.rules")}
-    while more := {name for seen in needed for name in imports_of(MODULES[seen])} - needed:
-        needed |= more
-    files = {MODULES[name] for name in needed if not name.startswith("schemas.")}
-    read = {file for path in files for file in path.parent.iterdir() if names_file(path, file)}
-    assert files | read <= set(rules.sources())
-
-
-def names_file(code: Path, file: Path) -> bool:
-    """Return whether a module names a file beside it: its word lists and weights."""
-    data = file.is_file() and file.suffix != ".py"
-    return data and f'"{file.name}"' in code.read_text(encoding="utf-8")
 
 
 def modules_after(statement: str) -> set[str]:

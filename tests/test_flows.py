@@ -22,6 +22,7 @@ from flows import orchestration
 
 orchestration.configure()
 
+from flows.expert_jobs import TrainExperts
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 from prefect.testing.utilities import prefect_test_harness
@@ -32,14 +33,12 @@ from flows.deployed import (
     answer_questions,
     evaluate_answers,
     evaluate_gates,
-    evaluate_knowledge,
     import_graph,
     learn_from_questions,
     refresh_knowledge,
     run_as_flow,
     stages_as_tasks,
 )
-from flows.expert_jobs import TrainExperts
 from flows.jobs import RefreshKnowledge, Runner
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import EngineSettings, Settings
@@ -151,24 +150,6 @@ def test_measuring_gates_is_a_flow(server: None, tmp_path: Path) -> None:
     assert picture.exists()
     _, _, artifacts = asyncio.run(recorded())
     assert any("| random | 20 |" in (artifact.data or "") for artifact in artifacts)
-
-
-def test_measuring_what_knowledge_does_is_a_flow(server: None, tmp_path: Path) -> None:
-    questions, picture = tmp_path / "q.jsonl", tmp_path / "gain.svg"
-    row = {"question": "Which?", "answers": ["this"], "outcomes": {"small": [0, 1], "big": [1, 1]}}
-    questions.write_text(json.dumps(row))
-    found = evaluate_knowledge(
-        questions=str(questions),
-        format="jsonl",
-        home=str(tmp_path / "home"),
-        proxy="small",
-        picture=str(picture),
-        settings=SETTINGS,
-    )
-    assert (found["system"], found["metrics"]["knowledge_gain"]) == ("big", 0)
-    assert picture.exists()
-    _, _, artifacts = asyncio.run(recorded())
-    assert any("| small | 1 |" in (artifact.data or "") for artifact in artifacts)
 
 
 def test_learning_and_answering_are_flows(server: None, own_home: Path, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_interval_covers_what_other_questions_would_show() -> None:
 
 
 def test_questions_without_outcomes_say_how_to_get_them() -> None:
-    with pytest.raises(UsageError, match="--knowledge"):
+    with pytest.raises(UsageError, match="knowledge_gain"):
         outcomes_of([BenchmarkQuestion("1", "Who?")])
     few = [BenchmarkQuestion("1", "Who?", outcomes=(("m", 0.0, 1.0),))]
     with pytest.raises(UsageError, match="20 questions"):

@@ -74,12 +74,6 @@ QUOTES = [
 ]
 
 
-def test_all_code_that_decides_what_is_stored_is_part_of_the_version() -> None:
-    named = {path.name for path in grounding.sources() if path.is_file()}
-    assert {"grounding.py", "names.py", "english_dates.py", "chinese_numbers.py"} <= named
-    assert {"units.csv", "word_families.txt"} <= named
-
-
 @pytest.mark.parametrize("quote", QUOTES)
 def test_a_quote_is_found_however_it_was_copied(quote: str) -> None:
     span = Searchable(ADA).find(quote)

@@ -17,7 +17,8 @@ from tasks.paths.graph_vectors import GraphVectors
 from tasks.paths.neighbours import Neighbours
 from tasks.paths.path import GroundedQuestion, Path, Step
 from tasks.paths.path_graph import PathGraph
-from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from tasks.paths.policy.plan import PolicyPlan
+from tasks.paths.policy.train import Episodes, train_policy
 
 CONTEXT = np.eye(8, dtype=np.float32)[0]
 WAYS = 6

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from flows.path_jobs import TrainPaths, arms_as_markdown
 
 from flows.__main__ import build_parser, main
 from flows.commands.train_paths import show_arms
-from flows.path_jobs import TrainPaths, arms_as_markdown
 from schemas.answers import GraphPath
 from schemas.bandits import BanditArm, BanditDecision
 from schemas.errors import UsageError
@@ -25,7 +25,6 @@ from tasks.ask.path_reader import NO_MODEL, nearest_choice
 from tasks.ask.paths_route import PathsRoute
 from tasks.ask.route import AskOptions, QuestionHints, QuestionState, Resources
 from tasks.calibrate_gate import calibrate_gate
-from tasks.evaluate.arms_study import NO_PATHS, ArmsStudy, study_arms
 from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
@@ -37,13 +36,14 @@ from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
+from tasks.paths.policy.plan import PolicyPlan
 from tasks.paths.policy.store import UnsafePolicyError
-from tasks.paths.policy.train import PolicyPlan
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
+from tests.studies import study_result
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -325,17 +325,15 @@ def test_a_bandit_and_its_arm_share_the_subgraph(
 def test_arms_are_compared_with_the_best_a_bandit_and_an_oracle(
     trained: tuple[Home, dict[str, Any]], tmp_path: Path
 ) -> None:
-    home, _ = trained
-    edition = home.editions.current()
-    assert edition is not None
     file = tmp_path / "questions.jsonl"
     rows = [
         {"question": q.question, "answers": q.answers, "choices": q.choices} for q in DISCOVERERS
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
-    study = study_arms(home, edition, file, "jsonl", ArmsStudy("moons"), SETTINGS)
+    home = Home(shutil.copytree(trained[0].path, tmp_path / "home"))
+    study = study_result("arms_study", home, file, "--graph", "moons", "--model", "embedded")
     table = {row["row"]: row for row in study["rows"]}
-    assert list(table)[0] == NO_PATHS and table[NO_PATHS]["gain"] == 0
+    assert list(table)[0] == "without paths" and table["without paths"]["gain"] == 0
     arms = [row for name, row in table.items() if "+" in name and "best" not in name]
     assert len(arms) == 6 and all(row["edges"] > 0 for row in arms)
     assert table["oracle"]["accuracy"] >= max(row["accuracy"] for row in arms)

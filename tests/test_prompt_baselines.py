@@ -192,7 +192,7 @@ def test_questions_with_texts_of_their_own_have_no_such_baseline(
     row = {"id": "1", "question": ASKED.text, "answer": "Berta", "type": "bridge"}
     path.write_text(json.dumps([{**row, "supporting_facts": facts, "context": context}]))
     how = Measurement(baselines=["model"])
-    with pytest.raises(UsageError, match="baseline model.*--knowledge"):
+    with pytest.raises(UsageError, match="baseline model.*knowledge_gain"):
         evaluate(home, path, "hotpotqa", system_for("text", settings, home), settings, how)
 
 

@@ -11,7 +11,13 @@ from flows.commands.ask import show_answer
 from schemas.errors import AlmanacError, BusyError, HeldError
 from schemas.observations import Content, Extraction, Read
 from schemas.operations import Rejection, Run
-from schemas.settings import EngineSettings, PublishSettings, ReadSettings, Settings
+from schemas.settings import (
+    EngineSettings,
+    PublishSettings,
+    ReadSettings,
+    Settings,
+    changed_settings,
+)
 from tasks.ask.asker import Asker
 from tasks.refresh import refresh
 from tests.documents import make_pdf
@@ -217,7 +223,7 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
         refresh(home, [str(source)], SETTINGS)
     assert home.journal.position == position
     assert len(rows(home, schemas.Document)) == 15
-    refresh(home, [str(source)], SETTINGS, max_delete=1.0)
+    refresh(home, [str(source)], changed_settings(SETTINGS, {"publish.max_delete": 1.0}))
     assert len(rows(home, schemas.Document)) == 3
 
 

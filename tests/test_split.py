@@ -1,6 +1,5 @@
 """Passages: exact spans, whole sentences, one heading each, the same for the same text."""
 
-import ast
 import time
 import timeit
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tasks.ingest.split import SOURCES, count_tokens, split, splitter_version
+from tasks.ingest.split import count_tokens, split
 from tasks.text.sentences import on_one_line, sentences
 
 
@@ -157,20 +156,6 @@ def test_passage_id_depends_on_title_headings_and_text_alone() -> None:
     assert len(ids) == 3
     assert one[0]["passage_id"] == two[1]["passage_id"]
     assert all(len(identity) == 32 for identity in ids)
-
-
-def test_splitter_version_names_the_budget_and_covers_all_that_decides() -> None:
-    assert splitter_version(160) != splitter_version(80)
-    reached = {"tasks.ingest.split"}
-    waiting = [*reached]
-    while waiting:
-        path = Path(__file__).parents[1].joinpath(*waiting.pop().split("."))
-        tree = ast.parse(path.with_suffix(".py").read_bytes())
-        names = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
-        new = {name for name in names if name.startswith("tasks.")} - reached
-        reached |= new
-        waiting += new
-    assert reached == set(SOURCES)
 
 
 TEXT = st.lists(

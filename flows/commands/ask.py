@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from flows import terminal
-from flows.jobs import MODEL, Call, Configured, File, Name, Runner
+from flows.jobs import MODEL, Call, Configured, File, Name
 from flows.parsing import Option
 from flows.terminal import Shown
 from schemas.answers import MIN_SCORE, Answer, Evidence, Gating
@@ -42,12 +42,12 @@ class Asking(Configured):
 
     shortcuts = MODEL
 
-    route: Annotated[
-        Literal["auto", "programs", "paths", "text", "experts", "none"], Option()
-    ] = Field(
-        "auto",
-        description="Answer by programs over graphs, by paths in a graph, from the texts, by "
-        "experts, by none of these, or by what fits.",
+    route: Annotated[Literal["auto", "programs", "paths", "text", "experts", "none"], Option()] = (
+        Field(
+            "auto",
+            description="Answer by programs over graphs, by paths in a graph, from the texts, by "
+            "experts, by none of these, or by what fits.",
+        )
     )
     graph: Name = Field(None, description="Ask this graph alone, by programs or paths (all).")
     expert: Name = Field(None, description="Ask this expert alone (all).")
@@ -96,7 +96,8 @@ class Ask(Asking):
         False, description="Ask one question after another; with --json, one object per line."
     )
     choices: Annotated[list[str], Option("CHOICE")] = Field(
-        [], description="A choice, of which the answer is one; give it once per choice (any answer)."
+        [],
+        description="A choice, of which the answer is one; give it once per choice (any answer).",
     )
     explain: Annotated[bool, Option()] = Field(
         False, description="Show the program, all evidence and the gate's choice."
@@ -134,7 +135,9 @@ class Ask(Asking):
         typed = _typed_questions() if self.interactive else ()
         edition = edition_of(home, self.edition, self.as_of)
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
-        with _asking(home, edition, _impatient(self.chosen_settings), self.ask_options) as answer_of:
+        with _asking(
+            home, edition, _impatient(self.chosen_settings), self.ask_options
+        ) as answer_of:
             for number, question in enumerate(chain(first, typed)):
                 answer = answer_of(question, self.choices)
                 if self.picture:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from flows import terminal
 from flows.audit_form import KEYS, read_form, write_form
-from flows.jobs import Call, File, Job, Name, Runner
+from flows.jobs import Call, Job, Name, Runner
 from flows.parsing import Option
 from flows.summary import rows_of
 from flows.terminal import Shown, Table

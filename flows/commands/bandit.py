@@ -15,12 +15,8 @@ class ShowBandit(Configured):
     """Show what was learned of each way to phrase a graph's paths."""
 
     graph: Annotated[str, Option("NAME")] = Field(description="The graph.")
-    model: Name = Field(
-        None, description="The model that answers (the one in the settings)."
-    )
-    reset: Annotated[bool, Option()] = Field(
-        False, description="Begin anew; the records are kept."
-    )
+    model: Name = Field(None, description="The model that answers (the one in the settings).")
+    reset: Annotated[bool, Option()] = Field(False, description="Begin anew; the records are kept.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the arms of the graph's bandit, or reset it."""

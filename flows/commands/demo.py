@@ -75,9 +75,7 @@ class Demo(Command):
         from tasks.ask.route import AskOptions
 
         examples, home = _examples(self.examples), self.place
-        report = run_job(
-            RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call
-        )
+        report = run_job(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
         questions = _questions(examples)
         answers = [ask(home, question) for question in questions]
         result = {"refresh": report}

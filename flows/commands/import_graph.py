@@ -23,7 +23,18 @@ class ImportGraph(Run):
         description="The graph's name; replaces an earlier graph with this name."
     )
     format: Annotated[
-        Literal["auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet", "conceptnet", "wikidata", "nlpcc"],
+        Literal[
+            "auto",
+            "tsv",
+            "csv",
+            "pipe",
+            "jsonl",
+            "nt",
+            "parquet",
+            "conceptnet",
+            "wikidata",
+            "nlpcc",
+        ],
         Option(),
     ] = Field("auto", description="The file's format, guessed by default.")
     mapping: File = Field(None, description="YAML that describes another format (none).")

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from flows.jobs import MODEL, Run, Runner
 from flows.parsing import Option, Shortcut

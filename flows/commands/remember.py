@@ -35,9 +35,7 @@ class Remember(Configured):
         home, settings = self.place, self.chosen_settings
         check_engine(home, settings.engine)
         note = self._keep(settings)
-        remembered = remember(
-            home, note, settings, sensitive=self.sensitive, report=runner.report
-        )
+        remembered = remember(home, note, settings, sensitive=self.sensitive, report=runner.report)
         run = remembered.run
         return {
             "source": "remember",

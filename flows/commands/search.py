@@ -18,9 +18,7 @@ class Search(Configured):
     words: Annotated[list[str], Option("WORDS", operand=True)] = Field(
         description="What to search for."
     )
-    limit: Annotated[int, Option("N")] = Field(
-        5, ge=1, description="Show N passages and N notes."
-    )
+    limit: Annotated[int, Option("N")] = Field(5, ge=1, description="Show N passages and N notes.")
     edition: Edition = EDITION
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:

@@ -49,7 +49,9 @@ class Show(Command):
         tables = {
             ("head", "relation", "tail"): result["facts"] + result["facts_as_tail"],
             ("statement",): result["statements"],
-            ("description",): [{**row, "description": row["text"]} for row in result["descriptions"]],
+            ("description",): [
+                {**row, "description": row["text"]} for row in result["descriptions"]
+            ],
             ("aspect", "note"): [{**row, "note": row["text"]} for row in result["aspects"]],
         }
         for columns, rows in tables.items():

@@ -42,7 +42,10 @@ class Sql(Configured):
 
         process = SqlProcess()  # started first: it loads DuckDB while this process loads the rest
         try:
-            write(self.work(Runner(terminal.say, terminal.say), process), "json" if call.json else self.format)
+            write(
+                self.work(Runner(terminal.say, terminal.say), process),
+                "json" if call.json else self.format,
+            )
         finally:
             process.end()
         return 0

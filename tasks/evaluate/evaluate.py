@@ -108,7 +108,8 @@ def _check_without_prompts(how: Measurement) -> None:
     if prompted:
         raise UsageError(
             f"The baseline {prompted[0]} is for questions without texts of their own. "
-            "`--knowledge` measures a model with and without the texts that questions bring."
+            "In a checkout, `python -m benchmarks.knowledge_gain` measures a model with and "
+            "without the texts that questions bring."
         )
 
 

@@ -1,4 +1,4 @@
-"""Draws measurements: accuracy over retrieval rate for gates, and gains for models.
+"""Draws accuracy over retrieval rate for gates.
 
 Equal data give equal SVG files: they have no date, and their ids depend only on the drawing.
 """
@@ -20,7 +20,6 @@ FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
 GREY, BLACK = "#8a8a8a", "#000000"
-ALL = "all"
 CONSTANT = ("always", "never", "random")  # gates whose curve is the random line
 LONGEST_NAME = 40  # characters
 
@@ -83,14 +82,14 @@ def make_panels(rows: int, columns: int, below: str) -> tuple[Any, list[list[Any
     figure.set_layout_engine("constrained")
     panels = figure.subplots(rows, columns, sharex=True, sharey="row", squeeze=False).tolist()
     for panel in [panel for row in panels for panel in row]:
-        _give_grid(panel, "both")
+        give_grid(panel, "both")
         panel.set_axisbelow(True)
     for panel in panels[-1]:
         panel.set_xlabel(below)
     return figure, panels
 
 
-def _give_grid(panel: Any, axis: str) -> None:
+def give_grid(panel: Any, axis: str) -> None:
     """Draw a pale grid across an axis, and no frame at the top and on the right."""
     panel.grid(axis=axis, color="#e4e4e4", linewidth=0.7)
     panel.spines[["top", "right"]].set_visible(False)
@@ -99,10 +98,11 @@ def _give_grid(panel: Any, axis: str) -> None:
 def finish(figure: Any, panel: Any, path: Path) -> None:
     """Put one legend beside all panels, where it covers nothing, and write the file."""
     figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
+    """Write a figure as .svg or .png."""
     from matplotlib import rc_context
     from matplotlib.text import Text
 
@@ -128,71 +128,3 @@ def style(place: int) -> dict[str, Any]:
     styles = [(colour, dashes) for dashes, colour in product(DASHES, COLOURS)]
     colour, dashes = styles[place % len(styles)]
     return {"color": colour, "linestyle": dashes}
-
-
-def draw_gain(path: Path, report: Mapping[str, Any]) -> None:
-    """Draw for each model and data set a line from the score without knowledge to that with it.
-
-    Compare the Thrust paper's figure 7. Bars are 95 % intervals; lines are orange where knowledge
-    harms.
-    """
-    from matplotlib.figure import Figure
-
-    models = [report, *report["baselines"]]
-    height = 1.8 + 0.4 * max(len(model["by"]["dataset"]) + 1 for model in models)
-    figure = Figure(figsize=(1.4 + 3.8 * len(models), height), layout="constrained")
-    panels = figure.subplots(1, len(models), squeeze=False)[0].tolist()
-    for panel, model in zip(panels, models, strict=True):
-        parts = model["by"]["dataset"]
-        drawn = parts if len(parts) == 1 else {ALL: model, **parts}
-        for place, part in enumerate(drawn.values()):
-            _draw_part(panel, -place, part["metrics"])
-        panel.set_yticks([-place for place in range(len(drawn))], list(drawn))
-        panel.set_ylim(-len(drawn) + 0.4, 0.6)
-        panel.set_xlim(-2, 102)
-        panel.set_xlabel("accuracy or F1, %")
-        _give_grid(panel, "x")
-        panel.set_title(model["system"])
-    figure.suptitle(f"{report['dataset']}: answers without (○) and with (●) knowledge")
-    _save(figure, path)
-
-
-def _draw_part(panel: Any, height: int, metrics: Mapping[str, float]) -> None:
-    values = {
-        name: [100 * metrics[f"{name}{ending}"] for ending in ("", "_low", "_high")]
-        for name in ("without_knowledge", "with_knowledge")
-    }
-    (before, *_), (after, *_) = values.values()
-    colour = COLOURS[0] if after >= before else COLOURS[1]
-    for (value, low, high), filled, side in zip(
-        values.values(), ("white", colour), (-0.08, 0.08), strict=True
-    ):
-        panel.plot([low, high], [height + side] * 2, color=GREY, linewidth=1)
-        panel.plot([value], [height], "o", color=colour, markerfacecolor=filled, zorder=3)
-    panel.plot([before, after], [height, height], color=colour, linewidth=2, alpha=0.5)
-
-
-def draw_bars(path: Path, title: str, table: Sequence[Mapping[str, Any]], measure: str) -> None:
-    """Draw a measure of each row of a table as a point with its 95 % interval, if it has one.
-
-    A row is named by its `row` or `expert`; the rows of each model have a colour of their own.
-    """
-    from matplotlib.figure import Figure
-
-    rows = [row for row in table if row.get(measure) is not None]
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    figure = Figure(figsize=(7.5, 1.4 + 0.32 * len(rows)), layout="constrained")
-    panel = figure.subplots()
-    for place, row in enumerate(rows):
-        look: dict[str, Any] = {"color": COLOURS[models.index(row["model"]) % len(COLOURS)]}
-        ends = [100 * row.get(f"{measure}{end}", row[measure]) for end in ("_low", "_high")]
-        panel.plot(ends, [-place, -place], linewidth=1.5, **look)
-        panel.plot([100 * row[measure]], [-place], "o", **look)
-    names = [shown(f"{row['model']}: {row.get('row') or row['expert']}") for row in rows]
-    panel.set_yticks([-place for place in range(len(rows))], names)
-    panel.set_ylim(-len(rows) + 0.4, 0.6)
-    panel.set_xlim(-2, 102)
-    panel.set_xlabel(f"{measure}, %")
-    _give_grid(panel, "x")
-    figure.suptitle(title)
-    _save(figure, path)

@@ -95,9 +95,9 @@ _NEEDED = {
     "or a graph to take it from: --popularity-of GRAPH)",
     "uncertainty": "how sure a model is of its answers",
     "answers": "what the model answers by itself (`own_answers` in the questions file; "
-    "`almanac evaluate FILE --format NAME --knowledge --out OUTCOMES.jsonl` writes them)",
+    "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
     "gains": "whether knowledge helps (`outcomes` in the questions file; "
-    "`almanac evaluate FILE --format NAME --knowledge --out OUTCOMES.jsonl` writes them)",
+    "`python -m benchmarks.knowledge_gain`, in a checkout, writes them with --out)",
 }
 
 

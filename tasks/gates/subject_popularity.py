@@ -14,10 +14,10 @@ import numpy as np
 
 from tasks.graphs.graph import Graph
 from tasks.graphs.name_keys import keys_of, normal_form
+from tasks.text.function_words import ARTICLES, FUNCTION_WORDS
 from tasks.text.languages import HAN
-from tasks.text.names import ARTICLES, MAX_NAME
+from tasks.text.names import MAX_NAME
 from tasks.text.question import (
-    FUNCTION_WORDS,
     LONGEST_GRAPH_NAME,
     Question,
     Span,

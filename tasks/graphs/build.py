@@ -2,7 +2,7 @@
 
 graphs/0000/            the corpus' graph, built from the edition's tables
 graphs/0001/ ...        imported graphs, by name
-    import.json         the id of the import, the program's version, and its rows in each table
+    import.json         the id of the import, the derivation's version, and its rows in each table
     names/              the index for linking
 
 If neither the import nor the program has changed, a graph is taken from the parent edition: its
@@ -34,7 +34,7 @@ from tasks.graphs.linking.name_index import build_name_index
 from tasks.graphs.name_keys import each_once
 from tasks.text.relations.vocabulary import single_valued
 from tasks.text.word_index import open_table
-from tasks.version import code_version
+from tasks.version import DERIVATION_VERSION
 from warehouse import durable
 from warehouse.asserted import create_asserted_view
 from warehouse.editions import Building, Edition
@@ -89,7 +89,7 @@ class _Earlier:
     """A graph in the parent edition: its folder, its import and the ranges of its rows."""
 
     folder: Path
-    source: tuple[str, str]  # id of the import, version of the program
+    source: tuple[str, int]  # id of the import, version of the derivation
     rows: dict[str, range]  # by table
 
 
@@ -120,7 +120,7 @@ class GraphFolders:
         one_each = pa.array(single_valued())
         for row in current_imports(journal, position):
             self._number += 1
-            source = (row["import_id"], code_version())
+            source = (row["import_id"], DERIVATION_VERSION)
             earlier = self._earlier.get(source)
             if earlier and self._parent_is_whole:
                 self._link(earlier.folder, self._folder(self._number))
@@ -135,7 +135,7 @@ class GraphFolders:
                 if len(rows):  # an empty row group would change the file
                     counts[table.table] += len(rows)
                     yield table, rows
-            about = {"import": source[0], "program": source[1], "rows": counts}
+            about = {"import": source[0], "derivation": source[1], "rows": counts}
             durable.write_json(self._folder(self._number) / IMPORT, about)
 
     def add_corpus(self) -> None:
@@ -163,7 +163,7 @@ class GraphFolders:
     def _index_names(self, folder: Path) -> None:
         """Index names for fuzzy look-ups, and descriptions for look-ups by content."""
         sums = [durable.sha256_file(folder / name) for name in (SPELLED, DESCRIBED)]
-        made_of = " ".join([code_version(), *sums])
+        made_of = " ".join([str(DERIVATION_VERSION), *sums])
         if made_of in self._indexed and self._parent_is_whole:
             earlier = self._indexed[made_of]
             self._link(earlier / NAMES, folder / NAMES)
@@ -217,7 +217,7 @@ def _earlier_graphs(edition: Edition) -> Iterator[_Earlier]:
         for table, rows in about["rows"].items():
             places[table] = range(ends[table] - rows, ends[table])
             ends[table] -= rows
-        yield _Earlier(folder, (about["import"], about["program"]), places)
+        yield _Earlier(folder, (about["import"], about.get("derivation", 0)), places)
 
 
 def _row_range(edition: Edition, row: type[Row], wanted: range) -> Iterator[pa.Table]:

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.text.names import ARTICLES, EXPANDED, MAX_NAME, normalise_name
+from tasks.text.function_words import ARTICLES
+from tasks.text.names import EXPANDED, MAX_NAME, normalise_name
 
 # Names in which `normalise_name` changes only capitals: words of letters and digits, without
 # initials, a leading article or abbreviations.

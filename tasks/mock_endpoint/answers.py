@@ -22,8 +22,9 @@ from tasks.mock_endpoint.chat_request import ChatRequest
 from tasks.models.prompts.prompt import REPLIES
 from tasks.models.prompts.replies import AspectReply, EntityReply, TripleReply
 from tasks.models.tokens import estimate_tokens
+from tasks.text.function_words import FUNCTION_WORDS, NEGATED
 from tasks.text.languages import HAN_CLASS, language_of
-from tasks.text.question import FUNCTION_WORDS, content_words
+from tasks.text.question import content_words
 from tasks.text.sentences import sentences
 from tasks.text.stems import words_of
 
@@ -118,7 +119,6 @@ def _entities(extracted: Extracted, quote: Any) -> list[dict[str, Any]]:
 ENOUGH = 0.5  # share of a question's words that the sentence with its answer must have
 SUPPORTED = 0.8  # share of a statement's words that the sentence that supports it must have
 LIKE = 75.0  # of 100: names that may be the same
-_NEGATION = re.compile(r"(?i)\b(?:not|no|never|none)\b|n't\b|[不没未无]")
 _CANDIDATE = re.compile(r"^\[ENT ([1-9]\d{0,3})\] ([^:：\n]*)[:：]?(.*)$", re.MULTILINE)
 _NAME = re.compile(
     r"[A-Z][\w'-]*(?: (?:of |the |de |van )?[A-Z][\w'-]*)*"
@@ -142,10 +142,10 @@ def answer(user: str) -> dict[str, Any]:
 def yes_no(user: str) -> dict[str, Any]:
     """Support a statement that an evidence sentence repeats; refute if only one is negated."""
     statement, evidence = _halves(user, "Statement: ", "\nEvidence:\n")
-    share, sentence = _best_match(_words(_NEGATION.sub("", statement)), evidence)
+    share, sentence = _best_match(_words(NEGATED.sub("", statement)), evidence)
     if share < SUPPORTED:
         return {"thought": "No sentence decides.", "verdict": "unknown"}
-    same = bool(_NEGATION.search(statement)) == bool(_NEGATION.search(sentence))
+    same = bool(NEGATED.search(statement)) == bool(NEGATED.search(sentence))
     return {"thought": "One sentence decides.", "verdict": "support" if same else "refute"}
 
 

@@ -4,18 +4,14 @@ import re
 from collections.abc import Sequence
 
 from tasks.graphs.graph import Graph
-from tasks.text.chinese_words import tag_of
+from tasks.text.chinese_words import NAME_TAGS, tag_of
+from tasks.text.function_words import FUNCTION_WORDS, NEGATED
 from tasks.text.languages import HAN_CLASS, is_chinese, language_of
-from tasks.text.question import FUNCTION_WORDS
 from tasks.text.sentences import sentences
 from tasks.text.stems import stems_of
 
 MOST_NEW = 1 / 3  # share of the content words that the model may add, such as verbs
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nor|neither|without)\b|n't\b|[不没未非无莫勿]", re.I
-)
 _CHARACTER = re.compile(f"[{HAN_CLASS}]")
-_CHINESE_NAMES = ("nr", "ns", "nt", "nz")  # people, places, organisations, others
 
 
 def invented(
@@ -36,7 +32,7 @@ def invented(
     pattern = re.compile("|".join(map(_whole, names)))
     if problem := _unlinked(text, triples, pattern):
         return problem
-    if _NEGATION.search(pattern.sub(" ", text)) and not _NEGATION.search(wordings):
+    if NEGATED.search(pattern.sub(" ", text)) and not NEGATED.search(wordings):
         return "it denies something"
     known = {stem for _, _, stem in stems_of(wordings)}
     known |= {stem for triple in triples for part in triple for _, _, stem in stems_of(part)}
@@ -51,7 +47,7 @@ def invented(
     for word in new:
         if any(map(str.isdigit, word)) or word[:1].isupper():
             return f"it adds {word!r}"
-        if tag_of(word).startswith(_CHINESE_NAMES) and is_chinese(word):
+        if tag_of(word).startswith(NAME_TAGS) and is_chinese(word):
             return f"it adds the name {word!r}"
         if len(graph.named(word)):
             return f"it adds {word!r}, which is in the graph"

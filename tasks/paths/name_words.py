@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.text.function_words import ARTICLES, FUNCTION_WORDS, POSSESSIVES
 from tasks.text.languages import word_set
-from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
 
 LONGEST_CONCEPT = 5  # words without determiners
-_DETERMINERS = word_set("a an the my your his her its our their one some any s")
+_DETERMINERS = ARTICLES | POSSESSIVES | word_set("one some any s")
 _BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 _CHARACTERS = 400  # of a name; the rest of a longer one is ignored
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -33,7 +33,7 @@ from tasks.ontology.read import ontology_sha
 from tasks.progress import Report
 from tasks.publish.recalibrate import recalibrations
 from tasks.text.relations.vocabulary import single_valued
-from tasks.version import code_version
+from tasks.version import DERIVATION_VERSION, code_version
 from warehouse.derivation import Derivation, build_database
 from warehouse.editions import Building, Edition
 from warehouse.home import Home
@@ -78,7 +78,7 @@ class Recipe:
             "encoder": self.encoder,
             "min_confidence": self.min_confidence,
             "ontology": ontology_sha(self.ontology),
-            "code_version": code_version(),
+            "derivation": DERIVATION_VERSION,
         }
 
 
@@ -141,6 +141,7 @@ def build(
             "journal_position": position,
             "fingerprint": fingerprint,
             "overrides": corrections,
+            "code_version": code_version(),
             **recipe.facts(),
         }
         building.hashes.update({table["file"]: table["sha256"] for table in tables.values()})
@@ -179,7 +180,7 @@ def _derive(
             recipe.ontology and recipe.ontology.mode != "open" and recipe.ontology.gazetteer
         ),
         overrides_changed=bool(parent and parent.manifest["overrides"] != corrections),
-        code_changed=bool(parent and parent.manifest["code_version"] != code_version()),
+        code_changed=bool(parent and parent.manifest.get("derivation") != DERIVATION_VERSION),
     )
     derivation.step("inputs")
     derivation.hand_over("near_duplicates", _near_duplicates(derivation))

@@ -13,7 +13,8 @@ from functools import lru_cache
 from tasks.models.span_reader.reader import Span, TrainedReader, Unit
 from tasks.models.span_reader.windows import without_markup
 from tasks.text.chinese_words import simplified
-from tasks.text.expected_answer import ExpectedAnswer, asking_word
+from tasks.text.expected_answer import ExpectedAnswer, asking_word, may_have_form
+from tasks.text.function_words import ARTICLES, AUXILIARIES, DEMONSTRATIVES, POSSESSIVES, any_of
 from tasks.text.languages import HAN, language_of
 from tasks.text.question import Question, content_words
 from tasks.text.stems import words_of
@@ -25,16 +26,10 @@ LONGEST_RUN = 60  # Chinese characters before and after an answer that are segme
 LONE_GAP = 4.0  # the gap of an answer without rivals
 _EDGES = " \t\n\"'“”‘’.,;:!?*_-–—|。，；：！？、"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\w)")
-_FIGURE = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    r"|forty|fifty|sixty|hundreds?|thousands?|millions?|billions?|half|once|twice|thrice|no|none"
-    r"|dozens?|single|quarter|third)\b|[一二两三四五六七八九十百千万亿半]",
-    re.I,
-)
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+•·]|\d{1,3}[.)])[ \t]+(.+?)[ \t]*$", re.M)
 _PLURAL = r"(?!is\b|was\b|has\b|does\b|this\b|its\b)[\w-]+[^s\W]s\b"
-_AUXILIARY = "are|were|do|does|did|can|could|will|would|should|must|may|might|have|has|had"
-_DETERMINER = r"(?:the|an?|his|her|its|their|our|my|your|this|that|these|those)\b"
+_AUXILIARY = any_of(AUXILIARIES - {"is", "was"})
+_DETERMINER = rf"(?:{any_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)})\b"
 _SEVERAL = re.compile(
     rf"^\W*(?:(?:to|in|for)\s+)?(?:(?:what|which|name|list)(?:\s+[\w-]+)?\s+(?:are|were)"
     rf"|(?:which|name|list)\s+{_PLURAL}"
@@ -171,7 +166,7 @@ def _dictionary_words(run: str) -> list[tuple[int, int]]:
 def fits(text: str, expected: ExpectedAnswer, kinds_of: Kinds) -> bool:
     """Return whether a text has the form and kind of answer that is expected."""
     if expected.form == "number":
-        return bool(_FIGURE.search(text))
+        return may_have_form(text, expected.form)
     if expected.form == "date":
         return (
             bool(re.search(r"\d", text))

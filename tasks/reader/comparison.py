@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.text.chinese_words import word_spans_of
+from tasks.text.function_words import AUXILIARIES, MODALS, any_of
 from tasks.text.names import normalise_name
 from tasks.text.question import Question, analyse
 from tasks.text.stems import words_of
@@ -81,7 +82,7 @@ _OF_EACH = re.compile(
     r"|\bwhose\s+(?P<whose>[a-z]+)\b",
     re.I,
 )
-_VERB = re.compile(r"\b(?P<verb>is|are|was|were|has|have|had|did|does|do)\b\s*", re.I)
+_VERB = re.compile(rf"\b(?P<verb>{any_of(AUXILIARIES - MODALS)})\b\s*", re.I)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.I)
 # Comparable units, in metres, kilograms and square metres.
 _FACTORS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048, "mi": 1609.344}

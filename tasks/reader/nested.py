@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tasks.extract.rules.chinese.lexicon import KIN, PERSON_ENDINGS, ROLES
 from tasks.models.span_reader.relation_question import relation_question
+from tasks.text.function_words import AUXILIARIES, FORMS_OF_DO, any_of
 from tasks.text.question import Question, analyse, content_words
 
 MOST = 2  # descriptions in a question that are tried
@@ -60,9 +61,9 @@ _CLAUSE_AND_VERB = re.compile(
     rf"^(?P<clause>[^,]*?{_NAME}(?:\s+(?:is|was|are|were|will\s+be)"
     rf"(?:\s+(?:{_VERB}|part\s+of))?)?),?(?P<after>\s+[a-z].*)$"
 )
-_AUXILIARY = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|had|can|will)\s*$", re.I)
-_DO = re.compile(r"\b(?:do|does|did)\s*$", re.I)
-_WH_DO = re.compile(r"^\W*\w+\s+(?:do|does|did)\b", re.I)
+_AUXILIARY = re.compile(rf"\b(?:{any_of(AUXILIARIES)})\s*$", re.I)
+_DO = re.compile(rf"\b(?:{any_of(FORMS_OF_DO)})\s*$", re.I)
+_WH_DO = re.compile(rf"^\W*\w+\s+(?:{any_of(FORMS_OF_DO)})\b", re.I)
 _WH = re.compile(
     r"^\W*(?:(?:in|of|on|at|for|from|to)\s+)?(?:who|what|which|when|where|how|why)(?:['’]s)?\b",
     re.I,

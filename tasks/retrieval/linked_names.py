@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.retrieval.words import EntityNameIndex, Name
+from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN
 from tasks.text.names import normalise_name
-from tasks.text.question import FUNCTION_WORDS, Question, Span
+from tasks.text.question import Question, Span
 
 _POSSESSIVE = re.compile(r"['’]s?$")
 

@@ -17,6 +17,9 @@ HAN_OR_ZERO = re.compile(f"[{HAN_CLASS}〇]")  # 〇 is no letter but part of wo
 _PARTICLE = re.compile(rf"([{HAN_CLASS}])著(?=([{HAN_CLASS}]))")
 RUN = re.compile(rf"{HAN_OR_ZERO.pattern}+|[A-Za-z0-9][A-Za-z0-9.'’-]*")
 
+NAME_TAGS = ("nr", "ns", "nt", "nz")
+"""The tags of names: of people, places, organisations, and others."""
+
 MENDED_TAGS = Path(__file__).with_name("chinese_mended_tags.toml")
 
 # Words without a meaning of their own: left out of coverage and of lexical matching.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tasks.text.chinese_words import simplified
+from tasks.text.function_words import AUXILIARIES, QUESTION_WORDS, any_of
 from tasks.text.languages import is_chinese, word_set
 from tasks.text.stems import english_stem, stem
 from tasks.text.values.units import chinese_units
@@ -68,9 +69,7 @@ _UNITS_OF_NOUN = {
     "temperature": _TEMPERATURES,
     **dict.fromkeys(("number", "population", "size", "age", "price", "percentage"), frozenset()),
 }
-_ASKS_YES = re.compile(
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
-)
+_ASKS_YES = re.compile(rf"(?:{any_of(AUXILIARIES - {'may'})})\b", re.I)  # May is a month
 # `Tidewater: place of birth?`, as relations are asked for
 _RELATION = re.compile(r": ([a-z][a-z ]*)(?: \([^()]*\))?\?$", re.I)
 # What any number or date contains at least one of, however it is written.
@@ -90,7 +89,7 @@ _TIME_WORD = re.compile(
     r"|^[早晚]?[商秦汉晋隋唐宋元明清]{1,2}$",
     re.I,
 )
-_WH = re.compile(r"\b(who|whom|whose|when|where|which|what|how|why)\b", re.I)
+_WH = re.compile(rf"\b({any_of(QUESTION_WORDS)})\b", re.I)
 
 _CHINESE_UNIT = re.compile(r"(?:多少|几)(?:个)?(" + "|".join(map(re.escape, chinese_units())) + ")")
 _CHINESE_LENGTH = re.compile("多[高长宽深远]|身高|海拔|高度|长度|宽度|深度|距离|口径|直径")

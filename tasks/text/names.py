@@ -9,13 +9,13 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tasks.text.function_words import ARTICLES
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 
 MAX_NAME = 400
 """Only this many first characters of a name are compared."""
 
 
-ARTICLES = word_set("the a an")
 LEGAL_FORMS = word_set(
     "inc corp corporation company co ltd limited plc llc ag gmbh sa nv incorporated group holdings"
 )

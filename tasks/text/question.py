@@ -14,7 +14,8 @@ from itertools import accumulate
 from schemas.errors import UsageError
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer
 from tasks.text.freshness import wanted_now
-from tasks.text.languages import is_chinese, language_of, word_set
+from tasks.text.function_words import FUNCTION_WORDS
+from tasks.text.languages import is_chinese, language_of
 from tasks.text.values import Value, find_values
 
 LONGEST_QUESTION = 2000  # characters; the rest of a longer question is ignored
@@ -22,16 +23,6 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of choices
 LONGEST_NAME = 16  # words
 LONGEST_CHINESE_NAME = 14  # characters
 LONGEST_GRAPH_NAME = 60  # characters of a Chinese name in an imported graph
-
-FUNCTION_WORDS = word_set(
-    "a an the of in on at to for from by with and or is are was were be been being do does did "
-    "has have had who whom whose what which when where why how that this these those it its his "
-    "hers her their he she they them there than then as into about both same also not no can "
-    "could would will shall should may might must many much more most some any all each other "
-    "i me my you your we us our if so such only very name called "
-    "isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't "
-    "wouldn't shouldn't mustn't i'm we're you're they're i've we've you've i'll we'll you'll"
-)
 
 Span = tuple[int, int]  # first character, and one past the last
 

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from tasks.text.question import FUNCTION_WORDS
+from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.stems import stems_of
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_/.\-]+")

@@ -67,9 +67,10 @@ def outcomes_of(questions: Sequence[BenchmarkQuestion], *, choices: bool = False
     if not known:
         raise UsageError(
             "These questions have no outcomes of models without and with knowledge, so gates "
-            "cannot be measured on them. Let models answer them both ways: `almanac evaluate FILE "
-            "--format NAME --knowledge --models MODEL --out OUTCOMES.jsonl`; then measure gates on "
-            "OUTCOMES.jsonl with `--format jsonl`. Or take MIRAGE, whose file has them."
+            "cannot be measured on them. Let models answer them both ways: in a checkout, "
+            "`python -m benchmarks.knowledge_gain FILE --format NAME --home DIR --models MODEL "
+            "--out OUTCOMES.jsonl`; then measure gates on OUTCOMES.jsonl with `--format jsonl`. Or "
+            "take MIRAGE, whose file has them."
         )
     models = tuple(dict.fromkeys(model for q in known for model, _, _ in q.outcomes))
     figures = [{model: (a, b) for model, a, b in q.outcomes} for q in known]

@@ -12,29 +12,29 @@ from pathlib import Path
 
 import numpy as np
 
+from tasks.text.function_words import (
+    CONTRACTED_NEGATIONS,
+    FORMS_OF_BE,
+    FORMS_OF_DO,
+    FORMS_OF_HAVE,
+    FUNCTION_WORDS,
+    NEGATIONS,
+)
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
-from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import stem
-from tasks.text.values.value import listed
+from tasks.text.values.english_numbers import ONES
 
 LONGEST = 4_000  # words that are read of either text
-NEGATIONS = word_set(
-    "not no never none nobody nothing neither nor without n't cannot hardly barely fail "
-    "fails failed failing refuse refuses refused unable incapable avoid avoids avoided "
-    "lack lacks lacked deny denies denied refute refuted false myth untrue incorrect "
-    "impossible isn't wasn't aren't weren't don't doesn't didn't can't couldn't won't "
-    "wouldn't hasn't haven't hadn't"
+DENIALS = word_set(
+    "hardly barely fail fails failed failing refuse refuses refused unable incapable avoid avoids "
+    "avoided lack lacks lacked deny denies denied refute refuted false myth untrue incorrect "
+    "impossible"
 )
+NEGATIVE_WORDS = NEGATIONS | CONTRACTED_NEGATIONS | DENIALS
 EXCLUSIVE = word_set("only solely exclusively just entirely all every always")
-NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        listed("zero one two three four five six seven eight nine ten eleven twelve")
-    )
-}
 _LETTERS = rf"[^\W\d_{HAN_OR_KANA_CLASS}]+"
 _TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|[{HAN_OR_KANA_CLASS}]|{_LETTERS}(?:['’]{_LETTERS})*")
-_TENSES = word_set("is are was were be been being has have had do does did")
+_TENSES = FORMS_OF_BE | FORMS_OF_HAVE | FORMS_OF_DO
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def families() -> dict[str, tuple[frozenset[str], ...]]:
 def words_in(text: str) -> Words:
     """Return the words of a text, of which a Chinese character is one.
 
-    Numbers from zero to twelve are digits, without commas.
+    Numbers from zero to nineteen are digits, without commas.
     """
     spans, plain, named, number = [], [], [], []
     begins = True
@@ -77,14 +77,16 @@ def words_in(text: str) -> Words:
         lower = word.lower()
         if lower.endswith("'s"):
             lower = lower[:-2]
-        lower = NUMBER_WORDS.get(lower, lower)
+        lower = str(ONES.get(lower, lower))
         is_number = lower[:1].isdigit()
         spans.append(match.span())
         plain.append(lower.replace(",", "") if is_number else lower)
         number.append(is_number)
         named.append(word[:1].isupper() and not (begins and lower in FUNCTION_WORDS))
         begins = False
-    content = [w not in FUNCTION_WORDS and w not in NEGATIONS and w not in _TENSES for w in plain]
+    content = [
+        w not in FUNCTION_WORDS and w not in NEGATIVE_WORDS and w not in _TENSES for w in plain
+    ]
     stems = [w if n else stem(w) for w, n in zip(plain, number, strict=True)]
     return Words(spans, plain, stems, named, number, content)
 
@@ -275,7 +277,7 @@ def _clashes(ours: set[str], theirs: set[str]) -> int:
 
 
 def _negations(words: Words) -> int:
-    return sum(word in NEGATIONS or word.endswith("n't") for word in words.plain)
+    return sum(word in NEGATIVE_WORDS or word.endswith("n't") for word in words.plain)
 
 
 def _negated_near(said: Words, shown: Words) -> float:
@@ -291,7 +293,7 @@ def _negated_near(said: Words, shown: Words) -> float:
 def _negated_words(words: Words) -> set[str]:
     negated: set[str] = set()
     for place, word in enumerate(words.plain):
-        if word in NEGATIONS or word.endswith("n't"):
+        if word in NEGATIVE_WORDS or word.endswith("n't"):
             reach = range(place + 1, min(len(words.plain), place + 5))
             negated |= {words.stems[n] for n in reach if words.content[n]}
     return negated

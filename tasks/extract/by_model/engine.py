@@ -189,7 +189,7 @@ def identity(settings: EngineSettings) -> str:
     model = settings.model
     require_model(settings)
     endpoint = endpoint_of(settings)
-    parts = [model.name, str(model.second_look), grounding.VERSION]
+    parts = [model.name, str(model.second_look), str(grounding.GROUNDING_VERSION)]
     parts += [] if endpoint is None else [endpoint]
     parts += [prompt.sha for prompt in _prompts(settings, "en")]
     parts += [ontology_sha(settings.ontology)] if settings.ontology else []

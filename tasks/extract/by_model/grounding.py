@@ -5,12 +5,10 @@ counts as evidence, never another passage of the call, so the facts stored for a
 the passage and the reply alone. Confidence comes from the match; the model is not asked for it.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from schemas.ontology import Ontology
@@ -24,6 +22,9 @@ from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.sentences import sentences
 from tasks.text.values import Value, parse_value
 
+# Raise it whenever other facts of some reply are stored; passages are then extracted again, from
+# the recorded replies. `tests/test_versions.py` notices a change.
+GROUNDING_VERSION = 1
 # The confidence of a grounded fact, by how closely it matches the text. The values are not
 # calibrated, for lack of a labelled sample of model extractions; the verdicts of a home's audits
 # correct them (`tasks/publish/recalibrate.py`).
@@ -315,21 +316,3 @@ def _name_rows(passage: Evidence, reply: Extraction) -> Iterator[Row]:
                 taken.update(range(start, end))
                 first, last = passage.given.in_source(start, end)
                 yield {"name": name, "kind": kind, "span_start": first, "span_end": last}
-
-
-def sources() -> list[Path]:
-    """Return the source files that decide which facts of a reply are stored."""
-    here = Path(__file__).parent
-    text = here.parents[1] / "text"
-    paths = [here / f"{name}.py" for name in ("grounding", "located", "readable")]
-    paths += [here.parent / "extracted.py"]
-    paths += [
-        text / f"{name}.py"
-        for name in ("names", "stems", "sentences", "words", "languages", "excerpt")
-    ]
-    paths += [text.parent / "ingest" / f"{name}.py" for name in ("blocks", "prose")]
-    paths += [text / "word_families.txt", text / "values" / "units.csv"]
-    return paths + sorted((text / "values").glob("*.py"))
-
-
-VERSION = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()[:16]

@@ -12,7 +12,7 @@ from tasks.extract.by_model.readable import readable
 from tasks.extract.extracted import Extracted
 from tasks.ingest.blocks import BlockKind
 from tasks.models.tokens import estimate_tokens
-from tasks.text.chinese_words import segmenter, tag_of
+from tasks.text.chinese_words import NAME_TAGS, segmenter, tag_of
 from tasks.text.sentences import sentences
 from tasks.text.stems import stems_of
 
@@ -20,7 +20,6 @@ PassageRow = dict[str, Any]
 
 BOUNDARY = "---"  # the line between passages
 _NAME_OR_NUMBER = re.compile(r"\d|[a-z,;] [A-Z][a-z]")
-_NAME_TAGS = ("nr", "ns", "nt", "nz")  # jieba's tags of persons, places, organisations, others
 LEAST_CUT = 40  # characters; a shorter part is not worth a call of its own
 
 
@@ -80,7 +79,7 @@ def show_facts(passages: Iterable[PassageRow]) -> bool:
 
 
 def _has_name(text: str) -> bool:
-    return any(tag_of(word).startswith(_NAME_TAGS) for word in segmenter().cut(text))
+    return any(tag_of(word).startswith(NAME_TAGS) for word in segmenter().cut(text))
 
 
 def halves(passages: list[PassageRow]) -> tuple[list[PassageRow], list[PassageRow]] | None:

@@ -3,18 +3,21 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from schemas.settings import EngineSettings
-from tasks.extract.english_pipeline.load import SHIPPED_MODEL
 from tasks.extract.extracted import Extracted
 from tasks.models.encoders.minilm import has_minilm
 from tasks.ontology.read import ontology_sha
 from tasks.text.languages import HAN_CLASS, language_of
 
-__all__ = ["Extracted", "RulesEngine"]
+__all__ = ["RULES_VERSION", "Extracted", "RulesEngine"]
 
+# Raise it whenever the rules or their models extract something else from some passage; the next
+# refresh then extracts from every passage again. `tests/test_versions.py` notices a change.
+RULES_VERSION = 1
 _READABLE = re.compile(f"[A-Za-z{HAN_CLASS}]")
 
 
@@ -29,7 +32,7 @@ class RulesEngine:
         self._is_typed = self.settings.typed and has_minilm()
         ontology = self.settings.ontology
         self._ontology = ontology if ontology and ontology.relations and has_minilm() else None
-        self.prompt_sha = _sources_sha(
+        self.prompt_sha = _version(
             self.settings, typed=self._is_typed, ontology=ontology_sha(self._ontology)
         )
 
@@ -71,68 +74,25 @@ def _language_of(passage: dict[str, Any]) -> str:
     return language_of(passage["text"])
 
 
-def _sources_sha(settings: EngineSettings, *, typed: bool, ontology: str) -> str:
-    """Return a hash of everything that decides a result: rules, imports, models and settings."""
+def _version(settings: EngineSettings, *, typed: bool, ontology: str) -> str:
+    """Return the version of the results: the rules' number, and a hash of what the user sets."""
     pipeline = settings.english_pipeline
-    decided = (pipeline or "", settings.speaker, settings.audience, str(typed), ontology)
-    sha = hashlib.sha256("\0".join(decided).encode())
-    for path in [
-        *sources(ontology=bool(ontology)),
-        *_files(Path(pipeline) if pipeline else SHIPPED_MODEL),
-    ]:
-        sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return sha.hexdigest()[:16]
+    decided = [settings.speaker, settings.audience, str(typed), ontology]
+    decided += [pipeline, _identity_of(pipeline)] if pipeline else []
+    sha = hashlib.sha256("\0".join(decided).encode()).hexdigest()[:16]
+    return f"{RULES_VERSION}-{sha}"
 
 
-def sources(*, ontology: bool = True) -> list[Path]:
-    """Return the source files that decide a result; some do so only with an ontology."""
-    extract = Path(__file__).parent.parent
-    text = extract.parent / "text"
-    encoders = extract.parent / "models" / "encoders"
-    for_ontology = [
-        extract / "ontology_facts.py",
-        *_files(extract.parent / "models" / "span_reader"),
-        *(encoders / name for name in ("stored_weights.py", "vocabulary.py")),
-        encoders / "chinese_model" / "characters.txt",
-        *(extract.parent / "ontology" / f"{name}.py" for name in ("fit", "kinds", "read")),
-        text / "stems.py",
-        text / "word_families.txt",
-    ]
-    return [
-        *(for_ontology if ontology else []),
-        *_files(extract / "rules"),
-        *_files(extract / "typed" / "model"),
-        *(extract / "typed" / f"{name}.py" for name in ("facts", "features", "model")),
-        *_files(text / "values"),
-        *(
-            extract.parent / "ingest" / f"{name}.py"
-            for name in ("blocks", "front_matter", "prose", "subject")
-        ),
-        *(
-            text / f"{name}.py"
-            for name in (
-                "chinese_words",
-                "common_relations",
-                "english_words",
-                "excerpt",
-                "importing",
-                "languages",
-                "names",
-                "plain_yaml",
-                "sentences",
-            )
-        ),
-        extract / "english_pipeline" / "load.py",
-        extract / "extracted.py",
-        text / "chinese_mended_tags.toml",
-        text / "relations.toml",
-        *(encoders / f"{name}.py" for name in ("minilm", "minilm_graph")),
-    ]
-
-
-def _files(folder: Path) -> list[Path]:
-    """Return the files below a folder in order, without `__pycache__`; none if it is no folder."""
+def _identity_of(pipeline: str) -> str:
+    """Return the hash of a pipeline's folder, or the version of an installed one."""
+    folder = Path(pipeline)
     if not folder.is_dir():
-        return []
-    paths = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
-    return sorted(path for path in paths if path.is_file())
+        try:
+            return version(pipeline)
+        except PackageNotFoundError:
+            return ""  # loading it will say what is wrong
+    sha = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if "__pycache__" not in path.parts:
+            sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return sha.hexdigest()

@@ -31,7 +31,7 @@ from tasks.extract.rules.verb_triples import of_enumeration, of_verb
 from tasks.extract.typed.facts import typed_triples
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import Excerpt
-from tasks.text.names import ARTICLES
+from tasks.text.function_words import ARTICLES
 
 LONGEST_TITLE = 12
 RESPECTIVE = "respectively"

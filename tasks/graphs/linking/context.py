@@ -7,7 +7,8 @@ from itertools import islice
 from tasks.graphs.graph import Graph
 from tasks.graphs.linking.descriptions import DescriptionIndex
 from tasks.graphs.linking.spellings import han_pieces
-from tasks.text.question import FUNCTION_WORDS, LONGEST_QUESTION
+from tasks.text.function_words import FUNCTION_WORDS
+from tasks.text.question import LONGEST_QUESTION
 from tasks.text.stems import stem
 from tasks.text.words import words_outside_chinese
 

@@ -8,8 +8,8 @@ from zlib import crc32
 import numpy as np
 
 from tasks.programs.planner.topics import SLOT
+from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import HAN, is_chinese
-from tasks.text.question import FUNCTION_WORDS
 from tasks.text.stems import english_stem
 
 MOST_GRAMS = 160  # per question

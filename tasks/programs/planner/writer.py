@@ -12,8 +12,9 @@ from tasks.programs.planner.planner import Planned, Planner, untaught_planner
 from tasks.programs.planner.program_text import write_program
 from tasks.programs.search_program import Hint
 from tasks.text.expected_answer import expected_answer, may_have_form
+from tasks.text.function_words import FUNCTION_WORDS
 from tasks.text.languages import is_chinese
-from tasks.text.question import FUNCTION_WORDS, Question
+from tasks.text.question import Question
 
 LEAST_SHARE = 0.05  # of the probability; less likely paths are not tried
 MOST_NAMES = 4  # looked up per question

@@ -14,7 +14,7 @@ from tasks.text.chinese_words import HAN_OR_ZERO, STOP_WORDS, segmenter, tag_of
 from tasks.text.english_words import is_base_verb, is_never_noun
 from tasks.text.languages import word_set
 from tasks.text.names import MINOR_WORDS, is_acronym_of, normalise_name
-from tasks.text.relations.forms import MODALS
+from tasks.text.relations.forms import BEFORE_VERBS
 
 _SELDOM = 2  # most mentions of a name with an added word
 _TIMES_ALONE = 8  # least ratio of its mentions without and with the added word
@@ -119,7 +119,7 @@ def _is_no_part(added: str, whole: _Known, base: _Known, before: bool) -> bool:
         # Will X, Configure X, X Apply; but X Consulting, X DELETE and x_banned are names.
         act = is_never_noun(added) and (before or is_base_verb(added))
         written = added.capitalize() in whole.name.split()
-        return written and base.kind != "person" and (act or (before and added in MODALS))
+        return written and base.kind != "person" and (act or (before and added in BEFORE_VERBS))
     words = segmenter().cut(added)
     tag = tag_of(words[-1 if before else 0])
     if HAN_OR_ZERO.search(base.name):

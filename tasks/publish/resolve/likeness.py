@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.text.function_words import MODALS
 from tasks.text.languages import HAN_OR_KANA_CLASS, word_set
 
 Encode = Callable[[list[str]], np.ndarray]
@@ -24,7 +25,7 @@ _IN_PASSING = re.compile(
     r"^\W*(?:he|she|it|they|his|her|its|their)\b|^.{0,60}\b(?:he|she|they) (?:is|was|had|has)\b",
     re.IGNORECASE,
 )
-_NO_COPULA = word_set("and or may might can could should would will must has had")
+_NO_COPULA = MODALS | word_set("and or has had")
 _MAX_CHARS = 400
 
 DIFFER_BY_VECTORS = (0.6, 0.9)

@@ -10,23 +10,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.text.english_words import noun_lemma, verb_forms, verb_lemma
+from tasks.text.function_words import (
+    ARTICLES,
+    FORMS_OF_BE,
+    FORMS_OF_DO,
+    FORMS_OF_HAVE,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+)
 from tasks.text.languages import is_chinese, word_set
 
 # Words that distinguish relations, wherever they stand in a wording.
-_MARKS = word_set(
-    "not never no without may might can could should must will would shall cannot "
-    "former formerly previously originally initially once ex future acting deputy vice assistant"
+_MARKS = MODALS | word_set(
+    "not never no without cannot former formerly previously originally initially once ex future "
+    "acting deputy vice assistant"
 )
-MODALS = word_set("may might can could should must will would shall cannot do does did")
-_COPULAS = word_set("is was are were be been being am")
-_AUXILIARIES = _COPULAS | word_set("has have had")
-_ARTICLES = word_set("a an the his her its their")
+BEFORE_VERBS = MODALS | FORMS_OF_DO | {"cannot"}
+_AUXILIARIES = FORMS_OF_BE | FORMS_OF_HAVE
+_DETERMINERS = ARTICLES | POSSESSIVES
 _ADVERBS = word_set("also currently later subsequently soon then eventually finally first")
-_PREPOSITIONS = word_set(
-    "of in on at by to for from with as into under over about against between among during near "
-    "through within after before behind along around alongside onto upon across toward towards "
-    "until since off out up via following including concerning regarding despite according"
-)
 # Whoever became, or served as, something was it.
 _ROLE_VERBS = word_set("become appoint elect name crown")
 _ROLE_VERBS_WITH_AS = _ROLE_VERBS | {"serve", "work"}
@@ -76,7 +79,7 @@ def form_of(wording: str) -> Form:
 def bare_words(form: Form) -> str:
     """Return a form's words without a final preposition, which is optional before a time."""
     words = form.words.split()
-    return " ".join(words[:-1] if len(words) > 1 and words[-1] in _PREPOSITIONS else words)
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in PREPOSITIONS else words)
 
 
 def _chinese(text: str) -> Form:
@@ -88,23 +91,23 @@ def _chinese(text: str) -> Form:
 
 
 def _english(tokens: list[str]) -> Form:
-    kept_apart = {token.lower() for token in tokens} & (_MARKS | MODALS)
+    kept_apart = {token.lower() for token in tokens} & (_MARKS | BEFORE_VERBS)
     marks = tuple(sorted(kept_apart))
     rest = [token for token in tokens if token.lower() not in kept_apart]
-    while _goes(rest, _ADVERBS | _ARTICLES | _MODIFIERS):
+    while _goes(rest, _ADVERBS | _DETERMINERS | _MODIFIERS):
         rest.pop(0)
-    if MODALS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
+    if BEFORE_VERBS.intersection(marks) and rest and verb_forms(rest[0].lower(), "VBZ"):
         return Form("verb", " ".join(rest).lower(), marks)  # "may cause", "does not cause"
     if _is_gerund(rest):  # "founding member of" is a noun, "was founding" a verb
         return _noun_form(rest, marks)
     leading = _AUXILIARIES
     while len(rest) > 1 and rest[0].lower() in leading:
-        if rest[0].lower() in _COPULAS or _verb(rest[1].lower()):
-            leading = _AUXILIARIES | _ARTICLES  # "is the", "has been"
+        if rest[0].lower() in FORMS_OF_BE or _verb(rest[1].lower()):
+            leading = _AUXILIARIES | _DETERMINERS  # "is the", "has been"
         elif leading is _AUXILIARIES:  # "has population"
             return _noun_form(rest[1:], marks)
         rest.pop(0)
-    if not rest or rest[0].lower() in _COPULAS | _ARTICLES:
+    if not rest or rest[0].lower() in FORMS_OF_BE | _DETERMINERS:
         return Form("phrase", " ".join(tokens).lower())
     return _after_copula(rest, marks)
 
@@ -114,7 +117,7 @@ def _is_gerund(words: list[str]) -> bool:
     first, *more = [word.lower() for word in words] or [""]
     if not first.endswith("ing") or not _verb(first):
         return False
-    return more[0] not in _PREPOSITIONS if more else bool(noun_lemma(first, known=True))
+    return more[0] not in PREPOSITIONS if more else bool(noun_lemma(first, known=True))
 
 
 def _goes(words: list[str], without_meaning: frozenset[str]) -> bool:
@@ -122,7 +125,7 @@ def _goes(words: list[str], without_meaning: frozenset[str]) -> bool:
     return (
         len(words) > 1
         and words[0].lower() in without_meaning
-        and words[1].lower() not in _PREPOSITIONS
+        and words[1].lower() not in PREPOSITIONS
     )
 
 
@@ -148,7 +151,7 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
         lemma
         and len(tokens) > len(last)
         and last[0].islower()
-        and not set(lower) & _PREPOSITIONS - {"by"}
+        and not set(lower) & PREPOSITIONS - {"by"}
     ):
         if lower[-1] == "by" and _is_participle(last[0], lemma):
             return Form("verb", lemma, marks, turned=True)
@@ -160,21 +163,21 @@ def _after_copula(tokens: list[str], marks: tuple[str, ...]) -> Form:
 def _role(tokens: list[str]) -> list[str]:
     """Return the role that "served as president of" gives; nothing if there is none."""
     rest = list(tokens)
-    while rest and rest[0].lower() in _ARTICLES | {"as"}:
+    while rest and rest[0].lower() in _DETERMINERS | {"as"}:
         rest.pop(0)
-    return rest if len(rest) > 1 and rest[0].lower() not in _PREPOSITIONS else []
+    return rest if len(rest) > 1 and rest[0].lower() not in PREPOSITIONS else []
 
 
 def _noun_form(tokens: list[str], marks: tuple[str, ...]) -> Form:
     """Return the form of "capital of" or, turned, "capital", which names what the head has."""
     words = list(tokens)
-    with_preposition = len(words) > 1 and words[-1].lower() in _PREPOSITIONS
+    with_preposition = len(words) > 1 and words[-1].lower() in PREPOSITIONS
     noun = next(
-        (at for at, word in enumerate(words) if at and word.lower() in _PREPOSITIONS), len(words)
+        (at for at, word in enumerate(words) if at and word.lower() in PREPOSITIONS), len(words)
     )
     common_noun = words[noun - 1][:1].islower()
     while noun > 1 and (
-        words[0].lower() in _MODIFIERS | _ARTICLES
+        words[0].lower() in _MODIFIERS | _DETERMINERS
         or _NUMBERED.match(words[0])
         or (common_noun and words[0][:1].isupper())
     ):

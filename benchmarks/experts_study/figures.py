@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.experts_study.configurations import ALL, ALONE, TEXT
+from benchmarks.experts_study.measure import StudyRow
 from schemas.operations import ExpertDecision
-from tasks.evaluate.experts_study.configurations import ALL, ALONE, TEXT
-from tasks.evaluate.experts_study.measure import StudyRow
 from tasks.evaluate.metrics import Scores, score, summarise
 from tasks.evaluate.report import Measured
 from tasks.questions.question import BenchmarkQuestion

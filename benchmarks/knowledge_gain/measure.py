@@ -9,10 +9,10 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from benchmarks.knowledge_gain.asked_models import AskedModel, model_of_settings
+from benchmarks.knowledge_gain.figures import agreement, gain_figures
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings
-from tasks.evaluate.knowledge_gain.asked_models import AskedModel, model_of_settings
-from tasks.evaluate.knowledge_gain.figures import agreement, gain_figures
 from tasks.evaluate.report import record_figures
 from tasks.progress import Report, Warn, silent
 from tasks.questions.answer_patterns import is_whole

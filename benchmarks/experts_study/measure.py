@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.experts_study.configurations import TEXT, Configuration, configurations
+from benchmarks.experts_study.shared import SharedTools
+from benchmarks.knowledge_gain.asked_models import ENDPOINT
 from schemas.answers import Answer
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, ExpertSettings, Settings
@@ -13,9 +16,6 @@ from tasks.ask.asker import Asker
 from tasks.ask.route import AskOptions, QuestionHints, Resources
 from tasks.evaluate.answerer import Prediction, without_gold
 from tasks.evaluate.baselines.prompted import PROMPTED, PromptedAnswerer
-from tasks.evaluate.experts_study.configurations import TEXT, Configuration, configurations
-from tasks.evaluate.experts_study.shared import SharedTools
-from tasks.evaluate.knowledge_gain.asked_models import ENDPOINT
 from tasks.evaluate.report import Measured
 from tasks.evaluate.systems import TextAnswerer
 from tasks.experts.registry import active_experts

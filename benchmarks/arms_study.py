@@ -1,21 +1,29 @@
 """Compares the arms of the route `paths` with the best fixed arm, a bandit, and an oracle.
 
+    python -m benchmarks.arms_study QUESTIONS --format F --home HOME --graph NAME [--limit N]
+
+A model, or vectors without one, reads what each strategy takes out of the graph, in each template.
 Every arm answers every question, so that a bandit can be trained on training questions, for each of
 which it learns the outcome of the arm that it chose only, and then measured on others (KnowGPT,
-table 3).
+table 3). The figures go to the home's table `evaluations`.
 """
 
+import argparse
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.experts_study.measure import with_model
+from benchmarks.study_command import run_as_command, study_parser
+from flows import terminal
+from flows.home import edition_of, settings_of
 from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from schemas.settings import Settings
@@ -31,7 +39,7 @@ from tasks.paths.bandit.linucb import SAMPLING, LinUCB, drawn
 from tasks.paths.path import Extracted, GroundedQuestion
 from tasks.paths.path_graph import open_path_graph
 from tasks.programs.written_program import Conversation
-from tasks.progress import Report, Warn, silent
+from tasks.progress import Report
 from tasks.questions.formats import read_benchmark
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import sample, sample_apart, split
@@ -43,16 +51,6 @@ from warehouse.live import record
 
 NO_PATHS = "without paths"
 TOGETHER = 64  # questions between two reports of progress
-
-
-@dataclass(frozen=True, slots=True)
-class ArmsStudy:
-    """How arms are compared: on `limit` questions, after a bandit learned from `training` ones."""
-
-    graph: str
-    limit: int | None = None
-    training: int = 500
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,37 +66,33 @@ class _Outcomes:
     edges: np.ndarray
 
 
-def study_arms(
-    home: Home,
-    edition: Edition,
-    questions: Path,
-    format: str,
-    study: ArmsStudy,
-    settings: Settings,
-    report: Report = silent,
-    warn: Warn = print,
-) -> dict[str, Any]:
+def study_arms(arguments: argparse.Namespace, home: Home, report: Report) -> dict[str, Any]:
     """Measure the arms on questions with choices; return a table, and record its figures.
 
     The bandit and the best fixed arm are learned from the training part of the questions, or from
     a seeded half if there is none; the training questions are sampled apart from those that a
     policy has learned from. Raises UsageError if too few questions have choices.
     """
-    benchmark = read_benchmark(questions, format)
+    edition, settings = edition_of(home, None), settings_of(home)
+    if arguments.model:
+        settings = with_model(settings, arguments.model)
+    benchmark = read_benchmark(arguments.questions, arguments.format)
     with_choices = [q for q in benchmark.questions if q.choices and q.answers]
     training, test = split(type(benchmark)(benchmark.name, with_choices, halves=True))
-    training, test = sample_apart(training, study.training), sample(test, study.limit)
+    training, test = sample_apart(training, arguments.training), sample(test, arguments.limit)
     if not (training and test):
-        raise UsageError(f"{questions} has too few questions with choices to compare arms by.")
+        raise UsageError(
+            f"{arguments.questions} has too few questions with choices to compare arms by."
+        )
     began = time.perf_counter()
     with edition.pinned() as pinned:
-        reader, ask = _reader(home, pinned, settings, study.graph)
+        reader, ask = reader_of_paths(home, pinned, settings, arguments.graph)
         with ask as answers:
-            learned_from = _outcomes(reader, answers, training, partial(report, "training"))
-            measured = _outcomes(reader, answers, test, partial(report, "arms"))
-    rows = _rows(reader.arms, learned_from, measured, test, study.seed)
-    name = f"{benchmark.name} by {study.graph}"
-    with warned_of_refusals(home.path, "the figures were not recorded.", warn):
+            learned_from = outcomes_of(reader, answers, training, partial(report, "training"))
+            measured = outcomes_of(reader, answers, test, partial(report, "arms"))
+    rows = _rows(reader.arms, learned_from, measured, test)
+    name = f"{benchmark.name} by {arguments.graph}"
+    with warned_of_refusals(home.path, "the figures were not recorded.", terminal.say):
         record(home.live, *_evaluations(name, reader_name(settings), rows, edition.id))
     return {
         "dataset": name,
@@ -164,15 +158,16 @@ class _Asking:
         )
 
 
-def _reader(
+def reader_of_paths(
     home: Home, edition: Edition, settings: Settings, graph: str
 ) -> tuple[PathReader, _Asking]:
+    """Return the reader of a graph's paths, and what asks its questions."""
     tools = ExpertTools(Resources(home, edition, settings, AskOptions("paths", graph), {}))
     reader = PathReader(open_path_graph(home, edition, graph), tools.encode)
     return reader, _Asking(home, settings, reader, tools)
 
 
-def _outcomes(
+def outcomes_of(
     reader: PathReader,
     answers: _Asking,
     questions: Sequence[BenchmarkQuestion],
@@ -209,12 +204,11 @@ def _rows(
     training: _Outcomes,
     test: _Outcomes,
     questions: Sequence[BenchmarkQuestion],
-    seed: int,
 ) -> list[dict[str, Any]]:
     """Return each arm's share of right answers, and its gain over the reader without paths."""
     by_arm = test.right[:, 1:]
     best = int(training.right[:, 1:].mean(0).argmax())
-    chosen = _by_bandit(training, test, seed)
+    chosen = _by_bandit(training, test)
     columns = {
         NO_PATHS: test.right[:, 0],
         **{arm: by_arm[:, place] for place, arm in enumerate(arms)},
@@ -236,7 +230,7 @@ def _rows(
     return rows
 
 
-def _by_bandit(training: _Outcomes, test: _Outcomes, seed: int) -> np.ndarray:
+def _by_bandit(training: _Outcomes, test: _Outcomes) -> np.ndarray:
     """Return the arm that a bandit trained on the training questions takes for each test question.
 
     For each training question it learns only the outcome of the arm that it chose.
@@ -246,7 +240,7 @@ def _by_bandit(training: _Outcomes, test: _Outcomes, seed: int) -> np.ndarray:
         encoding.contexts([AskedQuestion("", vector) for vector in outcomes.contexts])
         for outcomes in (training, test)
     )
-    arms, random = training.right.shape[1] - 1, np.random.default_rng(seed)
+    arms, random = training.right.shape[1] - 1, np.random.default_rng(0)
     bandit = LinUCB(arms, encoding.dimensions, SAMPLING)
     for context, right in zip(contexts, training.right[:, 1:], strict=True):
         arm = drawn(bandit.chances(context), random).arm
@@ -272,3 +266,40 @@ def _evaluations(
         for metric, value in row.items()
         if metric not in ("row", "items")
     ]
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print all arms beside the best, the bandit and the oracle, with intervals in brackets."""
+    rows = [
+        [
+            row["row"],
+            f"{row['accuracy']:.3f} [{row['accuracy_low']:.3f}, {row['accuracy_high']:.3f}]",
+            f"{row['gain']:+.3f} [{row['gain_low']:+.3f}, {row['gain_high']:+.3f}]",
+            row.get("edges", ""),
+        ]
+        for row in result["rows"]
+    ]
+    terminal.table(["arm", "accuracy", "gain", "edges"], rows)
+    terminal.show(
+        f"{result['rows'][0]['items']} questions of {result['dataset']}, read by "
+        f"{result['reader']}; chance {result['chance']:.3f}; best arm and bandit are from "
+        f"{result['trained_on']} other questions."
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure all arms and show them; return the exit code."""
+    parser = study_parser(__doc__)
+    parser.add_argument("--graph", required=True, metavar="NAME", help="whose paths are read")
+    parser.add_argument(
+        "--training", type=int, default=500, metavar="N", help="questions a bandit learns from"
+    )
+    parser.add_argument(
+        "--model", metavar="NAME", help="embedded, endpoint:NAME or a local one (the settings')"
+    )
+    arguments = parser.parse_args(argv)
+    return run_as_command(arguments, partial(study_arms, arguments), show)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

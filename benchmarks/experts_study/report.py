@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.evaluate.experts_study.figures import (
+from benchmarks.experts_study.figures import (
     Table,
     agreement_table,
     change_table,
@@ -13,8 +13,8 @@ from tasks.evaluate.experts_study.figures import (
     selection_table,
     system_table,
 )
-from tasks.evaluate.experts_study.measure import StudyRow
-from tasks.evaluate.pictures import draw_bars
+from benchmarks.experts_study.measure import StudyRow
+from benchmarks.study_pictures import draw_bars
 from tasks.evaluate.report import figures, record_figures
 from warehouse.home import Home
 

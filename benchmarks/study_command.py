@@ -1,0 +1,42 @@
+"""What the commands of studies share: their first arguments, progress, and plain errors."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flows import progress, terminal
+from flows.__main__ import explain
+from flows.home import home_of
+from tasks.progress import Report
+from warehouse.home import Home
+
+
+def study_parser(words: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the arguments that every study has; `words` describe the study."""
+    parser = argparse.ArgumentParser(
+        description=words, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", metavar="QUESTIONS", type=Path, help="a file or a folder")
+    parser.add_argument("--format", required=True, metavar="NAME", help="as for `evaluate`")
+    parser.add_argument(
+        "--home", required=True, metavar="DIR", help="its table `evaluations` gets the figures"
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N of a seeded shuffle")
+    parser.add_argument("--json", action="store_true", help="print one JSON value, no tables")
+    return parser
+
+
+def run_as_command(
+    arguments: argparse.Namespace,
+    study: Callable[[Home, Report], dict[str, Any]],
+    show: Callable[[dict[str, Any]], None],
+) -> int:
+    """Run a study in the home that is named and print its result; return the exit code."""
+    try:
+        with progress.shown() as report:
+            result = study(home_of(arguments), report)
+    except Exception as error:
+        return explain(error, arguments)
+    terminal.show_result(result, show, as_json=arguments.json)
+    return 0
