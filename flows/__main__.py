@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from flows import terminal
 from flows.commands import COMMANDS
-from flows.parsing import CommandParser, command_of, shared_options
+from flows.parsing import CommandParser, add_shared_options, command_of
 from flows.retired import moved
 
 INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
@@ -59,7 +59,7 @@ def explain(error: Exception, arguments: argparse.Namespace) -> int:
     if isinstance(error, AlmanacError):
         terminal.say(str(error))
         return error.exit_code
-    words = refusal_in_words(error, arguments.model.folder(arguments.home))
+    words = refusal_in_words(error, arguments.model.home_folder(arguments.home))
     if words is not None:
         terminal.say(words)
         return 1
@@ -75,17 +75,14 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="almanac",
         description="Keep a knowledge base up to date with texts; ask it, and query it in SQL.",
-        parents=[shared_options()],
         allow_abbrev=False,
     )
+    add_shared_options(parser)
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
     )
     for name, what in COMMANDS.items():
-        shared = shared_options(hidden=not whole)
-        command = commands.add_parser(
-            name, command=name, help=what, description=what, parents=[shared]
-        )
+        command = commands.add_parser(name, command=name, help=what, description=what)
         if whole:
             command.fill()
     return parser

@@ -69,7 +69,7 @@ class Command(BaseModel):
     home: Path = Field(Path("almanac-home"), description="The almanac's folder.")
 
     @classmethod
-    def folder(cls, given: str | None) -> Path:
+    def home_folder(cls, given: str | None) -> Path:
         """Return the home's folder: the one given, else ALMANAC_HOME, else ./almanac-home."""
         return Path(given or environ.get("ALMANAC_HOME") or "almanac-home")
 

@@ -128,7 +128,9 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, *, command: str = "", model: "type[Command] | None" = None, **rest: Any):
         """Remember the command, such as `editions prune`, and an action's model."""
         super().__init__(**rest, allow_abbrev=False)
-        self.command, self.model, self.actions = command, model, {}
+        add_shared_options(self, hidden=True)
+        self.command, self.model = command, model
+        self.actions: dict[str, argparse.ArgumentParser] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
@@ -163,7 +165,6 @@ class CommandParser(argparse.ArgumentParser):
                 model=model,
                 help=first_line(model),
                 description=first_line(model),
-                parents=[shared_options(hidden=True)],
             )
 
     def _meant(self, option: str) -> str:
@@ -185,12 +186,12 @@ def first_line(model: type) -> str:
     return (model.__doc__ or "").partition("\n")[0]
 
 
-def shared_options(*, hidden: bool = False) -> argparse.ArgumentParser:
-    """Return the options that may stand before or after each command; commands do not list them."""
-    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+def add_shared_options(parser: argparse.ArgumentParser, *, hidden: bool = False) -> None:
+    """Add the options that may stand before or after each command; commands do not list them."""
 
     def add(*names: str, help: str, **how: Any) -> None:
-        shared.add_argument(*names, help=argparse.SUPPRESS if hidden else help, **how)
+        how["default"] = argparse.SUPPRESS
+        parser.add_argument(*names, help=argparse.SUPPRESS if hidden else help, **how)
 
     where = "the almanac's folder (ALMANAC_HOME, else ./almanac-home; of demo ./demo-home)"
     add("--home", metavar="DIR", help=where)
@@ -210,7 +211,6 @@ def shared_options(*, hidden: bool = False) -> argparse.ArgumentParser:
         help="run a job as a Prefect flow; starts a temporary server unless PREFECT_API_URL names "
         "one",
     )
-    return shared
 
 
 def add_options(parser: argparse.ArgumentParser, model: "type[Command]") -> None:
@@ -267,7 +267,7 @@ def command_of(arguments: argparse.Namespace) -> "Command":
     model, parser = arguments.model, arguments.parser
     _refuse_broken_text(arguments)
     known = list(entries(model))
-    values: dict[str, Any] = {"home": model.folder(arguments.home)}
+    values: dict[str, Any] = {"home": model.home_folder(arguments.home)}
     settings: dict[str, Any] = {}
     given: dict[str, str] = {}
     for flag, entry, value in (*_options(arguments, known), *_sets(arguments, known, parser)):

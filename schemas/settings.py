@@ -68,7 +68,8 @@ class ModelSettings(_Settings):
     """The language model and the limits on its calls and cost."""
 
     name: str = Field(
-        "", description="The endpoint's model, or a local one by path, hub name, or `smollm2`."
+        "",
+        description="The endpoint's model, or a local one by path, hub name, or `smollm2` (none).",
     )
     base_url: str | None = Field(None, description="The endpoint; OPENAI_BASE_URL by default.")
     concurrency: int = Field(16, ge=1, le=1024, description="Concurrent calls.")
@@ -104,7 +105,7 @@ class ModelSettings(_Settings):
     prices: dict[str, Price] = Field(
         default_factory=dict, description="Prices by model; they override the built-in ones."
     )
-    budget: float | None = Field(None, ge=0, description="The most that a run may cost.")
+    budget: float | None = Field(None, ge=0, description="The most that a run may cost (no limit).")
     batch: bool = Field(False, description="Use the endpoint's Batch API.")
     batch_poll_seconds: float = Field(
         30.0, gt=0, description="Seconds between two looks at a batch's status."
@@ -309,7 +310,8 @@ class Settings(_Settings):
     workers: int = Field(2, ge=1, description="Processes that extract.")
     runner: Literal["threads", "dask"] = Field("threads", description="Prefect's task runner.")
     dask_address: str | None = Field(
-        None, description="A running Dask cluster; by default, or for `local`, one is started."
+        None,
+        description="The address of a running Dask cluster, or `local` to start one (none).",
     )
 
     @field_validator("dask_address")

@@ -135,9 +135,8 @@ class Ask(Asking):
         typed = _typed_questions() if self.interactive else ()
         edition = edition_of(home, self.edition, self.as_of)
         unseen = self.interactive and not sys.stdin.isatty()  # nobody typed them here
-        with _asking(
-            home, edition, _impatient(self.chosen_settings), self.ask_options
-        ) as answer_of:
+        settings = _impatient(self.chosen_settings)
+        with _asking(home, edition, settings, self.ask_options) as answer_of:
             for number, question in enumerate(chain(first, typed)):
                 answer = answer_of(question, self.choices)
                 if self.picture:

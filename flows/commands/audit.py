@@ -64,7 +64,7 @@ class AuditFacts(Job):
         """Which facts are drawn."""
         from tasks.audit import KINDS, Plan
 
-        kinds = tuple(dict.fromkeys(self.kinds)) or tuple(KINDS)
+        kinds = tuple(dict.fromkeys(map(str, self.kinds))) or tuple(KINDS)
         return Plan(self.limit, self.seed, kinds, self.relation, self.source, self.by)
 
     def run(self, call: Call) -> int:
@@ -77,7 +77,8 @@ class AuditFacts(Job):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Write or read the file, and return the report."""
         from flows.home import edition_of
-        from tasks.audit import draw, find_facts, keep_verdicts, report
+        from tasks.audit import draw, find_facts, keep_verdicts
+        from tasks.audit_report import report
 
         home = self.place
         if self.write:
@@ -105,7 +106,8 @@ class AuditFacts(Job):
     def _ask(self) -> dict[str, Any]:
         """Show one fact after another and keep each verdict at once."""
         from flows.home import edition_of
-        from tasks.audit import draw, keep_verdicts, report, verdicts_in_force
+        from tasks.audit import draw, keep_verdicts, verdicts_in_force
+        from tasks.audit_report import report
 
         home = self.place
         kept = rejected = 0

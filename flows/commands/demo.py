@@ -65,7 +65,7 @@ class Demo(Command):
     )
 
     @classmethod
-    def folder(cls, given: str | None) -> Path:
+    def home_folder(cls, given: str | None) -> Path:
         """Return the folder given, else one of the demo's own."""
         return Path(given or DEMO_HOME)
 

@@ -49,14 +49,15 @@ class Show(Command):
         tables = {
             ("head", "relation", "tail"): result["facts"] + result["facts_as_tail"],
             ("statement",): result["statements"],
-            ("description",): [
-                {**row, "description": row["text"]} for row in result["descriptions"]
-            ],
-            ("aspect", "note"): [{**row, "note": row["text"]} for row in result["aspects"]],
+            ("description",): result["descriptions"],
+            ("aspect", "note"): result["aspects"],
         }
         for columns, rows in tables.items():
             if rows:
-                cells = [[*map(row.get, columns), *_source(row)] for row in rows[:most]]
+                cells = [
+                    [*(row.get(c, row.get("text")) for c in columns), *_source(row)]
+                    for row in rows[:most]
+                ]
                 yield ""
                 yield Table([*columns, "confidence", "source"], cells)
             if most is not None and len(rows) > most:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 from pydantic import Field
 
 from flows import terminal
-from flows.jobs import EDITION, Call, Configured, Edition, Runner
+from flows.jobs import EDITION, Call, Configured, Edition
 from flows.parsing import Option
 
 if TYPE_CHECKING:
+    from warehouse.sql_process import SqlProcess
     from warehouse.sql_session import SqlResult
 
 ROWS_SHOWN = 500
@@ -42,15 +43,12 @@ class Sql(Configured):
 
         process = SqlProcess()  # started first: it loads DuckDB while this process loads the rest
         try:
-            write(
-                self.work(Runner(terminal.say, terminal.say), process),
-                "json" if call.json else self.format,
-            )
+            write(self._result(process), "json" if call.json else self.format)
         finally:
             process.end()
         return 0
 
-    def work(self, runner: Runner, process: Any = None) -> "SqlResult":
+    def _result(self, process: "SqlProcess") -> "SqlResult":
         """Return the query's result, from the process that runs it."""
         from flows.home import edition_of, reading_settings_of
         from warehouse.editions import DUCKDB_FILE

@@ -93,8 +93,8 @@ class Ingestion:
         """Stop before anything is written if the source, or too much of it, has vanished.
 
         Raises AlmanacError when nothing could be listed, or nothing ever matched; HeldError when
-        more than the share `publish.max_delete` of its documents, and more than `publish.free_deletions`,
-        would be deleted.
+        more than the share `publish.max_delete` of its documents, and more of them than
+        `publish.free_deletions`, would be deleted.
         """
         if not self.listing.complete and not len(self.listing.items):
             raise AlmanacError(f"{self.listing.error}. Nothing was read and nothing was deleted.")

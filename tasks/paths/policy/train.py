@@ -25,6 +25,7 @@ from tasks.paths.policy.demonstrations import as_walks, shortest_paths
 from tasks.paths.policy.episodes import (
     STOP,
     Actions,
+    Rules,
     VectorGraph,
     Walks,
     begin,
