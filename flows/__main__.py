@@ -5,11 +5,16 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
 from flows.commands import COMMANDS
 from flows.parsing import CommandParser, add_shared_options, command_of
 from flows.retired import moved
+
+if TYPE_CHECKING:
+    from flows.jobs import Call, Job
 
 INTERRUPTED = "Query interrupted"  # DuckDB's error in place of KeyboardInterrupt
 
@@ -19,14 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Libraries make hundreds of thousands of objects that stay: looking through them for garbage
     # every 700 was a tenth of the time of short commands.
     gc.set_threshold(20_000)
-    # As defaults of the parser they would overwrite the options given before the command.
-    unset = argparse.Namespace(home=None, json=False, debug=False, prefect=False)
-    words = moved(sys.argv[1:] if argv is None else argv)
-    arguments = build_parser().parse_args(words, unset)
+    arguments = build_parser().parse_args(moved(sys.argv[1:] if argv is None else argv))
     try:
         from flows.jobs import Call
 
-        call = Call(arguments.json, arguments.debug, arguments.prefect)
+        call = Call(_do, arguments.json, arguments.debug, arguments.prefect)
         return command_of(arguments).run(call)
     except BrokenPipeError:
         # The reader of the output, such as `head`, has enough; flushing at exit must not complain.
@@ -39,7 +41,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(arguments)
         if arguments.debug:
             raise
-        return explain(error, arguments)
+        return explain(error, arguments.model.home_folder(arguments.home))
+
+
+def _do(job: "Job", call: "Call") -> Any:
+    from flows.orchestration import run_job
+
+    return run_job(job, call)
 
 
 def _stopped(arguments: argparse.Namespace) -> int:
@@ -51,15 +59,15 @@ def _stopped(arguments: argparse.Namespace) -> int:
     return 1
 
 
-def explain(error: Exception, arguments: argparse.Namespace) -> int:
-    """Print an error in plain words; return the exit code."""
+def explain(error: Exception, home: Path) -> int:
+    """Print an error of work on a home in plain words; return the exit code."""
     from schemas.errors import AlmanacError
     from warehouse.disk_errors import refusal_in_words
 
     if isinstance(error, AlmanacError):
         terminal.say(str(error))
         return error.exit_code
-    words = refusal_in_words(error, arguments.model.home_folder(arguments.home))
+    words = refusal_in_words(error, home)
     if words is not None:
         terminal.say(words)
         return 1
@@ -78,6 +86,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_shared_options(parser)
+    parser.set_defaults(home=None, json=False, debug=False, prefect=False)
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
     )

@@ -4,23 +4,49 @@ A `Job` is also a Prefect flow with these fields as parameters (`flows/deployed.
 the same whether Prefect runs it or not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from flows import progress, terminal
-from flows.parsing import Option, Shortcut
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.progress import Each, Report, RunStage, Warn, run_plainly
 
 if TYPE_CHECKING:
     from warehouse.home import Home
+
+
+@dataclass(frozen=True)
+class Option:
+    """What only a command line says of a field: its name there, and that of its value.
+
+    An `operand` is given by its place. Without a name, that of the field is used; `also` are
+    further names. A switch that is on by default is turned off by its option.
+    """
+
+    metavar: str | None = None
+    name: str | None = None
+    also: tuple[str, ...] = ()
+    operand: bool = False
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """An option for a field of another model, such as a setting, by its path from the command.
+
+    `sets` are values that the option gives to further fields.
+    """
+
+    path: str
+    metavar: str | None = None
+    sets: tuple[tuple[str, str], ...] = ()
+
 
 MODEL = {
     "--engine": Shortcut("settings.engine.engine"),
@@ -29,22 +55,48 @@ MODEL = {
 ENDPOINTS_ONLY = {  # settings of the model that one on this machine has no use for
     f"engine.model.{name}" for name in ("base_url", "concurrency", "budget", "batch")
 }
-Questions = Annotated[str, Option("QUESTIONS", operand=True)]
-QUESTIONS = Field(description="A file of questions, or a folder with several.")
-Format = Annotated[str, Option("NAME")]
-FORMAT = Field("jsonl", description="The format of the questions, as for `almanac evaluate`.")
-Name = Annotated[str | None, Option("NAME")]
-Count = Annotated[int | None, Option("N"), Field(ge=1)]
-Words = Annotated[str | None, Option("WORDS")]
-File = Annotated[str | None, Option("FILE")]
-Edition = Annotated[str | None, Option("ID")]
-EDITION = Field(None, description="An older edition, by its id (the current one).")
+
+
+def option(
+    metavar: str | None,
+    description: str,
+    default: Any = ...,
+    *,
+    name: str | None = None,
+    also: tuple[str, ...] = (),
+    **limits: Any,
+) -> Any:
+    """Return a field that is an option; it is required if it has no default."""
+    extra = {"option": Option(metavar, name, also)}
+    return Field(default, description=description, json_schema_extra=extra, **limits)
+
+
+def switch(description: str, default: bool = False, **names: Any) -> Any:
+    """Return a field that its option turns on, or off if it is on by default."""
+    return option(None, description, default, **names)
+
+
+def operand(metavar: str | None, description: str, default: Any = ..., **limits: Any) -> Any:
+    """Return a field that is given by its place on the command line."""
+    extra = {"option": Option(metavar, operand=True)}
+    return Field(default, description=description, json_schema_extra=extra, **limits)
+
+
+def finer(description: str, default: Any = False, **limits: Any) -> Any:
+    """Return a field that only `--set` reaches: one that few people turn."""
+    return Field(default, description=description, **limits)
+
+
+QUESTIONS = operand("QUESTIONS", "A file of questions, or a folder with several.")
+FORMAT = option("NAME", "The format of the questions, as for `almanac evaluate`.", "jsonl")
+EDITION = option("ID", "An older edition, by its id (the current one).", None)
 
 
 @dataclass(frozen=True)
 class Call:
-    """How a command is called, apart from its work."""
+    """How a command is called, apart from its work, and what does jobs: plainly or by Prefect."""
 
+    do: "Callable[[Job, Call], Any]"
     json: bool = False
     debug: bool = False
     prefect: bool = False
@@ -170,9 +222,7 @@ class Job(Configured):
 
     def run(self, call: Call) -> int:
         """Run plainly or as a flow run, whichever is configured; print the result."""
-        from flows.orchestration import run_job
-
-        self.print(run_job(self, call), call)
+        self.print(call.do(self, call), call)
         return 0
 
 

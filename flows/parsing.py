@@ -12,42 +12,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin
 
-from flows.retired import rewritten, study_of
+from flows.retired import RENAMED, rewritten, study_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from flows.jobs import Command
+    from flows.jobs import Command, Option
 
 PATHS = ("home", "examples", "sources")  # may be any bytes, as file names are
 NEAR = 8  # names that an error lists
-
-
-@dataclass(frozen=True)
-class Option:
-    """What only a command line says of a field: its name there, and that of its value.
-
-    An `operand` is given by its place. Without a name, that of the field is used; `also` are
-    further names. A switch that is on by default is turned off by its option.
-    """
-
-    metavar: str | None = None
-    name: str | None = None
-    also: tuple[str, ...] = ()
-    operand: bool = False
-
-
-@dataclass(frozen=True)
-class Shortcut:
-    """An option for a field of another model, such as a setting, by its path from the command.
-
-    `sets` are values that the option gives to further fields.
-    """
-
-    path: str
-    metavar: str | None = None
-    sets: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +30,7 @@ class Entry:
 
     path: tuple[str, ...]
     field: "FieldInfo"
-    option: Option | None
+    option: "Option | None"
     sets: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -101,11 +75,13 @@ def _kind(annotation: Any) -> Any:
 
 def entries(model: "type[Command]") -> Iterator[Entry]:
     """Yield everything that the command line of a model can give."""
+    from pydantic import BaseModel
+
+    from flows.jobs import Option
+
     shortcuts = {cut.path: (flag, cut) for flag, cut in model.shortcuts.items()}
 
     def inner(part: "type[BaseModel]", path: tuple[str, ...]) -> Iterator[Entry]:
-        from pydantic import BaseModel
-
         for name, field in part.model_fields.items():
             kind = _kind(field.annotation)
             if name in ("home", "ontology"):
@@ -113,7 +89,8 @@ def entries(model: "type[Command]") -> Iterator[Entry]:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 yield from inner(kind, (*path, name))
                 continue
-            option = next((m for m in field.metadata if isinstance(m, Option)), None)
+            extra = field.json_schema_extra
+            option = extra.get("option") if isinstance(extra, dict) else None
             flag, cut = shortcuts.get(".".join((*path, name)), (None, None))
             if cut:
                 option = Option(cut.metavar, flag)
@@ -135,7 +112,8 @@ class CommandParser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the options, then parse; what no option understands is refused here."""
         self.fill()
-        found, left = super().parse_known_args(rewritten(self.command, args), namespace)
+        words = rewritten(args, self._written_now) if self.model else args
+        found, left = super().parse_known_args(words, namespace)
         if left and not self.actions:
             self.error(f"unrecognized arguments: {' '.join(left)}{self._meant(left[0])}")
         return found, left
@@ -167,16 +145,23 @@ class CommandParser(argparse.ArgumentParser):
                 description=first_line(model),
             )
 
+    def _written_now(self, option: str) -> Sequence[str]:
+        """Return what to `--set` instead of an option that was replaced; nothing for others."""
+        if self.model is None or option in self._option_string_actions:
+            return ()
+        keys = {entry.key: entry for entry in entries(self.model)}
+        renamed = RENAMED.get(option, ())
+        if renamed and renamed[-1].partition("=")[0] in keys:
+            return renamed
+        name = option[2:].replace("-", "_")
+        if name not in keys or keys[name].option:
+            return ()
+        return (f"{name}={'true' if keys[name].kind is bool else ''}",)
+
     def _meant(self, option: str) -> str:
         """Return what was probably meant by an unknown option."""
-        if self.model is None or not option.startswith("--"):
-            return ""
         if self.command == "evaluate" and (study := study_of(option.partition("=")[0])):
             return f"; {study}"
-        name = option[2:].partition("=")[0].replace("-", "_")
-        if name in {entry.path[-1]: entry for entry in entries(self.model)}:
-            entry = next(entry for entry in entries(self.model) if entry.path[-1] == name)
-            return f"; write --set {entry.key}=VALUE"
         near = difflib.get_close_matches(option, self._option_string_actions, 1)
         return f"; did you mean {near[0]}?" if near else ""
 

@@ -1,122 +1,26 @@
-"""Options that were replaced: for one release they are understood, with a line that says by what.
+"""Options that were replaced are understood for one release, with a line that says by what.
 
-A writing that ends in `=` takes the value of the option. Studies are commands of a checkout now.
+Most of them are finer options now, `--set` and their old name; the others are listed here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from flows import terminal
 
-WAIT = {"--wait": "--set publish.wait_seconds="}
-NO_VECTORS = {"--no-vectors": "--set engine.encoder=none"}
-MODEL = {
-    "--base-url": "--set engine.model.base_url=",
-    "--concurrency": "--set engine.model.concurrency=",
-    "--budget": "--set engine.model.budget=",
-}
-CHOSEN_MODEL = {
-    "--engine": "--set engine.engine=",
-    "--model": "--set engine.model.name=",
-}
-ASKING = MODEL | {
-    "--edition": "--set edition=",
-    "--mode": "--set experts.mode=",
-    "--min-score": "--set min_score=",
-    "--task": "--set gate.use=true --set gate.task=",
-    "--gate-budget": "--set gate.use=true --set gate.budget=",
-    "--no-gate": "--set gate.use=false",
-}
-THRUST = {
-    "--encoder": "--set encoder=",
-    "--layer": "--set layer=",
-    "--pooling": "--set pooling=",
-    "--variant": "--set variant=",
-    "--clusters": "--set clusters=",
-    "--popularity-of": "--set popularity_of=",
-    "--seeds": "--set seeds=",
-}
-GATES = (
-    MODEL
-    | CHOSEN_MODEL
-    | THRUST
-    | {
-        "--draws": "--set draws=",
-        "--choices": "--set choices=true",
-        "--ablations": "--set ablations=true",
-    }
-)
-RETIRED: dict[str, dict[str, str]] = {
-    "refresh": WAIT
-    | NO_VECTORS
-    | {
-        "--base-url": MODEL["--base-url"],
-        "--speaker": "--set engine.speaker=",
-        "--audience": "--set engine.audience=",
-    },
-    "cost": MODEL,
-    "ask": ASKING,
-    "answer": ASKING,
-    "evaluate": MODEL
-    | {
-        "--mode": "--set experts.mode=",
-        "--expert": "--set expert=",
-        "--zero-shot": "--set zero_shot=true",
-        "--baselines": "--set baselines=",
-    },
-    "gates measure": GATES,
-    "remember": WAIT,
-    "ontology suggest": {"--most": "--set most=", "--edition": "--set edition="},
-    "ontology check": {"--edition": "--set edition="},
-    "audit": {"--seed": "--set seed="},
-    "import-graph": WAIT | NO_VECTORS,
-    "verbalize": WAIT
-    | MODEL
-    | {
-        "--seed": "--set seed=",
-        "--evidence": "--set evidence=",
-        "--walks": "--set walks=",
-        "--wordings": "--set wordings=",
-        "--held-out": "--set held_out=",
-    },
-    "train-experts": WAIT
-    | {
-        "--epochs": "--set epochs=",
-        "--seed": "--set seed=",
-        "--learning-rate": "--set learning_rate=",
-        "--patience": "--set patience=",
-        "--all-texts": "--set all_texts=true",
-        "--description": "--set description=",
-        "--parent": "--set parent=",
-        "--licence": "--set licence=",
-    },
-    "train-paths": WAIT
-    | MODEL
-    | {
-        "--encoder": "--set encoder=",
-        "--steps": "--set steps=",
-        "--epochs": "--set epochs=",
-        "--cloning-epochs": "--set cloning_epochs=",
-        "--seed": "--set seed=",
-        "--reach": "--set reach=",
-        "--relatedness": "--set relatedness=",
-        "--conciseness": "--set conciseness=",
-        "--ridge": "--set ridge=",
-        "--arms": "--set arms=",
-        "--rule": "--set rule=",
-        "--per-token": "--set per_token=",
-        "--per-second": "--set per_second=",
-    },
-    "calibrate-gate": MODEL
-    | CHOSEN_MODEL
-    | THRUST
-    | {"--draw": "--set draw=", "--outcomes-of": "--set outcomes_of="},
-    "mock-endpoint": {
-        "--fault-share": "--set fault_share=",
-        "--seed": "--set seed=",
-        "--plain": "--set plain=true",
-        "--json-only": "--set json_only=true",
-        "--batch-seconds": "--set batch_seconds=",
-    },
+RENAMED = {  # options that are settings now, or finer options with another name
+    "--audience": ("engine.audience=",),
+    "--base-url": ("engine.model.base_url=",),
+    "--budget": ("engine.model.budget=",),
+    "--concurrency": ("engine.model.concurrency=",),
+    "--engine": ("engine.engine=",),
+    "--gate-budget": ("gate.use=true", "gate.budget="),
+    "--mode": ("experts.mode=",),
+    "--model": ("engine.model.name=",),
+    "--no-gate": ("gate.use=false",),
+    "--no-vectors": ("engine.encoder=none",),
+    "--speaker": ("engine.speaker=",),
+    "--task": ("gate.use=true", "gate.task="),
+    "--wait": ("publish.wait_seconds=",),
 }
 STUDIES = {  # options that `evaluate` had, and the module of a checkout that has them now
     "--study": "experts_study",
@@ -129,24 +33,26 @@ STUDIES = {  # options that `evaluate` had, and the module of a checkout that ha
 }
 
 
-def rewritten(command: str, words: Sequence[str]) -> list[str]:
-    """Return a command's words with replaced options as they are written now; say so for each."""
-    table, new = RETIRED.get(command, {}), list[str]()
-    waiting = iter(words)
+def rewritten(words: Sequence[str], writings: Callable[[str], Sequence[str]]) -> list[str]:
+    """Return a command's words with replaced options as they are written now; say so for each.
+
+    `writings` returns what to `--set` instead of an option; a writing that ends in `=` takes its
+    value.
+    """
+    new, waiting = list[str](), iter(words)
     for word in waiting:
         if word == "--":
             return [*new, word, *waiting]
         option, equals, value = word.partition("=")
-        writing = table.get(option)
-        if writing is None:
+        sets = list(writings(option)) if option.startswith("--") else []
+        if not sets:
             new.append(word)
             continue
-        if writing.endswith("=") and not equals:
-            value = next(waiting, "")
-        if writing.endswith("="):
-            writing += value
-        terminal.say(f"{option} is going: write {writing} instead.")
-        new += writing.split(" ", 3) if writing.count("--set") > 1 else writing.split(" ", 1)
+        if sets[-1].endswith("="):
+            sets[-1] += value if equals else next(waiting, "")
+        said = " ".join(f"--set {writing}" for writing in sets)
+        terminal.say(f"{option} is going: write {said} instead.")
+        new += [part for writing in sets for part in ("--set", writing)]
     return new
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flows.commands.gate_words import gate_words
 
 from flows.__main__ import main
+from flows.commands.ask import gate_words
 from schemas.answers import Answer, Gating
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord, ModelCall

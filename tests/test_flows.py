@@ -22,12 +22,13 @@ from flows import orchestration
 
 orchestration.configure()
 
-from flows.expert_jobs import TrainExperts
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 from prefect.testing.utilities import prefect_test_harness
 
 from flows import deployed
+from flows.commands.refresh import RefreshKnowledge
+from flows.commands.train_experts import TrainExperts
 from flows.deployed import (
     BatchesAsTasks,
     answer_questions,
@@ -39,7 +40,7 @@ from flows.deployed import (
     run_as_flow,
     stages_as_tasks,
 )
-from flows.jobs import RefreshKnowledge, Runner
+from flows.jobs import Runner
 from schemas.errors import AlmanacError, HeldError
 from schemas.settings import EngineSettings, Settings
 from tests.expert_texts import tiny_plan

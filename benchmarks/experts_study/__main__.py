@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.commands.parsing import listed
-
 from benchmarks.experts_study.configurations import GROUPS
 from benchmarks.experts_study.measure import drawn, model_name, run_study, with_model
 from benchmarks.experts_study.report import (
@@ -31,7 +29,7 @@ from benchmarks.experts_study.report import (
     write_report,
 )
 from benchmarks.results_file import write_results
-from benchmarks.study_command import run_as_command, study_parser
+from benchmarks.study_command import listed, run_as_command, study_parser
 from flows import terminal
 from flows.home import edition_of, settings_of
 from tasks.progress import Report

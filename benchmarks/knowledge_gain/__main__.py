@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from flows.commands.parsing import listed
-
 from benchmarks.knowledge_gain.asked_models import open_asked_model
 from benchmarks.knowledge_gain.measure import GainMeasurement, measure_gain
-from benchmarks.study_command import run_as_command, study_parser
+from benchmarks.study_command import listed, run_as_command, study_parser
 from benchmarks.study_pictures import draw_gain
 from flows import terminal
 from flows.home import settings_of

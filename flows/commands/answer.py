@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from flows.commands.ask import Asking, keep_answers
-from flows.jobs import Job, Runner
-from flows.parsing import Option
+from flows.jobs import Job, Runner, operand, option
 from flows.terminal import Shown
 
 
@@ -19,12 +16,8 @@ class AnswerQuestions(Asking, Job):
     flow_name = "answer-questions"
     outcome = "What was answered"
 
-    questions: Annotated[str, Option("QUESTIONS", operand=True)] = Field(
-        description="A file with one JSON object per line, with `question`."
-    )
-    out: Annotated[str, Option("FILE")] = Field(
-        description="The file to write, one object per line as from `ask --json`."
-    )
+    questions: str = operand("QUESTIONS", "A file with one JSON object per line, with `question`.")
+    out: str = option("FILE", "The file to write, one object per line as from `ask --json`.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Answer, keep a record of each answer, and return how many there are."""

@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from flows import terminal
-from flows.jobs import MODEL, Call, Configured, File, Name
-from flows.parsing import Option
+from flows.jobs import MODEL, Call, Configured, finer, operand, option, switch
 from flows.terminal import Shown
 from schemas.answers import MIN_SCORE, Answer, Evidence, Gating
 from schemas.errors import UsageError
@@ -42,27 +41,23 @@ class Asking(Configured):
 
     shortcuts = MODEL
 
-    route: Annotated[Literal["auto", "programs", "paths", "text", "experts", "none"], Option()] = (
-        Field(
-            "auto",
-            description="Answer by programs over graphs, by paths in a graph, from the texts, by "
-            "experts, by none of these, or by what fits.",
-        )
-    )
-    graph: Name = Field(None, description="Ask this graph alone, by programs or paths (all).")
-    expert: Name = Field(None, description="Ask this expert alone (all).")
-    rounds: Annotated[int, Option("N")] = Field(
-        1, ge=1, description="Searches that a model may make per question, four at most."
-    )
-    min_score: float = Field(
-        MIN_SCORE, ge=0, le=1, description="Least probability of an answer from texts."
-    )
-    as_of: Annotated[date | None, Option("DATE")] = Field(
+    route: Literal["auto", "programs", "paths", "text", "experts", "none"] = option(
         None,
-        description="The last edition that was built on this day (UTC) or before, such as "
-        "2026-03-31 (the current one).",
+        "Answer by programs over graphs, by paths in a graph, from the texts, by "
+        "experts, by none of these, or by what fits.",
+        "auto",
     )
-    edition: str | None = Field(None, description="An older edition, by its id.")
+    graph: str | None = option("NAME", "Ask this graph alone, by programs or paths (all).", None)
+    expert: str | None = option("NAME", "Ask this expert alone (all).", None)
+    rounds: int = option("N", "Searches that a model may make per question, four at most.", 1, ge=1)
+    min_score: float = finer("Least probability of an answer from texts.", MIN_SCORE, ge=0, le=1)
+    as_of: date | None = option(
+        "DATE",
+        "The last edition that was built on this day (UTC) or before, such as "
+        "2026-03-31 (the current one).",
+        None,
+    )
+    edition: str | None = finer("An older edition, by its id.", None)
 
     @model_validator(mode="after")
     def _of_one_edition(self) -> "Asking":
@@ -89,21 +84,16 @@ class Asking(Configured):
 class Ask(Asking):
     """Answer a question, with sources."""
 
-    question: Annotated[list[str], Option("QUESTION", operand=True)] = Field(
-        [], description="The question, in quotes or without."
+    question: list[str] = operand("QUESTION", "The question, in quotes or without.", [])
+    interactive: bool = switch(
+        "Ask one question after another; with --json, one object per line.", also=("-i",)
     )
-    interactive: Annotated[bool, Option(also=("-i",))] = Field(
-        False, description="Ask one question after another; with --json, one object per line."
+    choices: list[str] = option(
+        "CHOICE", "A choice, of which the answer is one; give it once per choice (any answer).", []
     )
-    choices: Annotated[list[str], Option("CHOICE")] = Field(
-        [],
-        description="A choice, of which the answer is one; give it once per choice (any answer).",
-    )
-    explain: Annotated[bool, Option()] = Field(
-        False, description="Show the program, all evidence and the gate's choice."
-    )
-    picture: File = Field(
-        None, description="Draw the paths behind the answer as an SVG in this file (none)."
+    explain: bool = switch("Show the program, all evidence and the gate's choice.")
+    picture: str | None = option(
+        "FILE", "Draw the paths behind the answer as an SVG in this file (none).", None
     )
 
     @field_validator("picture")

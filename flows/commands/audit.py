@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from flows import terminal
 from flows.audit_form import KEYS, read_form, write_form
-from flows.jobs import Call, Job, Name, Runner
-from flows.parsing import Option
+from flows.jobs import Call, Job, Runner, finer, option, switch
 from flows.summary import rows_of
 from flows.terminal import Shown, Table
 
@@ -29,28 +28,23 @@ class AuditFacts(Job):
     flow_name = "audit-facts"
     outcome = "What people think of the facts"
 
-    write: Annotated[str | None, Option("FILE", also=("--out",))] = Field(
-        None, description="Write facts to fill in to this file, .csv or .jsonl (none)."
+    write: str | None = option(
+        "FILE", "Write facts to fill in to this file, .csv or .jsonl (none).", None, also=("--out",)
     )
-    read: Annotated[str | None, Option("FILE", also=("--in",))] = Field(
-        None, description="Keep the verdicts of this file (none)."
+    read: str | None = option(
+        "FILE", "Keep the verdicts of this file (none).", None, also=("--in",)
     )
-    report: Annotated[bool, Option()] = Field(
-        False, description="Show how precise facts are by all verdicts."
+    report: bool = switch("Show how precise facts are by all verdicts.")
+    limit: int = option("N", "Facts to draw.", 50, also=("--n",), ge=1)
+    kinds: list[Literal["triples", "descriptions", "notes", "aliases", "statements"]] = option(
+        None, "Draw this kind of facts only; may be repeated (all).", [], name="--kind"
     )
-    limit: Annotated[int, Option("N", also=("--n",))] = Field(
-        50, ge=1, description="Facts to draw."
+    relation: str | None = option("NAME", "Draw triples of this relation only (all).", None)
+    source: str | None = option("NAME", "Draw facts of this source only (all).", None)
+    by: Literal["kind", "relation", "source"] | None = option(
+        None, "Draw alike from each of these (from all facts together).", None
     )
-    kinds: Annotated[
-        list[Literal["triples", "descriptions", "notes", "aliases", "statements"]],
-        Option(name="--kind"),
-    ] = Field([], description="Draw this kind of facts only; may be repeated (all).")
-    relation: Name = Field(None, description="Draw triples of this relation only (all).")
-    source: Name = Field(None, description="Draw facts of this source only (all).")
-    by: Annotated[Literal["kind", "relation", "source"] | None, Option()] = Field(
-        None, description="Draw alike from each of these (from all facts together)."
-    )
-    seed: int = Field(0, description="The random seed; audits with one seed continue.")
+    seed: int = finer("The random seed; audits with one seed continue.", 0)
 
     @model_validator(mode="after")
     def _does_one_thing(self) -> "AuditFacts":

@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Configured, Name, Runner
-from flows.parsing import Option
+from flows.jobs import Configured, Runner, option, switch
 from flows.terminal import Shown, Table
 
 
 class ShowBandit(Configured):
     """Show what was learned of each way to phrase a graph's paths."""
 
-    graph: Annotated[str, Option("NAME")] = Field(description="The graph.")
-    model: Name = Field(None, description="The model that answers (the one in the settings).")
-    reset: Annotated[bool, Option()] = Field(False, description="Begin anew; the records are kept.")
+    graph: str = option("NAME", "The graph.")
+    model: str | None = option("NAME", "The model that answers (the one in the settings).", None)
+    reset: bool = switch("Begin anew; the records are kept.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the arms of the graph's bandit, or reset it."""

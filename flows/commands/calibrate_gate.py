@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import FORMAT, QUESTIONS, Format, Questions, Run, Runner
-from flows.parsing import Option
+from flows.jobs import FORMAT, QUESTIONS, Run, Runner, finer, option
 from flows.terminal import Shown, Table
 
 
@@ -18,31 +15,30 @@ class CalibrateGate(Run):
     flow_name = "calibrate-gate"
     outcome = "What the calibration did"
 
-    questions: Questions = QUESTIONS
-    task: Annotated[str, Option("NAME")] = Field(
-        description="The task's name, whose gate is replaced; picks one where the file has several "
-        "tasks."
+    questions: str = QUESTIONS
+    task: str = option(
+        "NAME",
+        "The task's name, whose gate is replaced; picks one where the file has several tasks.",
     )
-    format: Format = FORMAT
-    gate: Annotated[str, Option("NAME")] = Field(
-        "thrust", description="The gate: thrust, popularity, entropy, own_answer, learned …"
+    format: str = FORMAT
+    gate: str = option(
+        "NAME", "The gate: thrust, popularity, entropy, own_answer, learned …", "thrust"
     )
-    seeds: int = Field(200, ge=1, description="Questions drawn from the file.")
-    draw: int = Field(42, description="The random seed that draws them.")
-    outcomes_of: str | None = Field(
-        None, description="The model whose outcomes are used, if the file has several."
+    seeds: int = finer("Questions drawn from the file.", 200, ge=1)
+    draw: int = finer("The random seed that draws them.", 42)
+    outcomes_of: str | None = finer(
+        "The model whose outcomes are used, if the file has several.", None
     )
-    encoder: str = Field(
+    encoder: str = finer(
+        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
         "minilm",
-        description="minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers "
-        "name.",
     )
-    layer: int = Field(-1, description="The layer of hidden states; the last by default.")
-    pooling: str = Field("mean", description="How hidden states are pooled.")
-    variant: str | None = Field(None, description="The variant of Thrust; by default the full one.")
-    clusters: int | None = Field(None, ge=1, description="Clusters per class, for Thrust.")
-    popularity_of: str | None = Field(
-        None, description="The graph from which the gate `popularity` counts subjects."
+    layer: int = finer("The layer of hidden states; the last by default.", -1)
+    pooling: str = finer("How hidden states are pooled.", "mean")
+    variant: str | None = finer("The variant of Thrust; by default the full one.", None)
+    clusters: int | None = finer("Clusters per class, for Thrust.", None, ge=1)
+    popularity_of: str | None = finer(
+        "The graph from which the gate `popularity` counts subjects.", None
     )
 
     @property

@@ -1,21 +1,16 @@
 """`almanac completion`: prints the script with which a shell completes commands and options."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from flows.jobs import Command, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Runner, operand
 from flows.terminal import Shown
 
 
 class Completion(Command):
     """Print the completion script of a shell: eval "$(almanac completion bash)"."""
 
-    shell: Annotated[Literal["bash", "zsh", "tcsh"], Option(operand=True)] = Field(
-        description="The shell."
-    )
+    shell: Literal["bash", "zsh", "tcsh"] = operand(None, "The shell.")
 
     def work(self, runner: Runner) -> str:
         """Return the script for the chosen shell."""

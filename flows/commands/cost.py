@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import MODEL, Configured, Count, Runner
-from flows.parsing import Option
+from flows.jobs import MODEL, Configured, Runner, operand, option
 from flows.terminal import Shown, Table
 from schemas.errors import UsageError
 
@@ -20,13 +17,14 @@ class Cost(Configured):
 
     shortcuts = MODEL
 
-    sources: Annotated[list[str], Option("SOURCE", operand=True)] = Field(
-        [], description="Files, folders, globs or URLs to estimate for (what is not extracted yet)."
+    sources: list[str] = operand(
+        "SOURCE", "Files, folders, globs or URLs to estimate for (what is not extracted yet).", []
     )
-    sample: Count = Field(
+    sample: int | None = option(
+        "N",
+        "Extract about N passages and compare with what is stored, which calls the model (none).",
         None,
-        description="Extract about N passages and compare with what is stored, which calls the "
-        "model (none).",
+        ge=1,
     )
 
     def work(self, runner: Runner) -> dict[str, Any]:

@@ -6,17 +6,14 @@ With --expert it also trains an expert on a sample graph and asks it alone.
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
 from flows.commands.ask import answer_in_words, ask
 from flows.commands.import_graph import ImportGraph
 from flows.commands.refresh import RefreshKnowledge
 from flows.commands.train_experts import TrainExperts
-from flows.jobs import Call, Command
-from flows.parsing import Option
+from flows.jobs import Call, Command, option, switch
 from flows.summary import run_in_words
 from flows.terminal import Shown, Table
 from schemas.errors import UsageError
@@ -54,14 +51,11 @@ LOOKS = {
 class Demo(Command):
     """Refresh from the sample corpus and ask questions."""
 
-    examples: Annotated[str | None, Option("DIR")] = Field(
-        None,
-        description="The folder with corpus/ and questions.jsonl (examples/ of the checkout).",
+    examples: str | None = option(
+        "DIR", "The folder with corpus/ and questions.jsonl (examples/ of the checkout).", None
     )
-    expert: Annotated[bool, Option()] = Field(
-        False,
-        description="Also train a small language model on a sample graph for a minute, and ask it "
-        "alone.",
+    expert: bool = switch(
+        "Also train a small language model on a sample graph for a minute, and ask it alone."
     )
 
     @classmethod
@@ -71,11 +65,10 @@ class Demo(Command):
 
     def run(self, call: Call) -> int:
         """Refresh from the sample corpus, show parts of the tables and ask three questions."""
-        from flows.orchestration import run_job
         from tasks.ask.route import AskOptions
 
         examples, home = _examples(self.examples), self.place
-        report = run_job(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
+        report = call.do(RefreshKnowledge(home=self.home, sources=[str(examples / "corpus")]), call)
         questions = _questions(examples)
         answers = [ask(home, question) for question in questions]
         result = {"refresh": report}
@@ -103,13 +96,12 @@ class Demo(Command):
 
     def _train_expert(self, examples: Path, call: Call) -> dict[str, Any]:
         """Import the sample graph and train an expert on it for a minute; return its summary."""
-        from flows.orchestration import run_job
 
         graph = examples / "graphs" / f"{EXPERT}.tsv"
-        run_job(ImportGraph(home=self.home, source=str(graph), name=EXPERT), call)
+        call.do(ImportGraph(home=self.home, source=str(graph), name=EXPERT), call)
         plan = TrainingPlan(minutes=EXPERT_MINUTES)
         job = TrainExperts(home=self.home, names=[EXPERT], plan=plan)
-        trained: dict[str, Any] = run_job(job, call)["experts"][0]
+        trained: dict[str, Any] = call.do(job, call)["experts"][0]
         return trained
 
 

@@ -1,13 +1,10 @@
 """`almanac editions`: lists, compares, publishes and prunes editions; it starts no server."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from flows import terminal
-from flows.jobs import Call, Command, Configured, Count, Runner
-from flows.parsing import Option
+from flows.jobs import Call, Command, Configured, Runner, operand, option, switch
 from flows.summary import rows_of
 from flows.terminal import Aside, Shown
 from schemas.errors import DamageError, UsageError
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
 SHOWN = 10  # differences of one kind
 ALL = 1_000_000
 LONGEST_LINE = 300  # characters
-OperandId = Annotated[str | None, Option("ID", operand=True)]
 
 
 class ListEditions(Command):
@@ -72,12 +68,8 @@ class _OfAnAlmanac(Configured):
 class DiffEditions(_OfAnAlmanac):
     """Show what differs between two editions."""
 
-    old: Annotated[str | None, Option("OLD", operand=True)] = Field(
-        None, description="An edition (the new one's parent)."
-    )
-    new: Annotated[str | None, Option("NEW", operand=True)] = Field(
-        None, description="A later edition (the newest)."
-    )
+    old: str | None = operand("OLD", "An edition (the new one's parent).", None)
+    new: str | None = operand("NEW", "A later edition (the newest).", None)
 
     def run(self, call: Call) -> int:
         """Compare and print; people see only some examples of each difference."""
@@ -132,7 +124,7 @@ class DiffEditions(_OfAnAlmanac):
 class _Move(_OfAnAlmanac):
     """A change of the edition that is current."""
 
-    edition: OperandId = Field(None, description="An edition (the newest).")
+    edition: str | None = operand("ID", "An edition (the newest).", None)
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield which edition is current, and whether refreshes publish."""
@@ -152,10 +144,8 @@ class _Move(_OfAnAlmanac):
 class RollBack(_Move):
     """Make an earlier edition current and stop publishing new ones."""
 
-    edition: OperandId = Field(None, description="An earlier edition (the previous one).")
-    reason: Annotated[str, Option("WORDS")] = Field(
-        "rolled back", description="The reason to record."
-    )
+    edition: str | None = operand("ID", "An earlier edition (the previous one).", None)
+    reason: str = option("WORDS", "The reason to record.", "rolled back")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Make the edition current and hold publishing."""
@@ -203,17 +193,13 @@ def _refuse_if_damaged(edition: "Edition") -> None:
 class Prune(_OfAnAlmanac):
     """Remove old editions."""
 
-    keep: Count = Field(
-        None, description="Keep the last N editions (publish.keep_editions in settings.toml)."
+    keep: int | None = option(
+        "N", "Keep the last N editions (publish.keep_editions in settings.toml).", None, ge=1
     )
-    days: Annotated[float | None, Option("DAYS")] = Field(
-        None,
-        ge=0,
-        description="Keep editions younger than this (publish.keep_days in settings.toml).",
+    days: float | None = option(
+        "DAYS", "Keep editions younger than this (publish.keep_days in settings.toml).", None, ge=0
     )
-    dry_run: Annotated[bool, Option()] = Field(
-        False, description="Only list what would be removed."
-    )
+    dry_run: bool = switch("Only list what would be removed.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Remove the editions and return their ids."""

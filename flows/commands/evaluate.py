@@ -2,23 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import MODEL, QUESTIONS, Count, File, Job, Name, Questions, Runner
-from flows.parsing import Option
+from flows.jobs import MODEL, QUESTIONS, Job, Runner, finer, option, switch
 from flows.terminal import Shown, Table
 
 
 class Evaluation(Job):
     """A job that measures something on labelled questions and returns the figures."""
 
-    questions: Questions = QUESTIONS
-    format: Annotated[str, Option("NAME")] = Field(
-        description="metaqa, hotpotqa, boolq, mirage, jsonl …; an unknown name lists all."
+    questions: str = QUESTIONS
+    format: str = option(
+        "NAME", "metaqa, hotpotqa, boolq, mirage, jsonl …; an unknown name lists all."
     )
-    limit: Count = Field(None, description="Use the first N of a seeded shuffle (all questions).")
+    limit: int | None = option(
+        "N", "Use the first N of a seeded shuffle (all questions).", None, ge=1
+    )
 
 
 class EvaluateAnswers(Evaluation):
@@ -28,19 +27,19 @@ class EvaluateAnswers(Evaluation):
     outcome = "What was measured"
     shortcuts = MODEL
 
-    route: Annotated[str, Option("NAME")] = Field("auto", description="The route to measure.")
-    graph: Name = Field(None, description="Ask all questions of this graph (the fitting ones).")
-    learn: Annotated[bool, Option()] = Field(
-        True, description="Learn nothing, and measure on all questions."
+    route: str = option("NAME", "The route to measure.", "auto")
+    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    learn: bool = switch("Learn nothing, and measure on all questions.", True)
+    out: str | None = option(
+        "FILE", "Write every answer and its figures to this file (none).", None
     )
-    out: File = Field(None, description="Write every answer and its figures to this file (none).")
-    expert: str | None = Field(None, description="Measure this expert alone.")
-    zero_shot: bool = Field(False, description="Measure before learning, too.")
-    baselines: list[str] | None = Field(
-        None,
-        description="bm25, embedding, spe (the default, for at most 2000 questions), or none; with "
+    expert: str | None = finer("Measure this expert alone.", None)
+    zero_shot: bool = finer("Measure before learning, too.")
+    baselines: list[str] | None = finer(
+        "bm25, embedding, spe (the default, for at most 2000 questions), or none; with "
         "a model also model, recitation, generated_knowledge, generate_then_read and "
         "retrieve_then_read.",
+        None,
     )
 
     def work(self, runner: Runner) -> dict[str, Any]:

@@ -3,20 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from flows.jobs import Command, Name, Publication, Runner, Words
-from flows.parsing import Option
+from flows.jobs import Command, Publication, Runner, operand, option
 from flows.terminal import Aside, Shown, Table
 
 if TYPE_CHECKING:
     from warehouse.home import Home
 
 _SHOWN = ("expert", "status", "architecture", "parameters", "perplexity", "stale", "description")
-Expert = Annotated[str, Option("NAME", operand=True)]
-EXPERT = Field(description="The expert.")
+EXPERT = operand("NAME", "The expert.")
 
 
 class ListExperts(Command):
@@ -44,9 +42,9 @@ class ListExperts(Command):
 class _About(Publication):
     """What people say about an expert."""
 
-    description: Words = Field(None, description="What the expert knows about (its name).")
-    parent: Name = Field(None, description="The expert whose field contains its own (none).")
-    licence: Name = Field(None, description="The licence of its weights (unknown).")
+    description: str | None = option("WORDS", "What the expert knows about (its name).", None)
+    parent: str | None = option("NAME", "The expert whose field contains its own (none).", None)
+    licence: str | None = option("NAME", "The licence of its weights (unknown).", None)
 
     @property
     def about(self) -> dict[str, str]:
@@ -58,12 +56,8 @@ class _About(Publication):
 class AddExpert(_About):
     """Add an expert that somebody contributed, once its files were checked."""
 
-    folder: Annotated[str, Option("FOLDER", operand=True)] = Field(
-        description="Its folder, with safetensors weights."
-    )
-    name: Annotated[str, Option("NAME")] = Field(
-        description="Its name; replaces an expert of that name."
-    )
+    folder: str = operand("FOLDER", "Its folder, with safetensors weights.")
+    name: str = option("NAME", "Its name; replaces an expert of that name.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Add it and return the run."""
@@ -84,7 +78,7 @@ class _Change(Publication):
     """A change of one expert."""
 
     action: ClassVar[Literal["describe", "remove", "quarantine", "restore"]]
-    name: Expert = EXPERT
+    name: str = EXPERT
 
     @property
     def about(self) -> dict[str, str]:
@@ -129,7 +123,7 @@ class QuarantineExpert(_Change):
     """Let nobody ask an expert until it is restored."""
 
     action = "quarantine"
-    reason: Words = Field(None, description="The reason to record (none).")
+    reason: str | None = option("WORDS", "The reason to record (none).", None)
 
     @property
     def about(self) -> dict[str, str]:

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from flows.jobs import Command, Runner, Words
-from flows.parsing import Option
+from flows.jobs import Command, Runner, operand, option
 from flows.terminal import Shown
 
 LEARNED = {
@@ -20,13 +19,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Feedback(Command):
     """Say how right an answer was."""
 
-    question_id: Annotated[str, Option("QUESTION_ID", operand=True)] = Field(
-        description="As `ask --explain` shows it."
+    question_id: str = operand("QUESTION_ID", "As `ask --explain` shows it.")
+    verdict: Share | Literal["right", "wrong"] = operand(
+        "VERDICT", "right, wrong, or a share from 0 to 1."
     )
-    verdict: Annotated[Share | Literal["right", "wrong"], Option("VERDICT", operand=True)] = Field(
-        description="right, wrong, or a share from 0 to 1."
-    )
-    words: Words = Field(None, description="A comment, kept beside the answer (none).")
+    words: str | None = option("WORDS", "A comment, kept beside the answer (none).", None)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Record the feedback; return whether a bandit learned from it."""

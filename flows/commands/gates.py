@@ -4,13 +4,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from flows.commands.evaluate import Evaluation
-from flows.jobs import Command, File, Publication, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Publication, Runner, finer, operand, option
 from flows.terminal import Aside, Shown, Table
 
 if TYPE_CHECKING:
@@ -52,9 +49,7 @@ class ListGates(Command):
 class RemoveGate(Publication):
     """Remove a gate and publish an edition without it."""
 
-    task: Annotated[str, Option("TASK", operand=True)] = Field(
-        description="The task whose gate goes."
-    )
+    task: str = operand("TASK", "The task whose gate goes.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Remove the gate and return the run."""
@@ -71,36 +66,38 @@ class EvaluateGates(Evaluation):
     flow_name = "evaluate-gates"
     outcome = "What was measured"
 
-    gates: Annotated[list[str], Option("NAME", name="--gate")] = Field(
-        ["all"], description="A gate, such as thrust or popularity; the first is the system (all)."
+    gates: list[str] = option(
+        "NAME",
+        "A gate, such as thrust or popularity; the first is the system (all).",
+        ["all"],
+        name="--gate",
     )
-    picture: File = Field(None, description="Draw the curves as .svg or .png (none).")
-    encoder: str = Field(
+    picture: str | None = option("FILE", "Draw the curves as .svg or .png (none).", None)
+    encoder: str = finer(
+        "minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers name.",
         "minilm",
-        description="minilm, hidden:FOLDER-OR-HUB-NAME, endpoint:MODEL or a sentence-transformers "
-        "name.",
     )
-    layer: int = Field(-1, description="The layer of hidden states; the last by default.")
-    pooling: str = Field(
-        "mean",
-        description="How hidden states are pooled: mean, last, decoder_start_with_encoder or "
+    layer: int = finer("The layer of hidden states; the last by default.", -1)
+    pooling: str = finer(
+        "How hidden states are pooled: mean, last, decoder_start_with_encoder or "
         "first_token_official.",
+        "mean",
     )
-    variant: str | None = Field(
-        None,
-        description="The variant of Thrust: full (the default), no_size, no_direction, "
+    variant: str | None = finer(
+        "The variant of Thrust: full (the default), no_size, no_direction, "
         "no_distance, cosine or inertia.",
+        None,
     )
-    clusters: int | None = Field(
-        None, ge=1, description="Thrust's clusters per class; by default ⌈seeds^¼⌉, at least 3."
+    clusters: int | None = finer(
+        "Thrust's clusters per class; by default ⌈seeds^¼⌉, at least 3.", None, ge=1
     )
-    seeds: int = Field(200, ge=1, description="Questions to calibrate with, per data set.")
-    draws: int = Field(10, ge=1, description="How often the seeds are drawn.")
-    choices: bool = Field(False, description="Encode the choices with the question.")
-    popularity_of: str | None = Field(
-        None, description="The graph from which the gate `popularity` counts subjects."
+    seeds: int = finer("Questions to calibrate with, per data set.", 200, ge=1)
+    draws: int = finer("How often the seeds are drawn.", 10, ge=1)
+    choices: bool = finer("Encode the choices with the question.")
+    popularity_of: str | None = finer(
+        "The graph from which the gate `popularity` counts subjects.", None
     )
-    ablations: bool = Field(False, description="Measure every variant of Thrust instead.")
+    ablations: bool = finer("Measure every variant of Thrust instead.")
 
     @property
     def calls_model(self) -> bool:

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Command, Publication, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Publication, Runner, operand
 from flows.terminal import Aside, Shown
 
 COLUMNS = ("graph", "triples", "rejected", "format", "language", "source", "imported_at")
@@ -35,7 +32,7 @@ class ListGraphs(Command):
 class RemoveGraph(Publication):
     """Remove a graph and publish an edition without it."""
 
-    name: Annotated[str, Option("NAME", operand=True)] = Field(description="The graph's name.")
+    name: str = operand("NAME", "The graph's name.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Remove the graph and return the run."""

@@ -2,12 +2,9 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field
-
-from flows.jobs import File, Run, Runner
-from flows.parsing import Option
+from flows.jobs import Run, Runner, operand, option
 
 
 class ImportGraph(Run):
@@ -16,30 +13,14 @@ class ImportGraph(Run):
     flow_name = "import-graph"
     outcome = "What the import did"
 
-    source: Annotated[str, Option("FILE", operand=True)] = Field(
-        description="The file, or the folder with the files of a mapping."
-    )
-    name: Annotated[str, Option("NAME")] = Field(
-        description="The graph's name; replaces an earlier graph with this name."
-    )
-    format: Annotated[
-        Literal[
-            "auto",
-            "tsv",
-            "csv",
-            "pipe",
-            "jsonl",
-            "nt",
-            "parquet",
-            "conceptnet",
-            "wikidata",
-            "nlpcc",
-        ],
-        Option(),
-    ] = Field("auto", description="The file's format, guessed by default.")
-    mapping: File = Field(None, description="YAML that describes another format (none).")
-    languages: Annotated[list[str], Option("CODE", name="--language")] = Field(
-        [], description="Keep names in this language only; may be repeated (all)."
+    source: str = operand("FILE", "The file, or the folder with the files of a mapping.")
+    name: str = option("NAME", "The graph's name; replaces an earlier graph with this name.")
+    format: Literal[
+        "auto", "tsv", "csv", "pipe", "jsonl", "nt", "parquet", "conceptnet", "wikidata", "nlpcc"
+    ] = option(None, "The file's format, guessed by default.", "auto")
+    mapping: str | None = option("FILE", "YAML that describes another format (none).", None)
+    languages: list[str] = option(
+        "CODE", "Keep names in this language only; may be repeated (all).", [], name="--language"
     )
 
     def work(self, runner: Runner) -> dict[str, Any]:

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from flows.commands.train_paths import arms_in_words, policy_in_words
-from flows.jobs import FORMAT, Format, Job, Name, Runner
-from flows.parsing import Option
+from flows.jobs import FORMAT, Job, Runner, operand, option, switch
 from flows.summary import rows_of
 from flows.terminal import Shown
 
@@ -34,25 +31,19 @@ class LearnFromQuestions(Job):
     flow_name = "learn-from-questions"
     outcome = "What was learned"
 
-    questions: Annotated[str | list[str], Option("QUESTIONS", operand=True)] = Field(
-        description="Files of questions, or folders with several."
+    questions: str | list[str] = operand(
+        "QUESTIONS", "Files of questions, or folders with several."
     )
-    format: Format = FORMAT
-    graph: Name = Field(None, description="Ask all questions of this graph (the fitting ones).")
-    gates: Annotated[bool, Option(name="--gate")] = Field(
-        False, description="Calibrate a gate for each task of 50 questions or more, too."
+    format: str = FORMAT
+    graph: str | None = option("NAME", "Ask all questions of this graph (the fitting ones).", None)
+    gates: bool = switch(
+        "Calibrate a gate for each task of 50 questions or more, too.", name="--gate"
     )
-    experts: Annotated[bool, Option()] = Field(
-        False,
-        description="Ask the model the questions alone, too, so that it knows better when to ask "
-        "experts.",
+    experts: bool = switch(
+        "Ask the model the questions alone, too, so that it knows better when to ask experts."
     )
-    paths: Annotated[bool, Option()] = Field(
-        False, description="Learn which paths of --graph matter, too, and how to phrase them."
-    )
-    replace: Annotated[bool, Option()] = Field(
-        False, description="Forget what was learned for the graph before."
-    )
+    paths: bool = switch("Learn which paths of --graph matter, too, and how to phrase them.")
+    replace: bool = switch("Forget what was learned for the graph before.")
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Learn and return what was learned, as `tasks.learn.learn` does."""

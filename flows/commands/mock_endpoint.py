@@ -9,8 +9,7 @@ from functools import partial
 from pydantic import model_validator
 
 from flows import terminal
-from flows.jobs import Call, Command
-from flows.parsing import Shortcut
+from flows.jobs import Call, Command, Shortcut
 from tasks.mock_endpoint.options import Options
 
 

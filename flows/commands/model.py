@@ -1,12 +1,9 @@
 """`almanac model`: lists and installs the language models that come with packages."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Command, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Runner, operand
 from flows.terminal import Shown
 
 
@@ -33,9 +30,7 @@ class ListModels(Command):
 class InstallModel(Command):
     """Install a model, to be used offline."""
 
-    name: Annotated[str, Option("NAME", operand=True)] = Field(
-        description="Its name in `almanac model list`."
-    )
+    name: str = operand("NAME", "Its name in `almanac model list`.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Install the model and return where it lies."""

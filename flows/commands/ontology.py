@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Command, File, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Runner, finer, operand, option
 from flows.terminal import Aside, Shown, Table
 from schemas.errors import UsageError
 from schemas.ontology import ONTOLOGY_FILE
@@ -27,9 +24,9 @@ _MOST_SHOWN = 40
 class Suggest(Command):
     """Propose kinds and relations."""
 
-    out: File = Field(None, description="Write a new file (printed instead).")
-    most: int = Field(100, ge=1, description="Most relations of the proposal.")
-    edition: str | None = Field(None, description="An older edition, by its id.")
+    out: str | None = option("FILE", "Write a new file (printed instead).", None)
+    most: int = finer("Most relations of the proposal.", 100, ge=1)
+    edition: str | None = finer("An older edition, by its id.", None)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the proposal, and write it if a file is named."""
@@ -73,10 +70,8 @@ def _write_new(path: Path, text: str) -> None:
 class Check(Command):
     """Say what does not fit."""
 
-    file: Annotated[str | None, Option("FILE", operand=True)] = Field(
-        None, description="The ontology (ontology.yaml in the home)."
-    )
-    edition: str | None = Field(None, description="An older edition, by its id.")
+    file: str | None = operand("FILE", "The ontology (ontology.yaml in the home).", None)
+    edition: str | None = finer("An older edition, by its id.", None)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the groups of triples that do not fit the ontology."""

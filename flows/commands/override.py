@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from flows import terminal
-from flows.jobs import Call, Command, Name, Runner, Words
-from flows.parsing import Option
+from flows.jobs import Call, Command, Runner, operand, option, switch
 from flows.terminal import Aside, Shown, Table
 from schemas.errors import AlmanacError, UsageError
 
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 160  # of a fact
 SHOWN_NAMES = 10
-ENTITY = Field(description="The entity's id, or its name if that is unique.")
-Subject = Annotated[str, Option("SUBJECT", operand=True)]
-Object = Annotated[str, Option("OBJECT", operand=True)]
+ENTITY = operand("SUBJECT", "The entity's id, or its name if that is unique.")
 
 
 class ListOverrides(Command):
@@ -47,8 +44,8 @@ class _Correction(Command):
     """A correction, which every later edition applies."""
 
     action: ClassVar[str]
-    subject: Subject = ENTITY
-    reason: Words = Field(None, description="The reason to record (none).")
+    subject: str = ENTITY
+    reason: str | None = option("WORDS", "The reason to record (none).", None)
 
     def check(self, edition: "Edition") -> None:
         """Raise UsageError if the correction makes no sense in the current edition."""
@@ -83,9 +80,9 @@ class Merge(_Correction):
     """Merge two entities into one."""
 
     action = "merge"
-    object: Object = Field(description="The entity that remains, by id or unique name.")
-    name: Name = Field(
-        None, description="The name of the merged entity (the one that most texts use)."
+    object: str = operand("OBJECT", "The entity that remains, by id or unique name.")
+    name: str | None = option(
+        "NAME", "The name of the merged entity (the one that most texts use).", None
     )
 
     def run(self, call: Call) -> int:
@@ -124,8 +121,8 @@ class Split(_Correction):
     """Split an entity in two."""
 
     action = "split"
-    object: Object = Field(
-        description="The name, or the id of the document, that means the other entity."
+    object: str = operand(
+        "OBJECT", "The name, or the id of the document, that means the other entity."
     )
 
     def check(self, edition: "Edition") -> None:
@@ -153,30 +150,28 @@ class Reject(_Correction):
     """Reject a wrong fact."""
 
     action = "reject"
-    subject: Subject = Field(description="The fact's id.")
+    subject: str = operand("SUBJECT", "The fact's id.")
 
 
 class Exclude(_Correction):
     """Exclude a document or a run."""
 
     action = "exclude"
-    subject: Subject = Field(description="The id of the document or the run.")
+    subject: str = operand("SUBJECT", "The id of the document or the run.")
 
 
 class NameRelation(_Correction):
     """Say which relation a wording means."""
 
     action = "relation"
-    subject: Subject = Field(
-        description="The relation as texts state it; all tenses and modifiers of it follow."
+    subject: str = operand(
+        "SUBJECT", "The relation as texts state it; all tenses and modifiers of it follow."
     )
-    object: Annotated[str | None, Option("RELATION", name="--as")] = Field(
-        None, description="The relation it means (none: give --apart)."
+    object: str | None = option(
+        "RELATION", "The relation it means (none: give --apart).", None, name="--as"
     )
-    apart: Annotated[bool, Option()] = Field(False, description="It is one by itself.")
-    inverse: Annotated[bool, Option()] = Field(
-        False, description="The wording says it from the tail to the head."
-    )
+    apart: bool = switch("It is one by itself.")
+    inverse: bool = switch("The wording says it from the tail to the head.")
 
     @model_validator(mode="after")
     def _says_what(self) -> "NameRelation":
@@ -190,7 +185,7 @@ class Withdraw(_Correction):
     """Withdraw a correction."""
 
     action = "withdraw"
-    subject: Subject = Field(description="The correction's id.")
+    subject: str = operand("SUBJECT", "The correction's id.")
 
 
 def _rejected_facts(home: "Home", rows: Iterable[dict[str, Any]]) -> dict[str, str]:

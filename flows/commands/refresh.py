@@ -1,12 +1,11 @@
 """`almanac refresh`: reads what is new in the sources, extracts, and publishes."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from flows.jobs import MODEL, Run, Runner
-from flows.parsing import Option, Shortcut
+from flows.jobs import MODEL, Run, Runner, Shortcut, operand, switch
 
 
 class RefreshKnowledge(Run):
@@ -23,12 +22,8 @@ class RefreshKnowledge(Run):
         "--max-delete": Shortcut("settings.publish.max_delete", "SHARE"),
     }
 
-    sources: Annotated[list[str], Option("SOURCE", operand=True)] = Field(
-        description="Files, folders, globs or URLs."
-    )
-    sensitive: Annotated[bool, Option()] = Field(
-        False, description="Mark these documents as sensitive."
-    )
+    sources: list[str] = operand("SOURCE", "Files, folders, globs or URLs.")
+    sensitive: bool = switch("Mark these documents as sensitive.")
 
     @field_validator("sources")
     @classmethod

@@ -3,12 +3,9 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from flows.jobs import Configured, Runner
-from flows.parsing import Option
+from flows.jobs import Configured, Runner, operand, switch
 from flows.terminal import Shown, one_line
 from schemas.errors import UsageError
 
@@ -20,12 +17,8 @@ if TYPE_CHECKING:
 class Remember(Configured):
     """Add a text or a file; it can be asked about at once."""
 
-    said: Annotated[str, Option("TEXT", operand=True)] = Field(
-        description="A text, a file, or - for standard input."
-    )
-    sensitive: Annotated[bool, Option()] = Field(
-        False, description="Never send it to a remote model."
-    )
+    said: str = operand("TEXT", "A text, a file, or - for standard input.")
+    sensitive: bool = switch("Never send it to a remote model.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Keep the text or the file, extract from it, publish, and return the facts found."""

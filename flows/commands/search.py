@@ -1,13 +1,10 @@
 """`almanac search`: finds the passages and notes that match some words best."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from flows import terminal
-from flows.jobs import EDITION, Configured, Edition, Runner
-from flows.parsing import Option
+from flows.jobs import EDITION, Configured, Runner, operand, option
 
 QUOTED_CHARS = 400
 
@@ -15,11 +12,9 @@ QUOTED_CHARS = 400
 class Search(Configured):
     """Find passages and notes by words and meaning."""
 
-    words: Annotated[list[str], Option("WORDS", operand=True)] = Field(
-        description="What to search for."
-    )
-    limit: Annotated[int, Option("N")] = Field(5, ge=1, description="Show N passages and N notes.")
-    edition: Edition = EDITION
+    words: list[str] = operand("WORDS", "What to search for.")
+    limit: int = option("N", "Show N passages and N notes.", 5, ge=1)
+    edition: str | None = EDITION
 
     def work(self, runner: Runner) -> list[dict[str, Any]]:
         """Return the best passages and notes with their sources."""

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import EDITION, Command, Edition, Name, Runner
-from flows.parsing import Option
+from flows.jobs import EDITION, Command, Runner, operand, option, switch
 from flows.terminal import Shown, Table, one_line
 
 SHOWN = 20  # rows of each kind
@@ -16,16 +13,12 @@ SHOWN = 20  # rows of each kind
 class Show(Command):
     """Show everything known about one entity."""
 
-    entity: Annotated[list[str], Option("ENTITY", operand=True)] = Field(
-        description="Its name, an alias, or its id."
+    entity: list[str] = operand("ENTITY", "Its name, an alias, or its id.")
+    graph: str | None = option(
+        "NAME", "Look in this graph only; `corpus` is your texts (all graphs).", None
     )
-    graph: Name = Field(
-        None, description="Look in this graph only; `corpus` is your texts (all graphs)."
-    )
-    all: Annotated[bool, Option()] = Field(
-        False, description="Show every fact, not only the first 20."
-    )
-    edition: Edition = EDITION
+    all: bool = switch("Show every fact, not only the first 20.")
+    edition: str | None = EDITION
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the entity's page."""

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Command, Publication, Runner
-from flows.parsing import Option
+from flows.jobs import Command, Publication, Runner, operand
 from flows.terminal import Aside, Shown
 
 
@@ -30,9 +27,7 @@ class ListSources(Command):
 class RemoveSource(Publication):
     """Remove a source's documents and publish an edition without them."""
 
-    source: Annotated[str, Option("SOURCE", operand=True)] = Field(
-        description="Its name in `almanac sources list`."
-    )
+    source: str = operand("SOURCE", "Its name in `almanac sources list`.")
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Remove the source and return the run."""

@@ -5,13 +5,10 @@ import itertools
 import json
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from flows import terminal
-from flows.jobs import EDITION, Call, Configured, Edition
-from flows.parsing import Option
+from flows.jobs import EDITION, Call, Configured, operand, option
 
 if TYPE_CHECKING:
     from warehouse.sql_process import SqlProcess
@@ -27,15 +24,14 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them
 class Sql(Configured):
     """Run one read-only query on an edition."""
 
-    query: Annotated[str, Option("QUERY", operand=True)] = Field(
-        description="SQL, or - to read it from standard input."
-    )
-    format: Annotated[Literal["table", "json", "csv"], Option()] = Field(
-        "table",
-        description="Format of the result. CSV puts a ' before texts that a spreadsheet would "
+    query: str = operand("QUERY", "SQL, or - to read it from standard input.")
+    format: Literal["table", "json", "csv"] = option(
+        None,
+        "Format of the result. CSV puts a ' before texts that a spreadsheet would "
         "evaluate as a formula: those that begin with = + - @, a tab or a line break.",
+        "table",
     )
-    edition: Edition = EDITION
+    edition: str | None = EDITION
 
     def run(self, call: Call) -> int:
         """Print the query's result."""

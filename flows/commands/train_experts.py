@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import Name, Run, Runner
-from flows.parsing import Option, Shortcut
+from flows.jobs import Run, Runner, Shortcut, finer, operand, option
 from flows.terminal import Picture, Shown, Table
 from tasks.experts.training.plan import TrainingPlan
 
@@ -26,16 +23,16 @@ class TrainExperts(Run):
         "--workers": Shortcut("settings.workers", "N"),
     }
 
-    names: Annotated[list[str], Option("NAME", operand=True)] = Field(
-        min_length=1, description="The experts: the names of their sets of texts."
+    names: list[str] = operand(
+        "NAME", "The experts: the names of their sets of texts.", min_length=1
     )
-    graph: Name = Field(
-        None, description="The graph of their texts, which are made if there are none (all)."
+    graph: str | None = option(
+        "NAME", "The graph of their texts, which are made if there are none (all).", None
     )
-    plan: TrainingPlan = Field(TrainingPlan(), description="How they are trained.")
-    description: str | None = Field(None, description="What the expert knows about.")
-    parent: str | None = Field(None, description="The expert whose field contains theirs.")
-    licence: str | None = Field(None, description="The licence of their weights.")
+    plan: TrainingPlan = finer("How they are trained.", TrainingPlan())
+    description: str | None = finer("What the expert knows about.", None)
+    parent: str | None = finer("The expert whose field contains theirs.", None)
+    licence: str | None = finer("The licence of their weights.", None)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with a summary of each expert."""

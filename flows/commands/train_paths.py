@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import FORMAT, MODEL, QUESTIONS, Count, Format, Questions, Run, Runner
-from flows.parsing import Option
+from flows.jobs import FORMAT, MODEL, QUESTIONS, Run, Runner, finer, option
 from flows.terminal import Picture, Shown, Table
 from tasks.paths.bandit.linucb import Rule
 from tasks.paths.policy.plan import PolicyPlan
@@ -21,30 +18,26 @@ class TrainPaths(Run):
     outcome = "What the training did"
     shortcuts = MODEL
 
-    questions: Questions = QUESTIONS
-    graph: Annotated[str, Option("NAME")] = Field(
-        description="The graph that the questions are about."
-    )
-    format: Format = FORMAT
-    limit: Count = Field(None, description="Train on so many of the questions (all).")
-    encoder: str = Field(
-        "",
-        description="What makes vectors: minilm, static, or a sentence encoder; by default chosen "
+    questions: str = QUESTIONS
+    graph: str = option("NAME", "The graph that the questions are about.")
+    format: str = FORMAT
+    limit: int | None = option("N", "Train on so many of the questions (all).", None, ge=1)
+    encoder: str = finer(
+        "What makes vectors: minilm, static, or a sentence encoder; by default chosen "
         "by the graph's size.",
+        "",
     )
-    plan: PolicyPlan = Field(PolicyPlan(), description="How the policy is trained.")
-    arms: int = Field(
-        200,
-        ge=0,
-        description="Questions that the answering model is asked, to learn how to phrase paths.",
+    plan: PolicyPlan = finer("How the policy is trained.", PolicyPlan())
+    arms: int = finer(
+        "Questions that the answering model is asked, to learn how to phrase paths.", 200, ge=0
     )
-    rule: Rule = Field(
-        "sampling",
-        description="How the bandit chooses: sampling, or the paper's confidence bound, perhaps "
+    rule: Rule = finer(
+        "How the bandit chooses: sampling, or the paper's confidence bound, perhaps "
         "with nonnegative weights (bound, nonnegative).",
+        "sampling",
     )
-    per_token: float = Field(0.0, ge=0, description="What a token takes from a reward of 1.")
-    per_second: float = Field(0.0, ge=0, description="What a second takes from a reward of 1.")
+    per_token: float = finer("What a token takes from a reward of 1.", 0.0, ge=0)
+    per_second: float = finer("What a second takes from a reward of 1.", 0.0, ge=0)
 
     def work(self, runner: Runner) -> dict[str, Any]:
         """Train and return the run, with the policy and what the bandit learned."""

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from flows.jobs import MODEL, Name, Run, Runner, refuse_idle
-from flows.parsing import Option
+from flows.jobs import MODEL, Run, Runner, finer, option, refuse_idle, switch
 from schemas.knowledge import CORPUS
 
 
@@ -18,25 +15,20 @@ class Verbalize(Run):
     outcome = "What the verbalization did"
     shortcuts = MODEL
 
-    graph: Annotated[str, Option("NAME")] = Field(
-        CORPUS, description="The graph; corpus is your own texts."
-    )
-    expert: Name = Field(None, description="The name of the set of texts (the graph's).")
-    methods: Annotated[list[str], Option("NAME", name="--method")] = Field(
+    graph: str = option("NAME", "The graph; corpus is your own texts.", CORPUS)
+    expert: str | None = option("NAME", "The name of the set of texts (the graph's).", None)
+    methods: list[str] = option(
+        "NAME",
+        "entity_wiki, evidence, knowledge_walk, question or passage; may be repeated (all).",
         [],
-        description="entity_wiki, evidence, knowledge_walk, question or passage; may be repeated "
-        "(all).",
+        name="--method",
     )
-    rewrite: Annotated[bool, Option()] = Field(
-        False, description="Have the model put the texts into its own words."
-    )
-    seed: int = Field(0, description="The random seed that draws texts and held-out entities.")
-    evidence: int = Field(100_000, ge=0, description="Most texts from single triples.")
-    walks: int = Field(100_000, ge=0, description="Most random walks.")
-    wordings: int = Field(8, ge=0, description="How often a question is asked in looser words.")
-    held_out: float = Field(
-        0.02, ge=0, lt=1, description="Share of entities whose texts are for validation."
-    )
+    rewrite: bool = switch("Have the model put the texts into its own words.")
+    seed: int = finer("The random seed that draws texts and held-out entities.", 0)
+    evidence: int = finer("Most texts from single triples.", 100000, ge=0)
+    walks: int = finer("Most random walks.", 100000, ge=0)
+    wordings: int = finer("How often a question is asked in looser words.", 8, ge=0)
+    held_out: float = finer("Share of entities whose texts are for validation.", 0.02, ge=0, lt=1)
 
     def check_given(self, given: Mapping[str, str]) -> None:
         """Raise UsageError if a model is chosen, but no text is rewritten."""
