@@ -15,8 +15,6 @@ set. `reached` compares the figures with the project's goals. Seconds are wall-c
 machine, whatever else it ran; processor seconds add up both cores.
 """
 
-import argparse
-import os
 import sys
 import tempfile
 import time
@@ -27,9 +25,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
@@ -37,7 +33,6 @@ from tasks.questions.question import Benchmark, BenchmarkQuestion
 from tasks.questions.splits import SEED
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 LIMIT = 2000
 FOLDS = 4  # of relations
 REPORTED = (2, 3)
@@ -208,23 +203,18 @@ def _told(stage: str, done: int, total: int) -> None:
 
 def main() -> None:
     """Measure a data set and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("name", choices=RUNS)
-    options.add_argument("--limit", type=int, default=LIMIT, metavar="N", help="questions per run")
-    options.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the answers")
-    options.add_argument("--unseen-relations", action="store_true", help="split by relation")
-    options.add_argument("--folds", type=int, nargs="+", default=REPORTED, choices=range(FOLDS))
-    arguments = options.parse_args()
-    limit = "" if arguments.limit == LIMIT else f" --limit {arguments.limit}"
+    parser = parser_of(__doc__)
+    parser.add_argument("name", choices=RUNS)
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="N", help="questions per run")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the answers")
+    parser.add_argument("--unseen-relations", action="store_true", help="split by relation")
+    parser.add_argument("--folds", type=int, nargs="+", default=REPORTED, choices=range(FOLDS))
+    arguments = parser.parse_args()
     if arguments.unseen_relations:
         if arguments.name not in RELATION_RUNS:
-            options.error(f"{arguments.name} is not split by relation.")
+            parser.error(f"{arguments.name} is not split by relation.")
         figures = unseen_relations(arguments.name, arguments.folds, arguments.limit)
-        print(orjson.dumps(figures["mean"], option=orjson.OPT_INDENT_2).decode())
-        folds = " ".join(map(str, arguments.folds))
-        command = f"python -m benchmarks.answers {arguments.name} --unseen-relations"
-        command += "" if tuple(arguments.folds) == REPORTED else f" --folds {folds}"
-        write_results(f"answers-{arguments.name}-relations", command + limit, figures)
+        report(f"answers-{arguments.name}-relations", figures)
         return
     runs: Figures = {}
     for run, place in RUNS[arguments.name].items():
@@ -235,13 +225,8 @@ def main() -> None:
         "reached": reached(runs, WANTED[arguments.name]),
         "runs": runs,
     }
-    print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())
-    write_results(
-        f"answers-{arguments.name}",
-        f"python -m benchmarks.answers {arguments.name}{limit}",
-        figures,
-    )
+    report(f"answers-{arguments.name}", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

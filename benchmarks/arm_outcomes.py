@@ -8,7 +8,6 @@ first ones, of each of which they are told the outcome of the arm that they chos
 best arm for each of the others. Intervals (95 %) are over questions, averaged over seeds.
 """
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from benchmarks.arms_study import outcomes_of, reader_of_paths
 from benchmarks.bandit import by_chances, greedy
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB, drawn
@@ -105,7 +104,7 @@ def compare(right: np.ndarray, vectors: np.ndarray, seeds: int) -> dict[str, Any
 
 def main() -> None:
     """Make the outcomes unless they are there, compare the options, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--graph", default="conceptnet")
@@ -124,11 +123,8 @@ def main() -> None:
         "oracle": round(float(right.max(1).mean()), 4),
         **compare(right, vectors, options.seeds),
     }
-    for name, figure in figures.items():
-        print(name, figure)
-    command = "python -m benchmarks.arm_outcomes DATA --home HOME --outcomes FILE"
-    write_results("arm-outcomes", f"{command} --questions {len(right)}", figures)
+    report("arm-outcomes", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,7 +10,6 @@ is allowed, in a process of its own. Processor time is that of all threads, and 
 machine; that of a stage counts all its calls for a question.
 """
 
-import argparse
 import json
 import os
 import re
@@ -20,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -31,7 +30,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.retrieval import SETS, corpus, questions
 from benchmarks.startup import empty_file_cache, processor_seconds
 from schemas.settings import Settings
@@ -153,7 +152,7 @@ def asked_questions() -> list[str]:
 
 
 @contextmanager
-def _timed(spent: Counter[str]) -> Iterator[None]:
+def _timed(spent: defaultdict[str, float]) -> Iterator[None]:
     """Add the processor seconds of each stage to `spent` while the body runs."""
 
     def timing(stage: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,7 +177,7 @@ def measure(home: Home) -> dict[str, Any]:
     """Return the milliseconds of questions and of their stages."""
     edition = home.editions.current()
     assert edition is not None
-    seconds, processor, spent = [], [], Counter[str]()
+    seconds, processor, spent = [], [], defaultdict[str, float](float)
     with Asker(home, edition, Settings()) as answering:
         for text in asked_questions()[:WARMING]:
             answering.answer(text)
@@ -223,19 +222,18 @@ def _cold(home: Home) -> dict[str, Any]:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "asking")
-    options.add_argument("--copies", type=int, nargs="+", default=[1, 3])
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "asking")
+    parser.add_argument("--copies", type=int, nargs="+", default=[1, 3])
+    arguments = parser.parse_args()
     base = base_home(arguments.homes).editions.current()
     assert base is not None
     figures = {}
     for copies in arguments.copies:
         home = enlarged_home(arguments.homes, base, copies)
         figures[f"copies {copies}"] = measure(home)
-        print(figures, flush=True)
-    write_results("asking", "python -m benchmarks.asking", figures)
+    report("asking", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,7 +10,6 @@ KnowGPT has training questions; the exponent is that of its growth from a quarte
 Then policies are estimated from logs, whose true values are known.
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.errors import UsageError
 from tasks.paths.bandit.linucb import SAMPLING, BanditOptions, LinUCB
 from tasks.paths.bandit.off_policy import (
@@ -110,7 +109,7 @@ def play(
     chances = np.zeros_like(means)
     for place, context in enumerate(contexts):
         chances[place] = policy(bandit, context, rng)
-        arms[place] = min(ARMS - 1, np.searchsorted(chances[place].cumsum(), rng.random()))
+        arms[place] = min(ARMS - 1, int(np.searchsorted(chances[place].cumsum(), rng.random())))
         rewards[place] = rng.random() < means[place, arms[place]]
         if policy is not uniform:
             bandit.update(int(arms[place]), context, rewards[place])
@@ -168,7 +167,7 @@ def regrets(rounds: int, seeds: int) -> dict[str, Any]:
 def off_policy(seeds: int) -> dict[str, Any]:
     """Return how estimates of fixed arms and of the best policy compare with the truth."""
     figures: dict[str, Any] = {}
-    logging = {
+    logging: dict[str, tuple[Policy, BanditOptions]] = {
         "logged uniformly": (uniform, BanditOptions()),
         "logged while learning, floor .05": (by_chances, SAMPLING),
         "logged while learning, floor .30": (by_chances, replace(SAMPLING, epsilon=0.3)),
@@ -226,10 +225,7 @@ def drift(seeds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, write the results, and fail if a bound is missed."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=8_500)
-    options.add_argument("--seeds", type=int, default=10)
-    arguments = options.parse_args()
+    arguments = parser_of(__doc__, rounds=8_500, seeds=10).parse_args()
     figures = {
         "rounds": arguments.rounds,
         "seeds": arguments.seeds,
@@ -238,7 +234,7 @@ def main() -> None:
         "drift": drift(arguments.seeds),
         "off-policy": off_policy(2 * arguments.seeds),
     }
-    write_results("bandit", "python -m benchmarks.bandit", figures)
+    report("bandit", figures)
     problems = []
     for name, policies in figures["regret"].items():
         for policy in ("LinUCB as printed", "posterior sampling"):
@@ -257,4 +253,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -23,9 +23,7 @@ from typing import Any
 import orjson
 import psutil
 
-from benchmarks.results_file import write_results
-
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
+from benchmarks.command import DATA, parser_of, report, run_command
 
 
 def passages(source: Path) -> list[str]:
@@ -112,8 +110,7 @@ def _memory(process: psutil.Process) -> int:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workers", type=int, default=2)
+    parser = parser_of(__doc__, workers=2)
     parser.add_argument("--corpus", choices=["factbook", "prose"], default="factbook")
     parser.add_argument("--part", default="", help="one region of the Factbook")
     parser.add_argument("--only", choices=["parse", "refresh"], help=argparse.SUPPRESS)
@@ -160,10 +157,8 @@ def compare(arguments: argparse.Namespace, source: Path) -> None:
         "by_stage": refreshed["by_stage"],
         "rows": refreshed["counts"]["edition"],
     }
-    command = f"python -m benchmarks.bulk --workers {arguments.workers} --corpus {arguments.corpus}"
-    write_results(f"bulk-{arguments.corpus}", command, figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report(f"bulk-{arguments.corpus}", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

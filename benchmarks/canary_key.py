@@ -9,7 +9,6 @@ for the key in plain, base64, hex, URL and JSON forms. A last refresh has the ke
 source, as a password and as a signature.
 """
 
-import argparse
 import base64
 import json
 import os
@@ -23,11 +22,10 @@ from typing import Any
 from urllib.parse import quote
 
 import duckdb
-import orjson
 import pyarrow.parquet as pq
 
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.model_run import MODEL
-from benchmarks.results_file import write_results
 from benchmarks.standing_endpoint import standing
 from benchmarks.villages import write_corpus
 from warehouse.quoting import quoted_name
@@ -117,11 +115,9 @@ def refreshed(home: Path, source: Path | str, base_url: str, extra: list[str]) -
         ).returncode
 
 
-def main() -> None:
+def main() -> bool:
     """Run the refreshes, search their files, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=12)
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, documents=12).parse_args()
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="almanac-canary-") as name:
         folder = Path(name)
@@ -155,11 +151,10 @@ def main() -> None:
         for form, texts in forms(CANARY).items():
             (planted / form).write_bytes(b"x" + texts[0] + b"y")
         figures["planted_forms_found"] = len({hit.split(":")[0] for hit in hits(planted, CANARY)})
-    write_results("canary-key", "python -m benchmarks.canary_key", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report("canary-key", figures)
     runs = [one for one in figures.values() if isinstance(one, dict)]
-    sys.exit(any(one["hits"] or one["logs_with_text_of_documents"] for one in runs))
+    return any(one["hits"] or one["logs_with_text_of_documents"] for one in runs)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -20,7 +20,6 @@ by rjieba: its triples, then with descriptions, then with statements, then with 
 `--part all` it writes benchmarks/results/chinese.json.
 """
 
-import argparse
 import json
 import time
 from collections import Counter, defaultdict
@@ -28,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.text.chinese_words import content_words
@@ -159,7 +158,7 @@ def cover_samples() -> dict[str, Any]:
 
 def main() -> None:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--part", choices=["dev", "final", "all"], default="dev")
     parser.add_argument("--show", action="store_true", help="print what was wrong or missed")
     options = parser.parse_args()
@@ -171,10 +170,8 @@ def main() -> None:
     for part in parts:
         items = [item for item in gold if item["part"] == part]
         results[part] = score(items, show=options.show)
-    print(json.dumps(results, ensure_ascii=False, indent=1))
-    if options.part == "all":
-        write_results("chinese", "python -m benchmarks.chinese --part all", results)
+    report("chinese" if options.part == "all" else f"chinese-{options.part}", results)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

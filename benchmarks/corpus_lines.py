@@ -1,19 +1,19 @@
 """How corpora differ in confidence, and what an audit mends: python -m benchmarks.corpus_lines.
 
-Every judged triple (`benchmarks/judged_facts.py`) gets the probability of weights that were fitted
+Every judged triple (`recipes/judged_facts.py`) gets the probability of weights that were fitted
 without its corpus. Platt's line of each corpus over these shows how far lines spread: the
 priors of `tasks/publish/recalibrate.py`. Then verdicts of each corpus that has at least LEAST are
 drawn as an audit draws them, and the line they give is held against the rest of the corpus: the
 distance between the share expected useful and the share that is.
 """
 
-import json
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from benchmarks.judged_facts import (
+from benchmarks.command import parser_of, report, run_command
+from recipes.judged_facts import (
     RARE,
     RIDGE,
     by_other_corpora,
@@ -21,7 +21,6 @@ from benchmarks.judged_facts import (
     judged_facts,
     judged_samples,
 )
-from benchmarks.results_file import write_results
 from tasks.publish.recalibrate import SPREAD_OF_RULES, fit_line
 
 SPREADS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
@@ -74,9 +73,10 @@ def distance(corpora: list[Corpus], verdicts: int) -> float:
 
 def main() -> None:
     """Measure and report."""
+    parser_of(__doc__).parse_args()
     corpora = [corpus for language in ("en", "zh") for corpus in by_corpus(language)]
     large = [corpus for corpus in corpora if len(corpus[0]) >= LEAST]
-    report: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "corpora": len(corpora),
         "likeliest standard deviations of intercept and slope": max(
             product(SPREADS, SPREADS), key=lambda spread: evidence(corpora, spread)
@@ -86,9 +86,8 @@ def main() -> None:
             str(verdicts): round(distance(large, verdicts), 3) for verdicts in VERDICTS
         },
     }
-    write_results("corpus-lines", "python -m benchmarks.corpus_lines", report)
-    print(json.dumps(report, indent=1))
+    report("corpus-lines", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

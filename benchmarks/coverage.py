@@ -8,20 +8,18 @@ benchmarks/results/coverage.json.
 
 import gzip
 import json
-import os
 import random
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from itertools import islice
 from statistics import mean
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.evaluate.own_texts import TOKEN, content_lemmas, coverage
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import Extracted, RulesEngine
 from tasks.ingest.split import split
 from tasks.text.sentences import sentences
 
-DATA = Path(os.environ.get("ALMANAC_DATA", "../shared/data"))
 DOCUMENTS = 100
 BUDGET = 160
 
@@ -83,9 +81,12 @@ def measure(engine: RulesEngine, title: str, text: str) -> dict[str, float]:
 
 def main() -> None:
     """Measure all documents and write the result."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--limit", type=int, metavar="N", help="documents (all)")
+    limit = parser.parse_args().limit
     engine = RulesEngine()
-    rows = [measure(engine, title, text) for title, text in documents()]
-    report = {
+    rows = [measure(engine, title, text) for title, text in islice(documents(), limit)]
+    figures = {
         "documents": len(rows),
         "triples": round(mean(r["triples"] for r in rows), 3),
         "with statements": round(mean(r["statements"] for r in rows), 3),
@@ -97,9 +98,8 @@ def main() -> None:
         "ungrounded words": sum(r["ungrounded"] for r in rows),
         "triples a document": round(mean(r["facts"] for r in rows), 1),
     }
-    write_results("coverage", "python -m benchmarks.coverage", report)
-    print(json.dumps(report, indent=1))
+    report("coverage", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -8,12 +8,9 @@ are compared with the undisturbed run's. Rounds are repeated until `--kills` kil
 are forked from a process that has loaded the models, so that the kills fall into the work.
 """
 
-import argparse
 import os
 import random
-import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
+from benchmarks.killed import drawn, left_in, play_rounds
 from benchmarks.villages import write_corpus
 from schemas.observations import Extraction
 from schemas.operations import Run
@@ -105,20 +103,17 @@ def torture(
     after_run(work / "undisturbed")
     wanted = rows_of(Home(work / "undisturbed"))
     tally, chance = Tally(), random.Random(seed)
-    while tally.kills < kills:
-        home, killed, started = work / f"round-{tally.rounds}", tally.kills, time.monotonic()
-        while not run_killed(home, source, settings, chance.uniform(0, length)):
-            tally.kills += 1
-            after_run(home)
-            if tally.kills >= kills:
-                run_killed(home, source, settings, None)
-                break
-        if tally.kills == killed:  # on a machine that is less busy by now, most kills would be late
+
+    def run(home: Path, may_be_killed: bool) -> bool:
+        nonlocal length
+        is_new, started = not home.exists(), time.monotonic()
+        ended = run_killed(home, source, settings, drawn(chance, length, may_be_killed))
+        if is_new and ended:  # on a machine that is less busy by now, most kills would be late
             length = time.monotonic() - started
         after_run(home)
-        _compare(Home(home), wanted, tally)
-        shutil.rmtree(home)
-        print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)
+        return ended
+
+    play_rounds(work, tally, kills, run, lambda home: _compare(Home(home), wanted, tally))
     return tally
 
 
@@ -129,7 +124,6 @@ def _warm_up(work: Path, settings: Settings) -> None:
 
 
 def _compare(home: Home, wanted: dict[str, Counter[str]], tally: Tally) -> None:
-    tally.rounds += 1
     found = rows_of(home)
     for table, rows in wanted.items():
         tally.lost += (rows - found[table]).total()
@@ -139,39 +133,14 @@ def _compare(home: Home, wanted: dict[str, Counter[str]], tally: Tally) -> None:
     tally.extracted_again += sum(n - 1 for n in tries.values())
     runs = latest(home.live, Run).to_pylist()
     tally.left_running += sum(run["outcome"] == "running" for run in runs)
-    left = [
-        *home.path.rglob("*.tmp"),
-        *home.path.rglob(".spill-*"),
-        *home.path.rglob(".building-*"),
-    ]
-    tally.left_files += len(left)
+    tally.left_files += left_in(home.path, "*.tmp", ".spill-*", ".building-*")
 
 
-def main() -> None:
-    """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--documents", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--vectors", action="store_true", help="compute vectors, too")
-    arguments = parser.parse_args()
-    encoder = "minilm" if arguments.vectors else "none"
-    settings = Settings(engine=EngineSettings(encoder=encoder), workers=1)
-    work = Path(tempfile.mkdtemp(prefix="almanac-crash-"))
-    started = time.monotonic()
-    try:
-        tally = torture(
-            work,
-            kills=arguments.kills,
-            documents=arguments.documents,
-            seed=arguments.seed,
-            settings=settings,
-        )
-    finally:
-        shutil.rmtree(work)
-    figures: dict[str, Any] = {
+def figures_of(tally: Tally, documents: int) -> dict[str, Any]:
+    """Return the results of the kills under the names that the documents use."""
+    return {
         "kills": tally.kills,
-        "documents": arguments.documents,
+        "documents": documents,
         "rounds": tally.rounds,
         "lost_rows": tally.lost,
         "duplicated_rows": tally.duplicated,
@@ -179,14 +148,33 @@ def main() -> None:
         "passages_extracted_again": tally.extracted_again,
         "runs_left_running": tally.left_running,
         "files_left": tally.left_files,
-        "seconds": round(time.monotonic() - started, 1),
     }
-    command = f"python -m benchmarks.crash --kills {arguments.kills}"
-    write_results("crash", command, figures)
-    print(figures)
-    bad = tally.lost + tally.duplicated + tally.different_rows + tally.left_running
-    sys.exit(1 if bad or tally.left_files else 0)
+
+
+def is_faulty(tally: Tally) -> bool:
+    """Return whether the kills lost, doubled, changed or left anything."""
+    rows = tally.lost + tally.duplicated + tally.different_rows
+    return bool(rows + tally.left_running + tally.left_files)
+
+
+def main() -> bool:
+    """Run the benchmark and write its results."""
+    parser = parser_of(__doc__, kills=200, documents=500, seed=1)
+    parser.add_argument("--vectors", action="store_true", help="compute vectors, too")
+    arguments = parser.parse_args()
+    encoder = "minilm" if arguments.vectors else "none"
+    settings = Settings(engine=EngineSettings(encoder=encoder), workers=1)
+    with tempfile.TemporaryDirectory(prefix="almanac-crash-") as work:
+        tally = torture(
+            Path(work),
+            kills=arguments.kills,
+            documents=arguments.documents,
+            seed=arguments.seed,
+            settings=settings,
+        )
+    report("crash", figures_of(tally, arguments.documents))
+    return is_faulty(tally)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -9,7 +9,6 @@ MidtermQA's open questions alone. Tokenizers differ, so the loss is given per ch
 predicted: answers, and texts that answer nothing.
 """
 
-import argparse
 import sys
 import tempfile
 import time
@@ -20,10 +19,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import orjson
-
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.knowledge_update import CONGRESSES, GRAPH, SETTINGS, answer, exact, show, take_up
-from benchmarks.results_file import write_results
 from tasks.experts.knowledge import prompt_of
 from tasks.experts.pool import ExpertPool, OpenExpert
 from tasks.experts.training import loop, train
@@ -103,21 +100,17 @@ def one_base(
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    options.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
-    options.add_argument("--minutes", type=float, default=10.0, help="of the processor (10)")
-    options.add_argument("--bases", nargs="+", choices=BASES, default=list(BASES))
-    options.add_argument("--keep", type=Path, metavar="FOLDER", help="keep home and experts here")
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of the processor (10)")
+    parser.add_argument("--bases", nargs="+", choices=BASES, default=list(BASES))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep home and experts here")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-bases-") as temporary:
         folder = arguments.keep or Path(temporary)
         figures = measure(arguments.questions, arguments.minutes, arguments.bases, folder)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
-    command = f"python -m benchmarks.expert_bases QUESTIONS --minutes {arguments.minutes:g}"
-    write_results("expert-bases", command, figures)
+    report("expert-bases", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

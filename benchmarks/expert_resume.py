@@ -1,6 +1,6 @@
 """Kills the training of an expert at random points and compares what it ends with.
 
-    python -m benchmarks.expert_resume [--kills 20] [--seed 0]
+    python -m benchmarks.expert_resume [--kills 20] [--seed 1]
 
 A training runs once undisturbed. Then it runs in processes that are killed (SIGKILL), most of them
 a random time after they wrote their first checkpoint, every fourth at any time before, until one
@@ -9,16 +9,14 @@ every step, so that many kills fall into writing one. Weights, manifest and loss
 undisturbed ones, bit for bit.
 """
 
-import argparse
-import multiprocessing
-import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.results_file import write_results
+from benchmarks.command import run_command
+from benchmarks.killed import SERVER, drawn, kill_command, left_in, play_rounds
 from tasks.experts.manifest import sha_of
 from tasks.experts.training.plan import TrainingPlan
 from tasks.experts.training.train import train_expert
@@ -29,8 +27,6 @@ PLAN = TrainingPlan(
 )  # fmt: skip
 SUBJECTS = 60
 STATE = Path(".training", "ships", "state.safetensors")
-# Children come of a server that has loaded what takes long and started no thread.
-SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
     [
         "tasks.experts.training.train", "matplotlib.figure", "matplotlib.backends.backend_agg",
@@ -74,23 +70,21 @@ def torture(folder: Path, kills: int, seed: int, **changes: Any) -> Tally:
     run_killed(folder / "undisturbed", plan)  # loads what the timed one need not
     started = time.monotonic()
     run_killed(folder / "again", plan)
-    seconds = time.monotonic() - started
+    longest = 0.5 * (time.monotonic() - started)
     expected = _weights(folder / "undisturbed")
     assert _weights(folder / "again") == expected
-    while tally.kills < kills:
-        experts = folder / f"round-{tally.rounds}"
-        ended = False
-        while not ended:
-            limit: float | None = None
-            if tally.kills < kills:
-                limit = random.uniform(0, 0.5) * seconds
-            ended = run_killed(experts, plan, limit, at_once=tally.kills % 4 == 3)
-            if not ended:
-                tally.kills += 1
-                tally.in_training += (experts / STATE).exists()
-        tally.rounds += 1
+
+    def run(experts: Path, may_be_killed: bool) -> bool:
+        seconds = drawn(random, longest, may_be_killed)
+        ended = run_killed(experts, plan, seconds, at_once=tally.kills % 4 == 3)
+        tally.in_training += not ended and (experts / STATE).exists()
+        return ended
+
+    def check(experts: Path) -> None:
         tally.other_weights += _weights(experts) != expected
-        tally.left_behind += len(list((experts / STATE).parent.rglob("*.tmp")))
+        tally.left_behind += left_in((experts / STATE).parent, "*.tmp")
+
+    play_rounds(folder, tally, kills, run, check)
     return tally
 
 
@@ -132,17 +126,10 @@ def _weights(experts: Path) -> list[tuple[str, bytes]]:
     ]
 
 
-def main() -> None:
+def main() -> bool:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = asdict(torture(Path(folder), arguments.kills, arguments.seed))
-    command = f"python -m benchmarks.expert_resume --kills {arguments.kills}"
-    print(tally, write_results("expert-resume", command, tally))
+    return kill_command("expert-resume", __doc__, torture, 20, ("other_weights", "left_behind"))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -13,7 +13,6 @@ the machine changes less; `predicted_tokens` are those in the loss: answers with
 same texts, one in a row.
 """
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -21,10 +20,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.training import loop
 from tasks.experts.training.loop import Training, precision, rate_at
@@ -125,11 +125,8 @@ def train_joined(model: Any, plan: TrainingPlan, tokens: Tokens) -> int:
         places = np.broadcast_to(np.arange(part.ids.shape[1]), part.ids.shape)
         return type(part)(part.ids, places.copy(), part.labels)
 
-    original, loop.part_of = loop.part_of, joined
-    try:
+    with patch.object(loop, "part_of", joined):
         return train_packed(model, plan, tokens)
-    finally:
-        loop.part_of = original
 
 
 def held_out_loss(model: Any, tokens: Tokens) -> float:
@@ -221,11 +218,7 @@ def main() -> None:
     """Measure and write the results."""
     import torch
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=int, default=2000)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
+    parser = parser_of(__doc__, texts=2000, epochs=2, rounds=3, threads=2)
     parser.add_argument("--home", type=Path, help="a home with training texts of its corpus")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -234,12 +227,8 @@ def main() -> None:
         texts = sample_texts(home, arguments.texts, Path(folder))
         plan = TrainingPlan(epochs=arguments.epochs)
         figures = measure(texts, plan, arguments.rounds)
-    command = (
-        f"python -m benchmarks.expert_training --texts {arguments.texts} "
-        f"--epochs {arguments.epochs} --rounds {arguments.rounds} --threads {arguments.threads}"
-    )
-    print(figures, write_results("expert-training", command, figures))
+    report("expert-training", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

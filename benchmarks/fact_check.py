@@ -9,10 +9,8 @@ on the articles outside the reported half), beside the mean of the verdicts' sha
 Intervals are 95 %, of 1,000 resamplings of claims or articles.
 """
 
-import argparse
 import gzip
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -23,28 +21,25 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from benchmarks.results_file import write_results
-from tasks.experts.filters.factuality import summary_factuality
-from tasks.experts.filters.training.pairs import (
+from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.verifier.pairs import (
     VERDICTS,
     Pair,
     climate_pairs,
     in_reported_half,
 )
+from tasks.experts.filters.factuality import summary_factuality
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
 from tasks.experts.filters.verifier import Verifier, open_verifier
 from tasks.models.encoders.minilm import MiniLM
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 RESAMPLED = 1000
 TOGETHER = 200  # pairs that are verified at a time
 
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--verifier", default="embedded")
-    name = options.parse_args().verifier
+    name = parser_of(__doc__, verifier="embedded").parse_args().verifier
     verifier = open_verifier(name)
     figures = {
         "verifier": verifier.id,
@@ -52,10 +47,7 @@ def main() -> None:
         "climate_fever_half": climate_fever(verifier),
         "qags_cnndm": qags(verifier),
     }
-    print(json.dumps(figures, indent=2))
-    shown = "" if name == "embedded" else f" --verifier {Path(name).name}"
-    result = "fact-check" if name == "embedded" else f"fact-check-{Path(name).name}"
-    write_results(result, f"python -m benchmarks.fact_check{shown}", figures)
+    report("fact-check" if name == "embedded" else f"fact-check-{Path(name).name}", figures)
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -166,13 +158,13 @@ def qags(verifier: Verifier) -> dict[str, Any]:
 def _correlations(
     votes: np.ndarray, systems: dict[str, np.ndarray], groups: list[str]
 ) -> dict[str, Any]:
-    return {
-        name: {
+    def correlation(scores: np.ndarray) -> dict[str, Any]:
+        return {
             "pearson": _rounded(_pearson(votes, scores)),
-            "interval": interval(groups, lambda n, s=scores: _pearson(votes[n], s[n])),
+            "interval": interval(groups, lambda chosen: _pearson(votes[chosen], scores[chosen])),
         }
-        for name, scores in systems.items()
-    }
+
+    return {name: correlation(scores) for name, scores in systems.items()}
 
 
 def _vote(parts: list[dict[str, Any]]) -> float:
@@ -210,4 +202,4 @@ def _rounded(value: Any) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -139,7 +139,7 @@ def stops(seen: Seen) -> list[str]:
         wrong.append(f"stopped after {seen.seconds:.1f} s")
     if not patient and len(seen.calls) > 4:
         wrong.append(f"{len(seen.calls)} calls before it stopped")
-    if "next refresh" not in seen.error and "Check" not in seen.error:
+    if not any(words in seen.error for words in ("next refresh", "same command", "Check")):
         wrong.append(f"the message: {seen.error}")
     return wrong
 

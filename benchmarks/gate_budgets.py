@@ -6,8 +6,6 @@ Six tasks: MIRAGE's five and PopQA. Each draw takes other seeds; all other quest
 fresh. It reports the shares of fresh questions that retrieve, means over the draws.
 """
 
-import argparse
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, data, parser_of, report, run_command
 from schemas.settings import EngineSettings
 from tasks.gates.crossfit import BUDGETS, cross_fitted, fetches, threshold
 from tasks.gates.gate import GATES
@@ -27,7 +25,6 @@ from tasks.models.encoders.store import VectorStore
 from tasks.questions.formats import read_benchmark
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FILES = {"mirage": "gate/mirage.jsonl.gz", "popqa": "gate/popqa.json.gz"}
 FEWEST = 50  # fresh questions
 POINTS = 4.0  # a realised share may be so far from its budget
@@ -95,15 +92,12 @@ def _percent(shares: np.ndarray) -> list[float]:
 
 def main() -> None:
     """Measure, write the results, and fail if Thrust is too far from a budget."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--draws", type=int, default=50)
-    options.add_argument("--seeds", type=int, default=200)
-    options.add_argument("--gates", default="thrust,mahalanobis,bm25")
-    arguments = options.parse_args()
-    if not DATA.is_dir():
-        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    arguments = parser_of(
+        __doc__, draws=50, seeds=200, gates="thrust,mahalanobis,bm25"
+    ).parse_args()
+    data()
     figures = measure(arguments.gates.split(","), arguments.seeds, arguments.draws)
-    write_results("gate-budgets", "python -m benchmarks.gate_budgets", figures)
+    report("gate-budgets", figures)
     worst = max(
         task["farthest from its budget, points"] for task in figures.get("thrust", {}).values()
     )
@@ -112,4 +106,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

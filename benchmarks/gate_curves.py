@@ -12,18 +12,14 @@ one keeps 99 % of always retrieving's accuracy with half of the retrievals. The 
 scores by task are drawn beside the results.
 """
 
-import argparse
-import os
 import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from benchmarks.command import DATA, RESULTS, data, parser_of, report, run_command
 from benchmarks.gate_studies import draw_densities, hardness_figures, layer_candidates
-from benchmarks.results_file import RESULTS, write_results
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.gates.evaluate import (
     GateMeasurement,
@@ -40,7 +36,6 @@ from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 QUESTIONS = DATA / "gate" / "mirage.jsonl.gz"
 GRAPH = "medkg"  # which tells how well known the questions' subjects are
 MAPPING = Path(__file__).parents[1] / "examples" / "mappings" / "diseases.yaml"
@@ -123,12 +118,11 @@ def reached(runs: dict[str, dict[str, Figures]], models: list[str]) -> Figures:
 
 def main() -> None:
     """Measure, draw, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="draws of the seeds")
     parser.add_argument("--layers", metavar="FOLDER", help="a transformers model to look into")
     options = parser.parse_args()
-    if not (DATA / "gate").is_dir():
-        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    data("gate")
     draws = Draws(count=options.draws)
     with tempfile.TemporaryDirectory(prefix="almanac-gates-") as folder:
         home = Home(Path(folder))
@@ -149,10 +143,8 @@ def main() -> None:
     )
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
     figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
-    print(orjson.dumps(figures["reached"], option=orjson.OPT_INDENT_2).decode())
-    looked_into = f" --layers {Path(options.layers).name}" if options.layers else ""
-    write_results("gate-curves", f"python -m benchmarks.gate_curves{looked_into}", figures)
+    report("gate-curves", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

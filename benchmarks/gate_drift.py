@@ -10,7 +10,6 @@ the share that retrieved, in percent, and how far blocks of 200 questions are fr
 points.
 """
 
-import argparse
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.gate_budgets import DATA, tasks_of
 from benchmarks.p_square import PSquare
-from benchmarks.results_file import write_results
 from tasks.gates.crossfit import BUDGETS, cross_fitted, threshold
 from tasks.gates.live import LiveThreshold
 from tasks.gates.thrust import ThrustGate
@@ -139,9 +138,7 @@ def real_streams(runs: int) -> dict[str, list[Stream]]:
 
 def main() -> None:
     """Measure, print and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--runs", type=int, default=20)
-    runs = options.parse_args().runs
+    runs = parser_of(__doc__, runs=20).parse_args().runs
     worlds = (
         *("as they are", "harder at once", "harder bit by bit"),
         *("equal scores", "15 % must fetch"),
@@ -149,12 +146,8 @@ def main() -> None:
     streams = {world: [drawn(world, run) for run in range(runs)] for world in worlds}
     if DATA.is_dir():
         streams |= real_streams(max(1, runs // 4))
-    figures = {}
-    for world, made in streams.items():
-        figures[world] = measured(made)
-        print(world, figures[world], flush=True)
-    write_results("gate-drift", "python -m benchmarks.gate_drift", figures)
+    report("gate-drift", {world: measured(made) for world, made in streams.items()})
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -7,14 +7,13 @@ the centroids, then the weighted unit vectors are added one by one. Both get the
 384 dimensions; scores must agree. Calibrating 200 questions is timed, too, vectors included.
 """
 
-import argparse
 import time
 from collections.abc import Callable
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.settings import EngineSettings
 from tasks.gates.calibrate import GateChoice, calibrate
 from tasks.gates.clusters import Clusters, cluster_count
@@ -87,21 +86,14 @@ def calibration_seconds() -> dict[str, float]:
 
 def main() -> None:
     """Measure, write the results, and fail if a bound is missed."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--questions", type=int, default=20_000)
-    options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
+    arguments = parser_of(__doc__, questions=20_000, rounds=5).parse_args()
     assert cluster_count(SEEDS) == CLUSTERS[0]
-    figures = {
-        "scores": [measure(arguments.questions, arguments.rounds, count) for count in CLUSTERS],
-        "calibration": calibration_seconds(),
-    }
-    print(figures)
-    write_results("gate-speed", "python -m benchmarks.gate_speed", figures)
-    first = figures["scores"][0]
+    scores = [measure(arguments.questions, arguments.rounds, count) for count in CLUSTERS]
+    report("gate-speed", {"scores": scores, "calibration": calibration_seconds()})
+    first = scores[0]
     if first["times as fast"] < 100 or first["microseconds a question and centroid"] >= 1:
         raise SystemExit("Scoring is slower than 100 times the loop, or than 1 microsecond a pair.")
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -6,10 +6,9 @@ Names and relations are drawn with skew: a few have very many triples. Almanac r
 journal and publishes an edition, without vectors; pyoxigraph loads the same triples as N-Triples
 into a store on disk. Each runs in a process of its own, whose peak memory is taken. From the other
 formats, a tenth of the triples is read into the journal alone. After each turn both are asked
-(`benchmarks.graph_lookup`). `pip install pyoxigraph` first.
+(`benchmarks.graph_lookup`). Where pyoxigraph is not installed, Almanac is measured alone.
 """
 
-import argparse
 import json
 import resource
 import subprocess
@@ -17,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 
 Triples = tuple[list[str], list[str], list[str]]
 CHUNK = 100_000
@@ -144,9 +144,7 @@ def write_all(folder: Path, number: int) -> None:
 
 def main() -> None:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--triples", type=int, default=5_000_000)
-    parser.add_argument("--turns", type=int, default=1)
+    parser = parser_of(__doc__, triples=5_000_000, turns=1)
     parser.add_argument("--only", nargs=3)
     arguments = parser.parse_args()
     if arguments.only:
@@ -158,29 +156,27 @@ def main() -> None:
         folder = Path(name)
         write_all(folder, arguments.triples)
         for turn in range(arguments.turns):
-            measured = {
-                "almanac": in_a_process("almanac", folder / "large.tsv", folder / f"home{turn}"),
-                "pyoxigraph": in_a_process(
-                    "pyoxigraph", folder / "large.nt", folder / f"store{turn}"
-                ),
+            places = {
+                "almanac": (folder / "large.tsv", folder / f"home{turn}"),
+                "pyoxigraph": (folder / "large.nt", folder / f"store{turn}"),
             }
+            if find_spec("pyoxigraph") is None:
+                del places["pyoxigraph"]
+            measured = {name: in_a_process(name, *paths) for name, paths in places.items()}
             for system in measured.values():
                 work = sum(system["stages"].values())
                 system["triples_per_second"] = round(arguments.triples / work)
             figures["turns"].append(measured)
             figures["look_ups"] = {
-                "almanac": look_ups("almanac", folder / f"home{turn}", arguments.triples),
-                "pyoxigraph": look_ups("pyoxigraph", folder / f"store{turn}", arguments.triples),
+                name: look_ups(name, target, arguments.triples)
+                for name, (_, target) in places.items()
             }
-            print(json.dumps(measured, indent=1))
         for path in sorted(folder.glob("small.*")):
             alone = in_a_process("journal", path, folder / f"home-{path.suffix[1:]}")
             rate = arguments.triples / 10 / alone["stages"]["read"]
             figures["journal_alone"][path.suffix[1:]] = round(rate)
-    print(json.dumps(figures["journal_alone"]))
-    command = f"python -m benchmarks.graph_import --triples {arguments.triples}"
-    print(write_results("graph-import", f"{command} --turns {arguments.turns}", figures))
+    report("graph-import", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,14 +10,16 @@ that name.
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.command import parser_of, run_command
 
 ASKED = 1000
 MOST = 20_000  # triples of one entity that are taken
@@ -61,6 +63,11 @@ def batched(look_up: Callable[[], Any], asked: int) -> dict[str, float]:
     return {"batched_ms": round((time.perf_counter() - started) / asked * 1000, 4)}
 
 
+def each(look_up: Callable[[Any], Any], asked: Sequence[Any]) -> list[Any]:
+    """Return what each look-up finds."""
+    return [look_up(one) for one in asked]
+
+
 def almanac(home: Path, names: Asked) -> dict[str, Any]:
     """Look up in the current edition of a home."""
     from tasks.programs.knowledge_bases.edition_graph import SURE, edition_graphs
@@ -76,12 +83,12 @@ def almanac(home: Path, names: Asked) -> dict[str, Any]:
         ids = [graph.arrays.ids[int(ref.key)].as_py() for ref in refs]
         figures[f"triples_{kind}"] = {
             **timed(graph.get_entity_triples, refs),
-            **batched(lambda refs=refs: graph.facts_around(refs), len(refs)),
+            **batched(partial(graph.facts_around, refs), len(refs)),
         }
         figures[f"sql_head_{kind}"] = timed(_by_sql(edition.database), ids)
         figures[f"candidates_{kind}"] = {
             **timed(lambda name: graph.entity_linking(name, [name]), texts),
-            **batched(lambda texts=texts: [graph.arrays.named(n) for n in texts], len(texts)),
+            **batched(partial(each, graph.arrays.named, texts), len(texts)),
         }
     misspelt = [name.replace("number", "nubmer") for name in names["any"][:100]]
     figures["candidates_misspelt"] = timed(lambda n: graph.entity_linking(n, [n]), misspelt)
@@ -115,21 +122,25 @@ def pyoxigraph(store: Path, names: Asked) -> dict[str, Any]:
         nodes = [ox.NamedNode(IRI + name.replace(" ", "_")) for name in texts]
         figures[f"triples_{kind}"] = {
             **timed(around, nodes),
-            **batched(lambda nodes=nodes: [around(node) for node in nodes], len(nodes)),
+            **batched(partial(each, around, nodes), len(nodes)),
         }
         figures[f"candidates_{kind}"] = {
             **timed(known, nodes),
-            **batched(lambda nodes=nodes: [known(node) for node in nodes], len(nodes)),
+            **batched(partial(each, known, nodes), len(nodes)),
         }
     return figures
 
 
 def main() -> None:
     """Measure one of the two and print the figures."""
-    system, folder, number = sys.argv[1:]
-    look_up = {"almanac": almanac, "pyoxigraph": pyoxigraph}[system]
-    print(json.dumps(look_up(Path(folder), asked_names(int(number)))))
+    parser = parser_of(__doc__)
+    look_ups = {"almanac": almanac, "pyoxigraph": pyoxigraph}
+    parser.add_argument("system", choices=look_ups)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("triples", type=int)
+    chosen = parser.parse_args()
+    print(json.dumps(look_ups[chosen.system](chosen.folder, asked_names(chosen.triples))))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

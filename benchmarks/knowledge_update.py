@@ -12,7 +12,6 @@ Congress with its results of 2022 is imported over it, and the same is done agai
 home; what is there is not trained again.
 """
 
-import argparse
 import sys
 import tempfile
 import time
@@ -22,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.knowledge import Triple
 from schemas.learning import Expert
 from schemas.settings import EngineSettings, Settings
@@ -174,22 +173,16 @@ def show(stage: str, done: int, total: int) -> None:
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    options.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
-    options.add_argument("--json", action="store_true", help="print all figures")
-    options.add_argument("--minutes", type=float, default=20.0, help="per training (20)")
-    options.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the home here")
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    parser.add_argument("--minutes", type=float, default=20.0, help="per training (20)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the home here")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-update-") as temporary:
         folder = arguments.keep or Path(temporary)
         found = measure(arguments.questions, arguments.minutes, folder)
-    shown = found if arguments.json else {n: v for n, v in found.items() if n.startswith("em_")}
-    print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
-    command = f"python -m benchmarks.knowledge_update QUESTIONS --minutes {arguments.minutes:g}"
-    write_results("knowledge-update", command, found)
+    report("knowledge-update", found)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

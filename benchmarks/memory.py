@@ -11,23 +11,20 @@ paragraphs that answer: `refused` is the share of questions that are not answere
 eight.
 """
 
-import argparse
 import gzip
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 WANTED = 0.40
 Figures = dict[str, Any]
 
@@ -100,14 +97,12 @@ def _halves(rows: list[Figures]) -> Figures:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--limit", type=int)
     arguments = parser.parse_args()
     figures = measure(DATA / "multihop" / "hotpotqa.json.gz", arguments.limit)
-    if arguments.limit is None:
-        write_results("memory", "python -m benchmarks.memory", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report("memory", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -7,20 +7,16 @@ After every run a copy of the home is read: what it holds a reply to must never 
 endpoint again. What was in flight when a run was killed may be asked again, and nothing else.
 """
 
-import argparse
 import os
 import shutil
-import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from benchmarks.crash import Tally, torture
+from benchmarks.command import parser_of, report, run_command
+from benchmarks.crash import Tally, figures_of, is_faulty, torture
 from benchmarks.model_run import KEY, MODEL, model_settings
 from benchmarks.planned import planned_requests
-from benchmarks.results_file import write_results
 from benchmarks.standing_endpoint import Standing, standing
 from benchmarks.villages import write_corpus
 from schemas.observations import ModelReply
@@ -54,7 +50,7 @@ class Watch:
     def after_run(self, home: Path) -> None:
         """Count what this run asked, and note what the home holds now."""
         self.endpoint.wait_until_quiet()
-        arrived = [call.sha for call in self.endpoint.calls(self._seen)]
+        arrived = [str(call.sha) for call in self.endpoint.calls(self._seen)]
         self._seen = self.endpoint.mark()
         held, sent = self._held.get(home, set()), self._asked.setdefault(home, set())
         known = set(self.messages.values())
@@ -104,48 +100,27 @@ def _messages(work: Path, settings: Settings) -> dict[str, str]:
     return {request.sha(MODEL, host): messages_sha(request.messages) for request in requests}
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--documents", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    work = Path(tempfile.mkdtemp(prefix="almanac-model-crash-"))
-    started = time.monotonic()
-    try:
+    arguments = parser_of(__doc__, kills=200, documents=500, seed=1).parse_args()
+    with tempfile.TemporaryDirectory(
+        prefix="almanac-model-crash-", ignore_cleanup_errors=True
+    ) as work:
         tally, watch = measure(
-            work, kills=arguments.kills, documents=arguments.documents, seed=arguments.seed
+            Path(work), kills=arguments.kills, documents=arguments.documents, seed=arguments.seed
         )
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    figures: dict[str, Any] = {
-        "kills": tally.kills,
-        "documents": arguments.documents,
-        "rounds": tally.rounds,
+    asked = {
         "calls_in_flight": CONCURRENCY,
         "calls": watch.calls,
         "calls_for_what_was_answered": watch.asked_though_answered,
         "calls_repeated": watch.asked_again,
         "most_calls_repeated_by_one_run": watch.most_asked_again_at_once,
         "calls_nobody_planned": watch.unknown,
-        "lost_rows": tally.lost,
-        "duplicated_rows": tally.duplicated,
-        "different_rows": tally.different_rows,
-        "passages_extracted_again": tally.extracted_again,
-        "runs_left_running": tally.left_running,
-        "files_left": tally.left_files,
-        "seconds": round(time.monotonic() - started, 1),
-        "load_average": os.getloadavg()[0],
     }
-    command = f"python -m benchmarks.model_crash --kills {arguments.kills}"
-    write_results("model-crash", command, figures)
-    print(figures)
-    bad = tally.lost + tally.duplicated + tally.different_rows + tally.left_running
-    bad += watch.asked_though_answered + tally.left_files
-    bad += watch.asked_again > CONCURRENCY * tally.kills
-    sys.exit(1 if bad else 0)
+    report("model-crash", {**figures_of(tally, arguments.documents), **asked})
+    too_many = watch.asked_again > CONCURRENCY * tally.kills
+    return is_faulty(tally) or too_many or bool(watch.asked_though_answered)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -9,7 +9,6 @@ its line asks for: `retried` and right in the same run, `accepted` without a fur
 any of the faults that do not stop a run.
 """
 
-import argparse
 import os
 import resource
 import sys
@@ -19,11 +18,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.fault_checks import CHECKS, Seen
 from benchmarks.model_run import KEY, MODEL, model_settings
-from benchmarks.results_file import write_results
 from benchmarks.silent_loss import lost
 from benchmarks.standing_endpoint import Standing, prepared_answers, read_faults, standing
 from benchmarks.villages import write_corpus
@@ -178,9 +175,9 @@ def alone(folder: Path, documents: int, only: list[str]) -> dict[str, dict[str, 
     return found
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--only", nargs="*", default=[], metavar="ID")
     parser.add_argument("--documents", type=int, default=6)
     parser.add_argument("--mixed", type=int, default=500, help="documents of the mixture")
@@ -189,11 +186,9 @@ def main() -> None:
     os.environ["OPENAI_API_KEY"] = KEY
     with tempfile.TemporaryDirectory(prefix="almanac-faults-") as name:
         found = alone(Path(name) / "alone", arguments.documents, arguments.only)
-        mixed = (
-            {}
-            if not arguments.mixed
-            else mixture(Path(name) / "mixed", arguments.mixed, arguments.seed)
-        )
+        mixed = {}
+        if arguments.mixed:
+            mixed = mixture(Path(name) / "mixed", arguments.mixed, arguments.seed)
     wrong = {fault: one["wrong"] for fault, one in found.items() if one["wrong"]}
     figures = {
         "faults": len(found),
@@ -204,11 +199,9 @@ def main() -> None:
         "load_average": round(os.getloadavg()[0], 2),
         "each": found,
     }
-    if not arguments.only:
-        write_results("model-faults", "python -m benchmarks.model_faults", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
-    sys.exit(1 if wrong else 0)
+    report("model-faults", figures)
+    return bool(wrong)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -6,7 +6,6 @@ The other benchmarks start it. Figures are seconds, processor seconds of this pr
 everything that costs only once (imports, the parser for the search index) is loaded beforehand.
 """
 
-import argparse
 import os
 import resource
 import subprocess
@@ -15,9 +14,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 
+from benchmarks.command import parser_of, run_command
 from schemas.settings import EngineSettings, ModelSettings, PublishSettings, Settings
 
 MODEL = "mock-model"
@@ -84,18 +85,18 @@ def measured_refresh(home: Path, source: Path, settings: Settings) -> dict[str, 
 
     used: dict[str, dict[str, float]] = {}
     grounding = CountedWork(engine.ground)
-    engine.ground = grounding
 
-    def stage(name: str, work: Callable[[], Any]) -> Any:
+    def stage(name: str, work: Callable[[], None]) -> None:
         began, cpu = time.perf_counter(), cpu_seconds()
         try:
-            return work()
+            work()
         finally:
             seconds, cpu = time.perf_counter() - began, cpu_seconds() - cpu
             used[name] = {"seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)}
 
     began, cpu = time.perf_counter(), cpu_seconds()
-    run = refresh(Home(home), [str(source)], settings, stage=stage)
+    with patch.object(engine, "ground", grounding):
+        run = refresh(Home(home), [str(source)], settings, run_stage=stage)
     return {
         "seconds": round(time.perf_counter() - began, 3),
         "cpu_seconds": round(cpu_seconds() - cpu, 3),
@@ -121,7 +122,7 @@ def load_beforehand() -> None:
 
 def main() -> None:
     """Refresh once and write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("home", type=Path)
     parser.add_argument("source", type=Path)
     parser.add_argument("--base-url", required=True)
@@ -142,4 +143,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

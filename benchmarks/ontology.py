@@ -6,15 +6,15 @@ relations, domains and ranges, in mode `strict`, and nothing else: no wordings. 
 are refreshed as one document each, and the published triples are compared with the gold ones as
 there: in lower case and without white space; a year equals its first of January, as gold writes
 years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without right triples has 0. `--typed` adds the model of typed relations. `--part
+a sentence without right triples has 0. `--part
 train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
-Writes benchmarks/results/ontology-SET.json, or ontology-SET-typed.json; a part of it prints alone.
+Writes benchmarks/results/ontology-SET.json; a part of it prints alone.
 """
 
-import argparse
 import json
 import random
 import re
+import sys
 import tempfile
 from pathlib import Path
 from statistics import mean
@@ -23,9 +23,9 @@ from typing import Any
 import yaml
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.ontology import KINDS, ONTOLOGY_FILE
-from schemas.settings import EngineSettings, PublishSettings, Settings
+from schemas.settings import PublishSettings, Settings
 from tasks.ontology.read import with_ontology
 from tasks.refresh import refresh
 from warehouse.home import Home
@@ -155,20 +155,16 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure each ontology, and write the means."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--sentences", type=int, default=10**9, help="Of each ontology.")
-    options.add_argument("--part", choices=("test", "train", "validation"), default="test")
-    options.add_argument("--only", nargs="+", metavar="NAME", help="Ontologies, such as 7_space.")
-    options.add_argument("--typed", action="store_true", help="With the model of typed relations.")
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sentences", type=int, default=10**9, help="Of each ontology.")
+    parser.add_argument("--part", choices=("test", "train", "validation"), default="test")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="Ontologies, such as 7_space.")
     least = PublishSettings().min_confidence
-    options.add_argument("--min-confidence", type=float, default=least, help="Of published facts.")
-    chosen = options.parse_args()
-    settings = Settings(
-        engine=EngineSettings(typed=chosen.typed),
-        publish=PublishSettings(min_confidence=chosen.min_confidence),
-    )
-    report: dict[str, Any] = {}
+    parser.add_argument("--min-confidence", type=float, default=least, help="Of published facts.")
+    chosen = parser.parse_args()
+    settings = Settings(publish=PublishSettings(min_confidence=chosen.min_confidence))
+    figures: dict[str, Any] = {}
     for path in sorted(chosen.folder.glob("ontologies/*_ontology.json")):
         name = path.stem.removesuffix("_ontology")
         if chosen.only and name not in chosen.only:
@@ -176,18 +172,14 @@ def main() -> None:
         described = json.loads(path.read_text(encoding="utf-8"))
         gold = gold_of(chosen.folder, name, chosen.part)
         drawn = random.Random(SEED).sample(gold, min(len(gold), chosen.sentences))
-        report[name] = measure(described, drawn, settings)
-        print(name, report[name], flush=True)
+        figures[name] = measure(described, drawn, settings)
+        print(name, figures[name], file=sys.stderr, flush=True)
     for figure in ("precision", "recall", "f1"):
-        report[figure] = round(mean(row[figure] for row in report.values() if type(row) is dict), 3)
-    print({figure: report[figure] for figure in ("precision", "recall", "f1")})
-    if chosen.only or chosen.part != "test":
-        return
-    form = ("-typed", " --typed") if chosen.typed else ("", "")
-    kind = chosen.folder.resolve().name
-    command = f"python -m benchmarks.ontology {kind}{form[1]} --sentences {chosen.sentences}"
-    write_results(f"ontology-{kind}{form[0]}", command, report)
+        rows = [row for row in figures.values() if isinstance(row, dict)]
+        figures[figure] = round(mean(row[figure] for row in rows), 3)
+    part = "" if chosen.part == "test" else f"-{chosen.part}"
+    report(f"ontology-{chosen.folder.resolve().name}{part}", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

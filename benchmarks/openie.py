@@ -1,16 +1,16 @@
 """Statements on CaRB's dev sentences, beside OpenIE 5: python -m benchmarks.openie.
 
 Each sentence is read as a refresh reads a document, and its statements are scored as they would be
-written. Their confidences are fitted to the same sentences (benchmarks/statement_confidence.py), so
+written. Their confidences are fitted to the same sentences (recipes/statement_confidence.py), so
 the figure to trust is the cross-validated one, in which no sentence is scored with weights that
 have seen it. Writes benchmarks/results/openie.json.
 """
 
-import json
 import time
+from itertools import islice
 
-from benchmarks.calibrate import DATA, cross_validate, design
-from benchmarks.openie_scorer import (
+from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.openie_scorer import (
     Extractions,
     OpenScore,
     OpenTuple,
@@ -18,8 +18,8 @@ from benchmarks.openie_scorer import (
     read_openie5,
     score,
 )
-from benchmarks.results_file import write_results
-from benchmarks.statement_confidence import as_tuple, judged, passages
+from recipes.ridge import cross_validate, design
+from recipes.statement_confidence import as_tuple, judged, passages
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import RulesEngine
 
@@ -45,8 +45,11 @@ def written(gold: Extractions) -> Extractions:
 
 def main() -> None:
     """Score both systems and write the result."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--limit", type=int, metavar="N", help="sentences (all)")
+    limit = parser.parse_args().limit
     carb = DATA / "openie" / "carb"
-    gold = read_gold(carb / "data" / "gold" / "dev.tsv.gz")
+    gold = dict(islice(read_gold(carb / "data" / "gold" / "dev.tsv.gz").items(), limit))
     load_english()
     started = time.perf_counter()
     shipped = written(gold)
@@ -58,7 +61,7 @@ def main() -> None:
         scored = OpenTuple(extraction.relation, extraction.arguments, round(float(p), 3))
         held_out.setdefault(sentence, []).append(scored)
     openie5 = read_openie5(carb / "system_outputs" / "dev" / "openie5_output.txt.gz")
-    report = {
+    figures = {
         "sentences": len(gold),
         "extractions": sum(map(len, shipped.values())),
         "seconds": round(seconds, 1),
@@ -66,9 +69,8 @@ def main() -> None:
         "almanac, as shipped": rounded(score(gold, shipped)),
         "OpenIE 5": rounded(score(gold, openie5)),
     }
-    write_results("openie", "python -m benchmarks.openie", report)
-    print(json.dumps(report, indent=1))
+    report("openie", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.results_file import RESULTS
+from benchmarks.command import RESULTS
 
 FIGURES = Path(__file__).with_name("figures.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"

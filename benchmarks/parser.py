@@ -1,15 +1,12 @@
 """Scores, size and speed of the embedded English pipeline: `python -m benchmarks.parser`."""
 
-import argparse
-import json
-import os
 import time
 from pathlib import Path
 
+from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.parser_scores import score_all
-from benchmarks.results_file import write_results
+from recipes.english_pipeline.sentences import open_text
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
-from tasks.extract.english_pipeline.training.sentences import open_text
 
 _SPEED_TEXTS = 120
 
@@ -42,23 +39,18 @@ def measure_speed(name: str | None, texts: list[str]) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print, and write the results file (for the shipped pipeline only)."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = os.environ.get("ALMANAC_DATA", "../shared/data")
-    parser.add_argument("--data", type=Path, default=Path(default))
-    parser.add_argument("--model", help="another pipeline to measure; nothing is written then")
+    parser = parser_of(__doc__)
+    parser.add_argument("--model", help="another pipeline to measure")
     options = parser.parse_args()
     folder = Path(options.model) if options.model else SHIPPED_MODEL
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     results = {
-        "scores": score_all(load_english(options.model), options.data),
-        "speed": measure_speed(options.model, factbook_texts(options.data)),
+        "scores": score_all(load_english(options.model), DATA),
+        "speed": measure_speed(options.model, factbook_texts(DATA)),
         "megabytes": round(size / 1e6, 2),
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if not options.model:
-        write_results("parser", "python -m benchmarks.parser", results)
+    report("parser" if not options.model else f"parser-{folder.name}", results)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

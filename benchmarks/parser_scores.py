@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.extract.english_pipeline.training.documents import join
-from tasks.extract.english_pipeline.training.sentences import (
+from recipes.english_pipeline.documents import join
+from recipes.english_pipeline.sentences import (
     AnnotatedSentence,
     read_names,
     read_treebank,

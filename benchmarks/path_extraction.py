@@ -11,13 +11,13 @@ two words. Times are of the processor. A peer that is not installed is skipped, 
 say.
 """
 
-import argparse
 import gzip
-import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.graphs.graph import Graph, open_graph, save_graph
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.paths.extraction.edges import MOST_EDGES
@@ -36,7 +36,6 @@ from tasks.paths.grounding import Grounder
 from tasks.paths.path import GroundedQuestion
 from tasks.questions.formats import READERS
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 QUESTIONS = 1000
 Rows = set[tuple[int, int, int]]
 Adjacency = Callable[[int], set[int]]
@@ -200,8 +199,11 @@ def measure(
         figures["almanac one by one, ms a question"] = round(best[1] / 100 * 1000, 4)
         edges = [{tuple(row) for row in one.edges.tolist()} for one in found[:few]]
         for name, load in PEERS.items():
+            if find_spec(name) is None:
+                print(f"{name} is not installed and left out.", file=sys.stderr)
+                continue
             figures[name] = beside(
-                name, lambda load=load: load(graph), questions[:few], vectors, edges, own, rounds
+                name, partial(load, graph), questions[:few], vectors, edges, own, rounds
             )
     return figures
 
@@ -247,9 +249,7 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def main() -> None:
     """Measure both graphs and write the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--edges", type=int, default=10_000_000, help="edges of the drawn graph")
     parser.add_argument("--looped", type=int, default=100, help="its questions for the peers")
     parser.add_argument("--rounds", type=int, default=3)
@@ -258,9 +258,8 @@ def main() -> None:
         "conceptnet": measure(conceptnet(), asked_of_conceptnet, options.rounds, QUESTIONS),
         "drawn": measure(drawn(options.edges), asked_of_drawn, options.rounds, options.looped),
     }
-    command = f"python -m benchmarks.path_extraction --edges {options.edges}"
-    print(write_results("path-extraction", command, figures).read_text())
+    report("path-extraction", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -16,7 +16,6 @@ transfer  reach on a graph by the policy trained on another
 speed     episodes per second of training in batches of 256, and one episode at a time
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -26,9 +25,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.fact_check import interval
 from benchmarks.path_worlds import World, metaqa, pathquestion, random_pairs
-from benchmarks.results_file import write_results
 from tasks.paths.path import Path
 from tasks.paths.policy.beam import BeamOptions, RankedPath, search_paths
 from tasks.paths.policy.episodes import Choose, Rules, begin, choose_at_random, walk_all
@@ -266,9 +265,7 @@ def measure_speed(world: World, rounds: int = 3) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("data", type=File, metavar="DATA", help="folder of the data sets")
     parser.add_argument("--cache", type=File, required=True, help="folder for vectors of graphs")
     parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ",".join(PARTS))
@@ -296,9 +293,8 @@ def main() -> None:
     }
     for part in arguments.parts.split(","):
         figures = {"encoder": encoder, **measures[part]()}
-        command = f"python -m benchmarks.path_policy DATA --cache FOLDER --parts {part}"
-        write_results(f"path-policy-{part}", f"{command} --encoder {encoder}", figures)
+        report(f"path-policy-{part}", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -17,18 +17,18 @@ each edge within the tokens that a prompt has room for, as a path of one step.
 Differences are paired; their intervals (95 %) are over resampled questions.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.fact_check import interval
-from benchmarks.results_file import write_results
 from schemas.errors import UsageError
 from tasks.ask.path_reader import ROOM
 from tasks.paths.extraction.walks import PolicyWalks
@@ -158,9 +158,13 @@ def compared(
             "policy": round(float(mine.mean()), 4),
             "other": round(float(theirs.mean()), 4),
             "difference": round(float(more.mean()), 4),
-            "interval": interval(groups, lambda chosen, more=more: more[chosen].mean()),
+            "interval": interval(groups, partial(_mean_of, more)),
         }
     return figures
+
+
+def _mean_of(values: np.ndarray, chosen: np.ndarray) -> float:
+    return float(values[chosen].mean())
 
 
 def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str, Any]:
@@ -173,7 +177,7 @@ def measure(paths: PathGraph, questions: Sequence[GroundedQuestion]) -> dict[str
     def firsts(strategy: Extraction) -> list[tuple[Path, ...]]:
         return [extracted.paths[:1] for extracted in strategy.extract(pairs.questions)]
 
-    found = {
+    found: dict[str, Sequence[Sequence[Path]]] = {
         "policy": firsts(walks),
         "shortest paths": firsts(paths.extractions["shortest_paths"]),
         "P_sub": within_subgraph(paths, questions, pairs),
@@ -231,9 +235,7 @@ def questions_of(file: File, part: str, limit: int | None) -> list[BenchmarkQues
 
 def main() -> None:
     """Measure and write the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("questions", type=File, metavar="QUESTIONS", help="CommonsenseQA's folder")
     parser.add_argument("--home", type=File, required=True, help="with conceptnet and its policy")
     parser.add_argument("--part", choices=("test", "training"), default="test")
@@ -251,10 +253,8 @@ def main() -> None:
             raise UsageError(f"There is no policy for {GRAPH} in {home.path}.")
         grounded = paths.ground([q.question for q in some], [q.choices for q in some])
         figures = measure(paths, grounded)
-    command = f"python -m benchmarks.path_relevance QUESTIONS --home HOME --part {arguments.part}"
-    command += f" --limit {arguments.limit}" if arguments.limit else ""
-    print(write_results("path-relevance", command, figures).read_text())
+    report("path-relevance", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -10,15 +10,14 @@ chosen, 1,501 to 3,000 confirmed them; the figures are of the next 3,000. The ve
 the folder, if one is given.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.path_extraction import DATA, conceptnet
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
+from benchmarks.path_extraction import conceptnet
 from tasks.graphs.graph import Graph
 from tasks.paths.graph_vectors import GraphVectors, graph_vectors
 from tasks.questions.formats import READERS
@@ -78,9 +77,7 @@ def with_interval(values: list[float]) -> dict[str, Any]:
 
 def main() -> None:
     """Measure both encoders and write the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path, help="where vectors are kept; else they are not")
     folder = parser.parse_args().folder
     graph = conceptnet()
@@ -92,8 +89,8 @@ def main() -> None:
             vectors = graph_vectors(graph, folder or Path(temporary), name)
             found = shares(graph, vectors, questions)
             figures[name] = {key: with_interval(values) for key, values in found.items()}
-    print(write_results("path-vectors", "python -m benchmarks.path_vectors", figures).read_text())
+    report("path-vectors", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -154,7 +154,8 @@ def _world(
     contexts = vectors.encode(texts)
     pairs = Episodes(ends[:, 0].copy(), ends[:, 1].copy(), contexts)
     place = VectorGraph.of(graph, vectors)
-    return World(name, place, vectors, pairs, list(gold or [None] * len(ends)), keys, hops)
+    golds: list[Path | None] = [*gold] if gold else [None] * len(ends)
+    return World(name, place, vectors, pairs, golds, keys, hops)
 
 
 def _triples(

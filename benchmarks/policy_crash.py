@@ -8,20 +8,17 @@ curve are compared with those of an undisturbed training. Rounds are repeated un
 were made.
 """
 
-import argparse
-import multiprocessing
 import os
 import random
 import signal
-import sys
-import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.results_file import write_results
+from benchmarks.command import run_command
+from benchmarks.killed import SERVER, kill_command, left_in, play_rounds
 from tasks.graphs.graph import Graph
 from tasks.paths.policy.episodes import VectorGraph
 from tasks.paths.policy.plan import PolicyPlan
@@ -31,8 +28,6 @@ from warehouse import durable
 
 NODES, EDGES, PAIRS, WIDE = 60, 240, 120, 8
 PLAN = PolicyPlan(hidden=(16, 32), batch=60, cloning_epochs=2, epochs=2, teacher=0.1)
-# Children come of a server that has loaded what takes long and started no thread.
-SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
     ["benchmarks.policy_crash", "torch._dynamo", "scipy.sparse", "safetensors.torch"]
 )
@@ -84,7 +79,9 @@ def trained(state: Path, result: Path, last: int) -> None:
     world = VectorGraph(graph, nodes, relations)
     with patch.object(durable, "sync_file", sync_file):
         policy = train_policy(
-            *(world, Episodes(*ends, contexts), PLAN, state), report=report, checkpoint_seconds=0
+            *(world, Episodes(ends[0], ends[1], contexts), PLAN, state),
+            report=report,
+            checkpoint_seconds=0,
         )
     save_policy(result, policy, graph.name, "drawn")
     result.with_name("events").write_text(str(events))
@@ -105,20 +102,22 @@ def torture(work: Path, kills: int, seed: int) -> Tally:
     run_killed(work / "state", work / "whole", 0)
     events, wanted = int((work / "events").read_text()), files_of(work / "whole")
     tally, chance = Tally(), random.Random(seed)
-    while tally.kills < kills:
-        folder = work / f"round-{tally.rounds}"
-        folder.mkdir()
-        last = chance.randint(1, events)
-        while not run_killed(folder / "state", folder / "policy", last):
-            tally.kills += 1
-            last = chance.randint(1, events) if tally.kills < kills else 0
-            tally.gone_on += (folder / "gone-on").exists()
-            (folder / "gone-on").unlink(missing_ok=True)
-        tally.rounds += 1
+
+    def run(folder: Path, may_be_killed: bool) -> bool:
+        folder.mkdir(exist_ok=True)
+        last = chance.randint(1, events) if may_be_killed else 0
+        ended = run_killed(folder / "state", folder / "policy", last)
         tally.gone_on += (folder / "gone-on").exists()
+        (folder / "gone-on").unlink(missing_ok=True)
+        return ended
+
+    def check(folder: Path) -> None:
         tally.different += files_of(folder / "policy") != wanted
-        tally.left_files += sum(1 for _ in folder.rglob("*.tmp"))
-        print(f"{tally.kills} kills, {tally.rounds} rounds", file=sys.stderr)
+        tally.left_files += left_in(folder, "*.tmp")
+
+    play_rounds(work, tally, kills, run, check)
+    if not tally.gone_on:
+        raise SystemExit("No training went on from a checkpoint, so nothing was measured.")
     return tally
 
 
@@ -127,22 +126,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--kills", type=int, default=200)
-    options.add_argument("--seed", type=int, default=1)
-    arguments = options.parse_args()
-    with tempfile.TemporaryDirectory(prefix="almanac-policy-crash-") as work:
-        tally = torture(Path(work), arguments.kills, arguments.seed)
-    write_results(
-        "policy-crash",
-        f"python -m benchmarks.policy_crash --kills {arguments.kills}",
-        asdict(tally),
-    )
-    print(tally)
-    sys.exit(1 if tally.different or tally.left_files or not tally.gone_on else 0)
+    return kill_command("policy-crash", __doc__, torture, 200, ("different", "left_files"))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -11,7 +11,6 @@ notice; no program of the file ever runs outside of the sandbox. Last, the ordin
 tests.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -27,8 +26,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.results_file import write_results
-from benchmarks.standing_endpoint import DATA
+from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.programs.knowledge_bases.protocol import EntityRef
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
@@ -216,8 +214,7 @@ def run_all_ordinary() -> dict[str, Any]:
 
 def main() -> int:
     """Run everything and write the figures; 1 if anything got out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.parse_args()
+    parser_of(__doc__).parse_args()
     rows = escape_programs()
     with tempfile.TemporaryDirectory() as folder, Traps(Path(folder)) as traps:
         sandbox = run_hostile(traps, rows)
@@ -229,10 +226,9 @@ def main() -> int:
         "without_it": control,
         "ordinary": run_all_ordinary(),
     }
-    print(json.dumps(figures, indent=2))
-    write_results("programs-safety", "python -m benchmarks.programs_safety", figures)
+    report("programs-safety", figures)
     return int(bool(sandbox["harmful"] or sandbox["late"] or wall["harmful"]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

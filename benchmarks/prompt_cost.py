@@ -8,7 +8,6 @@ is sent besides the passages themselves: instructions, example, title, separator
 the reply. `--exact` counts with tiktoken's o200k vocabulary, which the project does not depend on.
 """
 
-import argparse
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,8 @@ from typing import Any
 
 import orjson
 
-from benchmarks.coverage import DATA
+from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.planned import planned_requests
-from benchmarks.results_file import write_results
 from schemas.settings import EngineSettings, ModelSettings, Settings
 from tasks.extract.by_model.passages import read_extraction_text
 from tasks.mock_endpoint.answers import Extractor, written
@@ -83,11 +81,7 @@ def exact_count() -> Count:
 
 def main() -> None:
     """Count and write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=40)
-    parser.add_argument("--tokens", type=int, default=1000)
-    parser.add_argument("--exact", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, documents=40, tokens=1000, exact=False).parse_args()
     count = exact_count() if arguments.exact else estimate_tokens
     with tempfile.TemporaryDirectory(prefix="almanac-prompt-cost-") as place:
         source = Path(place) / "documents"
@@ -97,10 +91,8 @@ def main() -> None:
             for forms in ("together", "apart")
         }
     exact = {"counted_by": "o200k" if arguments.exact else "our estimate"}
-    command = "python -m benchmarks.prompt_cost" + " --exact" * arguments.exact
-    path = write_results("prompt-cost", command, {**exact, **figures})
-    print(path.read_text())
+    report("prompt-cost", {**exact, **figures})
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

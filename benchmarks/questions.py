@@ -9,7 +9,6 @@ of questions whose documents are all among the first eight that the search retur
 Chinese is found by its words and the graph alone unless a multilingual encoder is configured.
 """
 
-import argparse
 import tempfile
 import time
 from collections import defaultdict
@@ -19,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.models.encoders.load import load_encoder
@@ -89,7 +88,7 @@ def _found(questions: list[Question], edition: Edition) -> dict[str, Any]:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--home", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-questions-") as made:
@@ -98,9 +97,8 @@ def main() -> None:
             refresh(home, [str(EXAMPLES / "corpus")], Settings())
         with home.editions.reading() as edition:
             figures = measure(edition)
-    write_results("questions", "python -m benchmarks.questions", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report("questions", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

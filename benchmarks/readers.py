@@ -7,10 +7,7 @@ carries its number in every row of three tables. Readers in processes of their o
 pointer, pin what it names, and join the three tables, from the DuckDB file and from Parquet.
 """
 
-import argparse
 import multiprocessing
-import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,7 +17,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from warehouse.derivation import build_database
 from warehouse.editions import Editions
 
@@ -132,22 +129,14 @@ def run(
     }
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--readers", type=int, default=4)
-    arguments = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="almanac-readers-"))
-    try:
-        figures = run(folder, seconds=arguments.seconds, readers=arguments.readers)
-    finally:
-        shutil.rmtree(folder)
-    command = f"python -m benchmarks.readers --seconds {arguments.seconds:g}"
-    write_results("readers", command, figures)
-    print(figures)
-    sys.exit(1 if figures["errors"] or figures["mixed"] else 0)
+    arguments = parser_of(__doc__, seconds=60.0, readers=4).parse_args()
+    with tempfile.TemporaryDirectory(prefix="almanac-readers-") as folder:
+        figures = run(Path(folder), seconds=arguments.seconds, readers=arguments.readers)
+    report("readers", figures)
+    return bool(figures["errors"] or figures["mixed"])
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -12,9 +12,7 @@
 
 import gzip
 import json
-import os
 import re
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -26,15 +24,14 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.resolution_splink import splink_clusters
-from benchmarks.results_file import write_results
 from schemas.observations import EntityAnchor, Override
 from tasks.models.encoders.load import load_encoder
 from tasks.publish.resolve.entities import resolve
 from tasks.text.names import is_pronoun, normalise_name
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("ALMANAC_DATA", ROOT.parent / "shared" / "data"))
 
 Mention = tuple[str, str]
 LINKING = (
@@ -47,6 +44,7 @@ TYPES = {"PER": "person", "LOC": "place", "ORG": "organisation", "MISC": "thing"
 
 def main() -> None:
     """Measure everything, print it and write it down."""
+    parser_of(__doc__).parse_args()
     encoder = load_encoder("minilm")
     assert encoder is not None
     results = {
@@ -59,8 +57,7 @@ def main() -> None:
             "words": _descriptions(None),
         },
     }
-    path = write_results("resolution", "python -m benchmarks.resolution", results)
-    sys.stdout.write(path.read_text(encoding="utf-8"))
+    report("resolution", results)
 
 
 def _read(path: Path) -> str:
@@ -242,10 +239,10 @@ def _agreement(found: Mapping[Any, Hashable], gold: Mapping[Any, Hashable]) -> d
         sum(n * n / side[key[at]] for key, n in both.items()) / len(mentions)
         for at, side in enumerate((ours, theirs))
     ]
-    figures = {}
+    figures: dict[str, float] = {}
     for name, precision, recall in (
         ("pairs", joint / (pairs[0] or 1), joint / (pairs[1] or 1)),
-        ("b_cubed", *cubed),
+        ("b_cubed", cubed[0], cubed[1]),
     ):
         f1 = 2 * precision * recall / ((precision + recall) or 1)
         figures |= {f"{name}_precision": precision, f"{name}_recall": recall, f"{name}_f1": f1}
@@ -253,4 +250,4 @@ def _agreement(found: Mapping[Any, Hashable], gold: Mapping[Any, Hashable]) -> d
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

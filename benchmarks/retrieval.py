@@ -8,10 +8,8 @@ through `ask`'s search. `perfect` is the share of questions whose gold documents
 --plain indexes the editions again with plain sentence-transformers, to compare the vectors.
 """
 
-import argparse
 import gzip
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import schemas
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.models.encoders.load import Encoder, load_encoder
 from tasks.retrieval.index import build_index
@@ -31,7 +29,6 @@ from tasks.text.question import Question, analyse
 from warehouse.editions import Edition
 from warehouse.home import Home
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SETS = ("2wiki", "hotpotqa", "musique")
 FIRST = 8  # documents
 
@@ -141,11 +138,11 @@ def plain_index(edition: Edition, encoder: Encoder, folder: Path) -> Path:
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
-    options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    options.add_argument("--plain", action="store_true")
-    arguments = options.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--plain", action="store_true")
+    arguments = parser.parse_args()
     encoder = load_encoder("minilm")
     figures: dict[str, Any] = {}
     for name in arguments.sets:
@@ -164,10 +161,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 searcher = Searcher(plain_index(edition, plain, Path(folder)), plain)
                 figures[name]["ask, plain vectors"] = measure(edition, items, searcher.passages)
-        print(name, figures[name], flush=True)
-    plainly = " --plain" if arguments.plain else ""
-    write_results("retrieval", f"python -m benchmarks.retrieval{plainly}", figures)
+    report("retrieval", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

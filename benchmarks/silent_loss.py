@@ -8,19 +8,15 @@ faults, kept replies with its replies. Then endpoints that never answer three re
 what they did not answer is rejected with its reason, and the next refresh asks for that alone.
 """
 
-import argparse
 import os
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.crash import rows_of
 from benchmarks.model_run import KEY, model_settings
-from benchmarks.results_file import write_results
 from benchmarks.standing_endpoint import standing
 from benchmarks.villages import write_corpus
 from schemas.observations import ModelReply
@@ -102,10 +98,9 @@ def healed(folder: Path, source: Path, clean: Home, fault: str) -> dict[str, Any
     }
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=40)
+    parser = parser_of(__doc__, documents=40)
     parser.add_argument("--villages", type=int, default=7, help="made-up villages a document")
     arguments = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = KEY
@@ -124,13 +119,11 @@ def main() -> None:
         # Asked in parts, with less around each, a model answers otherwise.
         no_room["rows_otherwise"] = no_room.pop("rows_lost")
         figures.update(never_of_the_right_shape=wrong_shape, never_enough_room=no_room)
-    write_results("silent-loss", "python -m benchmarks.silent_loss", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
+    report("silent-loss", figures)
     parts = [part for part in figures.values() if isinstance(part, dict)]
     kept = ("rows_lost", "bad_replies_kept", "bad_replies_kept_meanwhile", "passages_rejected_then")
-    lost_at_all = sum(part.get(name, 0) for part in parts for name in kept)
-    sys.exit(1 if lost_at_all else 0)
+    return any(part.get(name, 0) for part in parts for name in kept)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -11,16 +11,14 @@ stand tokens per second of processor time, which other processes disturb less.
 question laid out as a conversation or as plain text; 95 % bootstrap intervals.
 """
 
-import argparse
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import ModelSettings
 from tasks.evaluate.metrics import summarise
 from tasks.models.likelihood import Choices, log_likelihoods
@@ -33,18 +31,12 @@ READ, WRITTEN, ROWS, ROUNDS = 512, 24, 8, 3
 
 def main() -> None:
     """Measure one of the two and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("what", choices=["speed", "choices"])
-    options.add_argument("--questions", type=int)
-    arguments = options.parse_args()
-    command = f"python -m benchmarks.smollm2 {arguments.what}"
-    if arguments.what == "speed":
-        figures = speed()
-    else:
-        figures = choices(arguments.questions)
-        command += f" --questions {arguments.questions}" if arguments.questions else ""
-    write_results(f"smollm2-{arguments.what}", command, figures)
-    print(figures)
+    parser = parser_of(__doc__)
+    parser.add_argument("what", choices=["speed", "choices"])
+    parser.add_argument("--questions", type=int)
+    arguments = parser.parse_args()
+    figures = speed() if arguments.what == "speed" else choices(arguments.questions)
+    report(f"smollm2-{arguments.what}", figures)
 
 
 def speed() -> dict[str, Any]:
@@ -96,7 +88,7 @@ def _tokens_per_second(
 
 def choices(most: int | None) -> dict[str, Any]:
     """Return the accuracy of four ways to choose, with intervals."""
-    path = Path(os.environ["ALMANAC_DATA"]) / "commonsenseqa" / "dev.jsonl.gz"
+    path = DATA / "commonsenseqa" / "dev.jsonl.gz"
     questions = read_benchmark(path, "commonsenseqa").questions[:most]
     model = ScoredModel(ModelSettings(name="smollm2"))
     choice_questions = [
@@ -132,4 +124,4 @@ def _spaced(choices: Sequence[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

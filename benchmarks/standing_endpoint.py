@@ -1,20 +1,21 @@
 """A mock endpoint that runs during a benchmark, and figures from its ledger."""
 
-import os
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from benchmarks.command import DATA
 from benchmarks.planned import planned_requests
 from schemas.settings import Settings
 from tests.mock_endpoint import Call, Running, prepare, read_ledger, running
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FAULTS = DATA / "hostile" / "llm_faults.jsonl"
 CHAT = "/v1/chat/completions"
 Shares = Sequence[tuple[str, float]]  # faults, and of how many first tries
@@ -56,13 +57,25 @@ class Standing:
 def standing(
     folder: Path, *, latency: float = 0.0, faults: Shares = (), **options: Any
 ) -> Iterator[Standing]:
-    """Run an endpoint; `options` are those of `tests.mock_server`."""
+    """Run an endpoint; `options` are those of `tests.mock_server`.
+
+    The endpoints of a benchmark stand one after the other at the same address, because requests,
+    replies and facts belong to the address that they were sent to.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if faults:
         options["faults"] = write_faults(folder / "faults.jsonl", faults)
         options["fault_share"] = sum(share for _, share in faults)
-    with running(folder / "ledger.jsonl", latency=latency, **options) as endpoint:
+    with running(folder / "ledger.jsonl", latency=latency, port=free_port(), **options) as endpoint:
         yield Standing(endpoint, latency)
+
+
+@cache
+def free_port() -> int:
+    """Return a port that was free when this process asked first."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
 
 
 def read_faults() -> dict[str, dict[str, Any]]:

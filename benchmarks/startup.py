@@ -7,7 +7,6 @@ the system's file cache was emptied, where that is allowed, and is reported as c
 seconds are given, too: on a busy machine they say more.
 """
 
-import argparse
 import os
 import resource
 import statistics
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TIMES = 7
@@ -73,7 +72,7 @@ def measure(home: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--home", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-startup-") as made:
@@ -81,9 +80,8 @@ def main() -> None:
         if not arguments.home:
             almanac(home, "refresh", str(EXAMPLES / "corpus"))
         figures = measure(home)
-    write_results("startup", "python -m benchmarks.startup", figures)
-    print(figures)
+    report("startup", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -3,12 +3,9 @@
 A pair of entities that annotators related counts as stated if the ends of one triple are names of
 the two, in either direction; names are compared in lower case and without accents. Relations are
 not compared, as the rules write a text's own. Each document is read as a refresh reads it. No
-document was used to write rules. With `--typed` the model of typed relations runs too, and only
-those are read that it was not trained on. Writes benchmarks/results/stated-pairs.json, or
-stated-pairs-typed.json.
+document was used to write rules.
 """
 
-import argparse
 import gzip
 import json
 import re
@@ -16,12 +13,10 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
-from benchmarks.calibrate import DATA
-from benchmarks.results_file import write_results
-from schemas.settings import EngineSettings, PublishSettings
+from benchmarks.command import DATA, parser_of, report, run_command
+from schemas.settings import PublishSettings
 from tasks.extract.extracted import Mention
 from tasks.extract.rules import RulesEngine
-from tasks.extract.typed.training.examples import is_measured
 from tasks.ingest.split import split
 from tasks.text.names import normalise_name
 
@@ -58,16 +53,11 @@ def stated(document: dict[str, Any], triples: Iterable[Mention]) -> set[frozense
 
 def main() -> None:
     """Count the stated pairs, and write the result."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--documents", type=int, default=500)
-    options.add_argument("--typed", action="store_true", help="With the model of typed relations.")
-    chosen = options.parse_args()
+    limit = parser_of(__doc__, documents=500).parse_args().documents
     path = DATA / "relations" / "redocred" / "dev_revised.json.gz"
-    documents = json.loads(gzip.decompress(path.read_bytes()))
-    documents = [d for d in documents if not chosen.typed or is_measured(d["title"])]
-    documents = documents[: chosen.documents]
+    documents = json.loads(gzip.decompress(path.read_bytes()))[:limit]
     least = PublishSettings().min_confidence
-    engine = RulesEngine(EngineSettings(typed=chosen.typed))
+    engine = RulesEngine()
     gold = all_found = published = triples = 0
     for document in documents:
         pieces = split("measured", document["title"], text_of(document["sents"]), "en", BUDGET)
@@ -77,18 +67,15 @@ def main() -> None:
         gold, triples = gold + len(pairs), triples + len(likely)
         all_found += len(pairs & stated(document, rows))
         published += len(pairs & stated(document, likely))
-    report = {
+    figures = {
         "documents": len(documents),
         "pairs": gold,
         "triples published": triples,
         "stated by published triples": round(published / gold, 3),
         "stated by all triples": round(all_found / gold, 3),
     }
-    form = ("-typed", " --typed") if chosen.typed else ("", "")
-    command = f"python -m benchmarks.stated_pairs{form[1]}"
-    write_results(f"stated-pairs{form[0]}", command, report)
-    print(json.dumps(report, indent=1))
+    report("stated-pairs", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.linking_worlds import DATA, World, chinese, freebase, medical
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.linking_worlds import World, chinese, freebase, medical
 from tasks.evaluate.gates.candidates import Candidate
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
 from tasks.evaluate.gates.outcomes import outcomes_of
@@ -182,8 +182,7 @@ def _gate(name: str, draw: int) -> Gate:
 
 def main() -> None:
     """Measure and write the results."""
-    if not DATA.is_dir():
-        raise SystemExit(f"There is no benchmark data in {DATA}; set ALMANAC_DATA.")
+    parser_of(__doc__).parse_args()
     questions, views = popqa()
     figures = {
         "popqa over fb15k237": figures_of(named_graph(freebase()), questions, views),
@@ -191,10 +190,8 @@ def main() -> None:
         "nlpcc": figures_of(named_graph(chinese()), nlpcc()),
         "mirage over medkg": mirage(),
     }
-    for name, one in figures.items():
-        print(name, one, flush=True)
-    write_results("subjects", "python -m benchmarks.subjects", figures)
+    report("subjects", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

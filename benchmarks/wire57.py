@@ -14,9 +14,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibrate import DATA
-from benchmarks.results_file import write_results
-from benchmarks.statement_confidence import as_tuple, passages
+from benchmarks.command import DATA, parser_of, report, run_command
+from recipes.statement_confidence import as_tuple, passages
 from tasks.extract.rules import RulesEngine
 
 FOLDER = DATA / "openie" / "wire57" / "data"
@@ -117,19 +116,19 @@ def _f1(precision: float, recall: float) -> float:
 
 def main() -> None:
     """Score all systems and write the result."""
+    parser_of(__doc__).parse_args()
     gold = reference(FOLDER / REFERENCE)
     tuples = {name: parts for name, (_, parts) in gold.items()}
     mine = written(gold)
-    report = {
+    figures = {
         "sentences": len(gold),
         "tuples": sum(map(len, tuples.values())),
         "extractions": sum(map(len, mine.values())),
         "almanac": score(tuples, mine),
         **{name: score(tuples, found) for name, found in others(FOLDER / OTHERS).items()},
     }
-    write_results("wire57", "python -m benchmarks.wire57", report)
-    print(json.dumps(report, indent=1))
+    report("wire57", figures)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

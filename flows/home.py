@@ -5,6 +5,7 @@ import re
 from datetime import date
 from pathlib import Path
 
+from flows import terminal
 from schemas.errors import AlmanacError, UsageError
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
@@ -41,7 +42,7 @@ def home_in(folder: Path) -> Home:
 def reading_settings_of(home: Home) -> Settings:
     """Return the settings for work that only reads, which an invalid ontology must not stop."""
     try:
-        return load_settings(home.path)
+        return load_settings(home.path, terminal.say)
     except ValueError as error:
         words = "; ".join(line.strip() for line in str(error).splitlines()[:3])
         raise UsageError(f"{home.path / 'settings.toml'} is invalid: {words}") from error

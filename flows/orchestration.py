@@ -143,7 +143,7 @@ def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
         log.write(f"{datetime.now(UTC):%F %T} UTC: starting on port {port}\n".encode())
         log.flush()
         return subprocess.Popen(
-            [sys.executable, "-m", "flows.temporary_server", str(port)],
+            [sys.executable, "-m", f"{__package__}.temporary_server", str(port)],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

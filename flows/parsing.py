@@ -121,7 +121,7 @@ class CommandParser(argparse.ArgumentParser):
     def fill(self) -> None:
         """Load the command and add its options, or its actions with theirs."""
         if self.model is None:
-            module = import_module(f"flows.commands.{self.command.replace('-', '_')}")
+            module = import_module(f".commands.{self.command.replace('-', '_')}", __package__)
             command = module.COMMAND
             if isinstance(command, dict):
                 self._add_actions(command)

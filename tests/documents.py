@@ -28,22 +28,39 @@ def texts(source: Path | str) -> dict[str, str]:
     return {one.uri: one.text for one in read_all(source) if isinstance(one, ReadText)}
 
 
-def make_pdf(*pages: list[str], title: str = "", first_size: int = 12) -> bytes:
-    """Return a PDF with the lines of each page, the first line of all in a size of its own."""
+HELVETICA = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+SONG = (  # Chinese letters that are in no file, and perhaps in no font of the machine
+    b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H "
+    b"/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /DW 1000 "
+    b"/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> >>] >>"
+)
+
+
+def make_pdf(
+    *pages: list[str] | str, title: str = "", first_size: int = 12, font: bytes = HELVETICA
+) -> bytes:
+    """Return a PDF with the lines of each page, the first line of all in a size of its own.
+
+    A page may also be what draws it, between BT and ET.
+    """
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [%s] /Count %d >>"
         % (b" ".join(b"%d 0 R" % (2 * n + 5) for n in range(len(pages))), len(pages)),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        font,
         f"<< /Title ({title}) >>".encode(),
     ]
-    for number, lines in enumerate(pages):
+    for number, page in enumerate(pages):
         size = 12 if number else first_size
-        shown = "".join(
-            f"/F1 {size if not place else 12} Tf ({line}) Tj T* "
-            for place, line in enumerate(lines)
+        drawn = (
+            page
+            if isinstance(page, str)
+            else "".join(
+                f"/F1 {size if not place else 12} Tf ({line}) Tj T* "
+                for place, line in enumerate(page)
+            )
         )
-        content = zlib.compress(f"BT 28 TL 72 720 Td {shown} ET".encode())
+        content = zlib.compress(f"BT /F1 12 Tf 28 TL 72 720 Td {drawn} ET".encode())
         objects += [
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R "
             b"/Resources << /Font << /F1 3 0 R >> >> >>" % (2 * number + 6),

@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("schemas", "warehouse", "tasks", "flows", "almanac")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 UNPACKAGED = [
-    path for name in ("tests", "benchmarks") for path in sorted((ROOT / name).glob("*.py"))
+    path
+    for name in ("tests", "benchmarks", "recipes")
+    for path in sorted((ROOT / name).rglob("*.py"))
 ]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -39,6 +41,24 @@ def test_layers_hold() -> None:
         [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_product_needs_no_recipe_and_tests_need_no_benchmark() -> None:
+    recipes = sorted((ROOT / "recipes").rglob("*.py"))
+    for paths, apart in (
+        (FILES, {"recipes", "benchmarks", "tests"}),
+        (recipes, {"benchmarks", "tests"}),
+    ):
+        found = [(path.name, name) for path in paths for name in _imported(path) if name in apart]
+        assert not found
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the top-level packages that a file imports anywhere, in functions too."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -9,15 +9,15 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
+from recipes.reader.examples import Question
+from recipes.reader.network import ReaderNetwork
+from recipes.reader.train_encoder import EncoderTrainer, Pairs
 from schemas.settings import EngineSettings, Settings
 from tasks.models.encoders.chinese import ChineseMiniLM
 from tasks.models.encoders.load import load_encoder
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, own_characters
-from tasks.reader.training.examples import Question
-from tasks.reader.training.network import ReaderNetwork
-from tasks.reader.training.train_encoder import EncoderTrainer, Pairs
 from tasks.refresh import refresh
 from tasks.retrieval.search import Searcher
 from tasks.text.question import analyse

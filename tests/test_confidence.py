@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import judged_facts
+from recipes import judged_facts
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import tree as trees
 from tasks.extract.rules.clauses import find_clauses

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recipes.verifier.pairs import form, in_reported_half, negated
+from recipes.verifier.train import fit
 from tasks.experts.filters.alignment import (
     SOFT_FEATURES,
     WORD_FEATURES,
@@ -14,8 +16,6 @@ from tasks.experts.filters.alignment import (
     words_in,
 )
 from tasks.experts.filters.embedded_verifier import EmbeddedVerifier, telling_part
-from tasks.experts.filters.training.pairs import form, in_reported_half, negated
-from tasks.experts.filters.training.train import fit
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN
 
 EVIDENCE = (
@@ -140,7 +140,7 @@ def test_made_claims_keep_their_form() -> None:
 
 
 def test_questions_become_statements() -> None:
-    from tasks.experts.filters.training.statements import statement
+    from recipes.verifier.statements import statement
     from tasks.extract.english_pipeline.load import load_english
 
     parse = load_english(disable=("ner", "trainable_lemmatizer"))

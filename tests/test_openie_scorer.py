@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.openie_scorer import OpenTuple, match, read_gold, read_openie5, score
+from recipes.openie_scorer import OpenTuple, match, read_gold, read_openie5, score
 
 SENTENCE = "Ada Lovelace wrote the first program in 1843 ."
 GOLD = {SENTENCE: [OpenTuple("wrote", ("Ada Lovelace", "the first program", "in 1843"))]}

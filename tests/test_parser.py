@@ -17,16 +17,14 @@ from benchmarks.parser_scores import (
     score_treebank,
     treebank_documents,
 )
-from schemas.errors import UsageError
-from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
-from tasks.extract.english_pipeline.training.documents import (
+from recipes.english_pipeline.documents import (
     augment,
     drop_final_stop,
     group_sentences,
     join,
 )
-from tasks.extract.english_pipeline.training.prose import cut_sentences
-from tasks.extract.english_pipeline.training.sentences import (
+from recipes.english_pipeline.prose import cut_sentences
+from recipes.english_pipeline.sentences import (
     NAME_LABELS,
     AnnotatedSentence,
     read_names,
@@ -38,19 +36,21 @@ from tasks.extract.english_pipeline.training.sentences import (
     to_bio,
     write_sentences,
 )
-from tasks.extract.english_pipeline.training.student import (
+from recipes.english_pipeline.student import (
     Budget,
     Source,
     initialize,
     new_pipeline,
     train_student,
 )
-from tasks.extract.english_pipeline.training.train import (
+from recipes.english_pipeline.train import (
     fill_lemmas,
     join_hyphenated_persons,
     known_lemmas,
 )
-from tasks.extract.english_pipeline.training.trees import best_tree
+from recipes.english_pipeline.trees import best_tree
+from schemas.errors import UsageError
+from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 
 TREEBANK = """\
 # newdoc id = d1

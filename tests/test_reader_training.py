@@ -10,7 +10,15 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from tasks.extract.typed.training.examples import Example
+from recipes.reader import prepare
+from recipes.reader.calibrate import Found, Row, best_of, figures, fitted, is_right
+from recipes.reader.characters import first_vectors
+from recipes.reader.examples import Question
+from recipes.reader.network import ReaderNetwork, reading_loss
+from recipes.reader.relations import _questions, _sentences
+from recipes.reader.score import f1
+from recipes.reader.train import Examples, Trainer
+from recipes.relation_examples import Example
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.minilm_graph import LARGEST_WEIGHT
 from tasks.models.encoders.stored_weights import (
@@ -24,14 +32,6 @@ from tasks.models.span_reader.reader import SHIPPED_MODEL, WIDEST_GAP, Span, Tra
 from tasks.models.span_reader.relation_question import LONGEST_MEANING, relation_question
 from tasks.models.span_reader.windows import tokens_of
 from tasks.reader.answers import FoundAnswer
-from tasks.reader.training import prepare
-from tasks.reader.training.calibrate import Found, Row, best_of, figures, fitted, is_right
-from tasks.reader.training.characters import first_vectors
-from tasks.reader.training.examples import Question
-from tasks.reader.training.network import ReaderNetwork, reading_loss
-from tasks.reader.training.relations import _questions, _sentences
-from tasks.reader.training.score import f1
-from tasks.reader.training.train import Examples, Trainer
 
 MEANINGS = {"P1": ("captain", "who commands a ship"), "P2": ("home port", "where it is at home")}
 SHIP = Example(
@@ -40,7 +40,6 @@ SHIP = Example(
     [[(4, 9), (66, 71)], [(21, 29)], [(46, 58)]],
     [(0, 2, "P1"), (0, 1, "P2")],
     "ships",
-    whole=True,
 )
 
 

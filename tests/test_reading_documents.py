@@ -1,13 +1,15 @@
 """Office documents, PDF and EPUB give their text and title, and nothing that is hidden."""
 
+import io
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 
 from tasks.ingest.blocks import BlockKind, blocks_of
+from tasks.ingest.formats.inputs import ReadText, Reason, Refusal
 from tasks.ingest.formats.office import opening_heading
-from tests.documents import make_book, make_pdf, read_one
+from tests.documents import SONG, make_book, make_pdf, read_all, read_one
 
 
 def test_pdf_text_and_title(tmp_path: Path) -> None:
@@ -29,6 +31,54 @@ def test_pdf_tells_where_its_pages_begin(tmp_path: Path) -> None:
     assert read.page_starts is not None
     begins = [read.text[start:].split()[:1] for start in read.page_starts]
     assert begins == [["Marie"], ["saw."], ["Paris."], ["Paris."], ["#"], []]
+
+
+def hexadecimal(text: str) -> str:
+    return text.encode("utf-16-be").hex()
+
+
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        (
+            "(It has 5 km) Tj /F1 7 Tf 59 6 Td (2) Tj /F1 12 Tf 8 -6 Td (of rock.) Tj",
+            "It has 5 km2 of rock.",
+        ),
+        (
+            "(The left) Tj T* (column.) Tj 200 28 Td (The right) Tj T* (one.) Tj",
+            "The left\ncolumn.\nThe right\none.",
+        ),
+        ("0 1 -1 0 300 100 Tm (It stands) Tj T* (upright.) Tj", "It stands\nupright."),
+        ("(In bold.) Tj 1 0 0 1 72.2 720 Tm (In bold.) Tj", "In bold."),
+        ("[(The) -300 (Orvel) -300 (dam)] TJ", "The Orvel dam"),
+        ("(A) Tj 9 0 Td (s it is.) Tj", "As it is."),
+    ],
+)
+def test_words_of_a_pdf_stand_as_they_are_seen(tmp_path: Path, drawn: str, expected: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(make_pdf(drawn, title="Words"))
+    assert read_one(tmp_path).text == expected
+
+
+def test_chinese_letters_need_no_font_of_the_machine(tmp_path: Path) -> None:
+    text = "红楼梦的作者是曹雪芹。"
+    alone = " ".join(f"<{hexadecimal(letter)}> Tj 13 0 Td" for letter in text)
+    for drawn in (f"<{hexadecimal(text)}> Tj", alone):
+        (tmp_path / "a.pdf").write_bytes(make_pdf(drawn, title="红楼梦", font=SONG))
+        assert read_one(tmp_path).text == text
+
+
+@pytest.mark.parametrize("password", ["", "secret"])
+def test_a_pdf_that_only_forbids_printing_is_read(tmp_path: Path, password: str) -> None:
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter(PdfReader(io.BytesIO(make_pdf(["Some words."]))))
+    writer.encrypt(password, "owner", algorithm="RC4-128")
+    writer.write(tmp_path / "a.pdf")
+    (outcome,) = read_all(tmp_path)
+    if password:
+        assert isinstance(outcome, Refusal) and outcome.reason is Reason.ENCRYPTED
+    else:
+        assert isinstance(outcome, ReadText) and outcome.text == "Some words."
 
 
 @pytest.mark.parametrize(

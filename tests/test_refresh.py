@@ -47,6 +47,8 @@ Polonium is a chemical element. It was discovered by Marie Curie in 1898.
 """,
 }
 
+ALL_MAY_GO = PublishSettings(max_delete=1.0)
+
 
 @pytest.fixture
 def source(tmp_path) -> Path:
@@ -217,11 +219,7 @@ def test_a_refresh_that_would_delete_too_much_stops_before_it_writes(home, tmp_p
         refresh(home, [str(source)], SETTINGS)
     assert home.journal.position == position
     assert len(rows(home, schemas.Document)) == 15
-    refresh(
-        home,
-        [str(source)],
-        Settings(**{**dict(SETTINGS), "publish": PublishSettings(max_delete=1)}),
-    )
+    refresh(home, [str(source)], SETTINGS.model_copy(update={"publish": ALL_MAY_GO}))
     assert len(rows(home, schemas.Document)) == 3
 
 
@@ -491,10 +489,7 @@ def test_a_run_that_died_is_closed_by_the_next(again):
 
 
 def test_the_result_does_not_depend_on_where_extraction_runs(home, source, tmp_path):
-    other, few = (
-        Home(tmp_path / "other"),
-        Settings(engine=EngineSettings(encoder="none"), workers=2, publish=PublishSettings()),
-    )
+    other, few = Home(tmp_path / "other"), SETTINGS.model_copy(update={"workers": 2})
     from tasks.extract.batches import PoolOfWorkers, worker_pool
 
     refresh(home, [str(source)], SETTINGS)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recipes.reader.score import f1
 from schemas.answers import Answer, Evidence
 from schemas.settings import EngineSettings
 from tasks.models.span_reader.reader import HOPELESS, Span, TrainedReader, Unit, trained_reader
@@ -24,7 +25,6 @@ from tasks.reader.definition import _opening
 from tasks.reader.passage_reader import PassageReader, _passage
 from tasks.reader.reading import READ, answer_from, candidates
 from tasks.reader.texts import Part, Text, evidence_from
-from tasks.reader.training.score import f1
 from tasks.retrieval.index import build_index
 from tasks.retrieval.linked_names import LinkedName
 from tasks.retrieval.search import Hit

@@ -186,7 +186,7 @@ def _plain(row: type[Row]) -> pa.Schema:
 
 def read_sql(name: str) -> str:
     """Return one file of SQL."""
-    return files("warehouse").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
+    return files(__package__).joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
 
 
 def build_database(folder: Path) -> None:

@@ -15,7 +15,7 @@ class SqlProcess:
         """Start the worker with an empty environment; it waits for the request."""
         self.output = tempfile.TemporaryFile()  # noqa: SIM115 (the result reads it later)
         self._worker = subprocess.Popen(
-            [sys.executable, "-I", "-m", "warehouse.sql_worker"],
+            [sys.executable, "-I", "-m", f"{__package__}.sql_worker"],
             stdin=subprocess.PIPE,
             stdout=self.output,
             stderr=subprocess.PIPE,

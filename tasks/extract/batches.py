@@ -39,7 +39,7 @@ from tasks.progress import Each
 from warehouse.home import Home
 
 BATCH = 64  # passages; a killed run loses no more than these few seconds of parsing
-EMBEDDED = {"english_pipeline", "speaker", "audience", "typed", "ontology"}  # its settings
+EMBEDDED = {"english_pipeline", "speaker", "audience", "ontology"}  # its settings
 SCHEDULER_SECONDS = 60.0  # to answer in; Dask tries to connect for half as long
 WORKER_SECONDS = 120.0  # to begin a task in; clusters may have to start a worker first
 FEW_BATCHES = 4  # starting workers takes longer than processing so few batches

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from schemas.ontology import VALUE_KINDS, Ontology
 from tasks.extract.extracted import Mention, evidence_columns, value_columns
+from tasks.extract.passage_entities import Entity, entities_of, is_asserted
 from tasks.extract.rules.clauses import Clause
 from tasks.extract.rules.kinds import class_noun_before, class_nouns
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
-from tasks.extract.typed.facts import Entity, entities_of, is_asserted
 from tasks.models.span_reader.reader import Span, relation_reader
 from tasks.models.span_reader.relation_question import relation_question
 from tasks.ontology.fit import misfit, tail_kind
@@ -27,7 +27,7 @@ from tasks.text.names import normalise_name
 from tasks.text.values import Value, find_values
 
 LEAST_SCORE = 3.0
-# What makes a score a probability, fitted to judged facts: python -m benchmarks.ontology_confidence
+# What makes a score a probability, fitted to judged facts: python -m recipes.ontology_confidence
 SLOPE, INTERCEPT = 0.2425, -2.3885
 LEADING = 2.0  # added to the margin of a head that is a subject, and of one at the beginning
 BEGINNING = 4  # tokens of a sentence in which such a head begins

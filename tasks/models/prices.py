@@ -16,7 +16,7 @@ PER_MESSAGE = 16  # tokens that an endpoint may add around each message
 
 @cache
 def _built_in() -> dict[str, Price]:
-    text = files("tasks.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("prices.toml").read_text(encoding="utf-8")
     return {name: Price(**price) for name, price in tomllib.loads(text).items()}
 
 

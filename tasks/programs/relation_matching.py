@@ -165,7 +165,7 @@ def _mean_alike(left: str, right: str, turned: bool | None) -> bool | None:
 @cache
 def _groups() -> dict[str, frozenset[int]]:
     """Return the groups of synonyms that names, in their normal form, belong to."""
-    text = files("tasks.programs").joinpath("relation_synonyms.txt").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("relation_synonyms.txt").read_text(encoding="utf-8")
     groups: dict[str, set[int]] = {}
     for number, line in enumerate(text.splitlines()):
         for name in line.split("|") if not line.startswith("#") else ():

@@ -236,7 +236,7 @@ def _parts(date: str) -> tuple[int, ...]:
 @cache
 def _factors() -> dict[str, tuple[str, float]]:
     """Return the base unit of each short form in `tasks.text.values`, and its size in that unit."""
-    text = files("tasks.programs").joinpath("unit_factors.csv").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("unit_factors.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
     return {row["unit"]: (row["base"], float(row["factor"])) for row in rows}
 

@@ -2,7 +2,7 @@
 
 A logistic regression over the uses of a name in Latin letters in the whole corpus, and over its
 words, gives the probability that it is a name. It is fitted to judged names
-(`python -m benchmarks.judged_names`). Chinese has no capitals: a Chinese name is left out only if
+(`python -m recipes.judged_names`). Chinese has no capitals: a Chinese name is left out only if
 it hardly occurs outside the lines that a quarter of all documents share.
 """
 

@@ -34,7 +34,7 @@ class CommonRelation:
 @cache
 def common_relations() -> dict[str, CommonRelation]:
     """Return the relations of relations.toml by their Wikidata property."""
-    text = files("tasks.text").joinpath("relations.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("relations.toml").read_text(encoding="utf-8")
     return {
         property_id: CommonRelation(
             id=property_id,

@@ -1,6 +1,6 @@
 """The embedded verifier: a small network over features of how claim and evidence align.
 
-`verifier.npz` was trained by `tasks.experts.filters.training.train`; the README beside it states
+`verifier.npz` was trained by `recipes.verifier.train`; the README beside it states
 the data, the figures and the licence.
 """
 

@@ -151,7 +151,7 @@ def _key(relation: str) -> str:
 
 @cache
 def _data() -> dict[str, dict[str, list[str]]]:
-    text = files("tasks.experts.verbalize").joinpath("phrasings.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("phrasings.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 

@@ -29,12 +29,9 @@ class RulesEngine:
     def __init__(self, settings: EngineSettings | None = None) -> None:
         """Keep the settings; no pipeline is loaded before the first passage."""
         self.settings = settings or EngineSettings()
-        self._is_typed = self.settings.typed and has_minilm()
         ontology = self.settings.ontology
         self._ontology = ontology if ontology and ontology.relations and has_minilm() else None
-        self.prompt_sha = _version(
-            self.settings, typed=self._is_typed, ontology=ontology_sha(self._ontology)
-        )
+        self.prompt_sha = _version(self.settings, ontology_sha(self._ontology))
 
     def extract(self, passages: list[dict[str, Any]]) -> Iterator[Extracted]:
         """Yield one result per passage, in order; each depends only on its own passage."""
@@ -42,7 +39,6 @@ class RulesEngine:
         about = {
             "speaker": self.settings.speaker,
             "audience": self.settings.audience,
-            "typed": self._is_typed,
             "ontology": self._ontology,
         }
         running: dict[str, Iterator[Extracted]] = {}
@@ -74,10 +70,10 @@ def _language_of(passage: dict[str, Any]) -> str:
     return language_of(passage["text"])
 
 
-def _version(settings: EngineSettings, *, typed: bool, ontology: str) -> str:
+def _version(settings: EngineSettings, ontology: str) -> str:
     """Return the version of the results: the rules' number, and a hash of what the user sets."""
     pipeline = settings.english_pipeline
-    decided = [settings.speaker, settings.audience, str(typed), ontology]
+    decided = [settings.speaker, settings.audience, ontology]
     decided += [pipeline, _identity_of(pipeline)] if pipeline else []
     sha = hashlib.sha256("\0".join(decided).encode()).hexdigest()[:16]
     return f"{RULES_VERSION}-{sha}"

@@ -1,6 +1,6 @@
 """The confidence of a fact: a logistic regression over what the rules observed.
 
-The weights in `confidence.json` are fitted to judged triples by `benchmarks/judged_facts.py`. A
+The weights in `confidence.json` are fitted to judged triples by `recipes/judged_facts.py`. A
 feature is 0 or 1, a count, a share or a logarithm, so that a reader can see the evidence for and
 against a fact. The states of the parser's encoder at a few tokens are weighted as well
 (`state_weights.safetensors`).
@@ -290,7 +290,7 @@ def _fitted(path: Path) -> dict[str, Any]:
 def precision(kind: str, rule: str) -> float:
     """Return the share of a rule's judged descriptions, notes or aliases that were useful.
 
-    Features of names and texts did not separate good from bad ones (`benchmarks/judged_notes.py`).
+    Features of names and texts did not separate good from bad ones (`recipes/judged_notes.py`).
     """
     shares = _fitted(NOTE_PRECISION)["precision"][kind]
     return shares.get(rule, shares["any"])

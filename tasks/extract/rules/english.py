@@ -28,7 +28,6 @@ from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
-from tasks.extract.typed.facts import typed_triples
 from tasks.text.english_words import is_word
 from tasks.text.excerpt import Excerpt
 from tasks.text.function_words import ARTICLES
@@ -133,7 +132,6 @@ def _read_prose(extracted: Extracted, row: PassageRow, tree: Tree) -> None:
     for triple in [
         *(triple_row(passage, triple) for triple in find_triples(passage, clauses)),
         *(date.triple() for date in find_life_dates(passage)),
-        *(typed_triples(passage, clauses) if row.get("typed") else []),
         *(ontology_triples(passage, clauses, row["ontology"]) if row.get("ontology") else []),
     ]:
         ends = triple["head"], triple["tail"]

@@ -4,8 +4,8 @@ A mention gets a score for each kind. Features of English mentions are the spell
 words, the words that govern it, and the states of the parser's encoder at the name and next to it;
 features of Chinese mentions are the characters and the words around them
 (`chinese/kind_features.py`). The scores of all mentions of a name are pooled later, as single
-mentions are weak evidence. `python -m benchmarks.guessed_kinds` and `python -m
-benchmarks.chinese_kinds` train the weights.
+mentions are weak evidence. `python -m recipes.guessed_kinds` and `python -m
+recipes.chinese_kinds` train the weights.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 A graph contains some name similar to almost any name. Whether the most similar one is meant depends
 on how well the two agree, and on how far the next name is behind. This logistic regression is
-fitted by `benchmarks/linking_acceptance.py` to names of which half mean a node, with and without a
+fitted by `recipes/linking_acceptance.py` to names of which half mean a node, with and without a
 text, in English and Chinese.
 """
 

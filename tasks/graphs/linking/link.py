@@ -2,7 +2,7 @@
 
 Candidates compete with each other and with the outcome that the name means none of them, as in a
 multinomial logit. Whether the name means any of them is decided in `acceptance.py`.
-`benchmarks/linking_weights.py` fits the weights on names that `benchmarks/linking.py` does not use.
+`recipes/linking_weights.py` fits the weights on names that `benchmarks/linking.py` does not use.
 """
 
 from collections.abc import Sequence

@@ -56,10 +56,10 @@ class _Worker:
         self.owner = os.getpid()
         self.served = 0
         self._channel, theirs = socket.socketpair()
-        root = Path(__file__).resolve().parents[3]
+        root = Path(__file__).resolve().parents[__package__.count(".") + 1]
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-B", "-m", "tasks.ingest.formats.parser_process"],
+                [sys.executable, "-P", "-B", "-m", f"{__package__}.parser_process"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -4,6 +4,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -14,6 +17,7 @@ from tasks.ingest.formats.markdown import one_line
 from tasks.ingest.formats.metadata import described
 from tasks.ingest.formats.names import sensible_title
 from tasks.ingest.formats.parsed_text import Limits, Parsed, ParsedText
+from tasks.ingest.formats.pdf_page import in_large_letters, text_of_page
 from tasks.ingest.formats.unpacking import read_whole
 from tasks.text.languages import HAN_OR_KANA_CLASS
 
@@ -21,7 +25,14 @@ _LOWER = "a-z\u00df-\u00ff"
 _HYPHENATED = re.compile(rf"(?<=[{_LOWER}])-[ \t]*\n(?=[{_LOWER}])")
 _ENDS_HYPHENATED = re.compile(rf"[{_LOWER}]-\Z")
 _ENDS_MID_SENTENCE = re.compile(r"[a-z,-]\Z")
-_PROPERTIES = {"modification_date": "modified", "subject": "description"}
+_PROPERTIES = {
+    "Author": "author",
+    "CreationDate": "date",
+    "ModDate": "modified",
+    "Keywords": "keywords",
+    "Subject": "description",
+}
+_DATES = ("%Y%m%d%H%M%S%z", "%Y%m%d%H%M%S", "%Y%m%d%H%M", "%Y%m%d", "%Y%m", "%Y")
 _EDGE = 3  # lines at the top and at the bottom of a page
 _FEWEST_HEADS = 3  # pages that repeat a line
 _PAGE = re.compile(
@@ -39,101 +50,73 @@ _FEWEST_NUMBERS = 3  # in a line of a table
 _WIDE_SCRIPT = re.compile(f"[{HAN_OR_KANA_CLASS}]")
 _STOPS = (".", "!", "?")
 _ROOM = 0.75  # of the width of a page's lines: a line that ends before it ended on purpose
-_LARGER = 1.15  # a title's letters are at least this many times the first page's usual size
 
 
 def parse_pdf(file: BinaryIO, limits: Limits) -> Parsed:
     """Yield the text of all pages with blank lines between; words hyphenated at line ends join.
 
     The title comes from the metadata if it is sensible, else from the lines in the largest letters
-    on the first page if they stand out. Raises `RefusalError` for an encrypted file.
+    on the first page with words if they stand out. Raises `RefusalError` for an encrypted file.
     """
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError
+    from pypdfium2 import PdfDocument, PdfiumError
+    from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
     if limits.compression:
         file = io.BytesIO(read_whole(file, limits))
-    reader = PdfReader(file)
     try:
-        # Many files are encrypted with the empty password, only to forbid printing.
-        locked = reader.is_encrypted and not reader.decrypt("")
-    except DependencyError:
-        locked = True
-    if locked:
-        raise RefusalError(Reason.ENCRYPTED, "It needs a password.")
-    letters = _Letters()
+        document = PdfDocument(file)
+    except PdfiumError as error:
+        if error.err_code in (FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY):
+            raise RefusalError(Reason.ENCRYPTED, "It needs a password.") from None
+        raise
     pages: list[str] = []
-    length = 0
-    for page in reader.pages:
-        visitor = letters if not length else None
-        pages.append(drop_hidden_markup(clean(page.extract_text(visitor_text=visitor))).strip())
-        length += len(pages[-1])
-        if length > limits.max_text_chars:
-            break
-        yield None
+    length, title = 0, ""
+    with document:
+        properties = document.get_metadata_dict()
+        for number, page in enumerate(document):
+            words = page.get_textpage()
+            text = text_of_page(page, words, partial(_by_pypdf, file, number))
+            pages.append(drop_hidden_markup(clean(text)).strip())
+            if not length and pages[-1]:
+                title = in_large_letters(words)
+            length += len(pages[-1])
+            page.close()
+            if length > limits.max_text_chars:
+                break
+            yield None
     text, starts = _joined(_with_headings(_without_running_heads(pages)))
     yield ParsedText(
-        title=_title_of_metadata(reader) or letters.title(),
+        title=sensible_title(properties["Title"]) or title,
         text=text,
         page_starts=starts,
-        metadata=described(_properties(reader)),
+        metadata=described(_described(properties)),
     )
 
 
-def _properties(reader: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the file's metadata as pairs of name and value, without invalid dates."""
-    info = reader.metadata
-    for name in ("author", "creation_date", "modification_date", "keywords", "subject"):
-        try:
-            value = getattr(info, name, None)
-        except (ValueError, TypeError, AttributeError):
-            continue
-        yield _PROPERTIES.get(name, name), value
+def _by_pypdf(file: BinaryIO, number: int) -> str:
+    """Return the text of a page whose characters pdfium leaves out."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(file)
+    if reader.is_encrypted:
+        reader.decrypt("")
+    return reader.pages[number].extract_text()
 
 
-class _Letters:
-    """The letter sizes of a page, collected while its text is extracted."""
-
-    def __init__(self) -> None:
-        self._lines: list[tuple[float, str]] = []
-        self._initial = ""
-
-    def __call__(
-        self, text: str, user: list[float], matrix: list[float], _: Any, size: float
-    ) -> None:
-        """Note a run of text with its size in points, as scaled by both matrices.
-
-        An initial, larger than the rest of its word, is a run of its own and is joined to the next
-        run.
-        """
-        if len(text.strip()) == 1:
-            self._initial = text.strip()
-        elif text.strip():
-            height = abs(size * (matrix[3] or matrix[1]) * (user[3] or user[1]))
-            self._lines.append((round(height, 1), self._initial + text))
-            self._initial = ""
-
-    def title(self) -> str:
-        """Return the first lines in the largest letters; empty if they do not stand out."""
-        sizes: Counter[float] = Counter()
-        for size, text in self._lines:
-            sizes[size] += len(text)
-        if not sizes:
-            return ""
-        largest, usual = max(sizes), sizes.most_common(1)[0][0]
-        if largest < _LARGER * usual:
-            return ""
-        first = next(place for place, (size, _) in enumerate(self._lines) if size == largest)
-        parts = []
-        for size, text in self._lines[first:]:
-            if size != largest:
-                break
-            parts.append(text)
-        return sensible_title(" ".join(parts))
+def _described(properties: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    """Yield the file's properties under their common names, without invalid dates."""
+    for name, common in _PROPERTIES.items():
+        value = properties[name]
+        yield common, _date(value) if name.endswith("Date") else value
 
 
-def _title_of_metadata(reader: Any) -> str:
-    return sensible_title((reader.metadata and reader.metadata.title) or "")
+def _date(value: str) -> datetime | None:
+    """Return the time that a property states as `D:20200105120000+01'00'` or a part of it."""
+    digits = re.sub(r"Z.*", "Z", value.removeprefix("D:").replace("'", ""))
+    for form in _DATES:
+        with suppress(ValueError):
+            return datetime.strptime(digits, form)
+    return None
 
 
 def _without_running_heads(pages: list[str]) -> list[str]:

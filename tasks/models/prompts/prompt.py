@@ -77,7 +77,7 @@ class Prompt:
 
 @cache
 def _parts(purpose: str) -> tuple[str, str]:
-    text = files("tasks.models.prompts").joinpath(f"{purpose}.md").read_text(encoding="utf-8")
+    text = files(__package__).joinpath(f"{purpose}.md").read_text(encoding="utf-8")
     fixed, _, variable = text.partition(DIVIDER)
     return fixed.strip(), variable.strip()
 
@@ -85,7 +85,7 @@ def _parts(purpose: str) -> tuple[str, str]:
 @cache
 def examples(purpose: str) -> dict[str, list[dict[str, Any]]]:
     """Return a purpose's examples by language, each with its values and its reply."""
-    data = files("tasks.models.prompts").joinpath(f"{purpose}.examples.json").read_bytes()
+    data = files(__package__).joinpath(f"{purpose}.examples.json").read_bytes()
     by_language: dict[str, list[dict[str, Any]]] = orjson.loads(data)
     return by_language
 

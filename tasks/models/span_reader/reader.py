@@ -3,7 +3,7 @@
 The logits are the mean of those of all trained models in a folder (Lakshminarayanan et al. 2017).
 The first model decides which windows the others read, too.
 Packaged and tuned weights make a graph for ONNX Runtime, which mirrors
-`tasks/reader/training/network.py`.
+`recipes/reader/network.py`.
 """
 
 import hashlib

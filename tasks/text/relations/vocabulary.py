@@ -137,7 +137,7 @@ class _Listed:
 
 @cache
 def _text() -> str:
-    return files("tasks.text.relations").joinpath("vocabulary.toml").read_text(encoding="utf-8")
+    return files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8")
 
 
 @cache

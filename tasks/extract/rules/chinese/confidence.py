@@ -1,7 +1,7 @@
 """The features of a Chinese triple that determine its confidence: pattern, ends and sentence.
 
 The weights in `confidence.json` are those of a logistic regression, which
-`benchmarks/judged_facts.py` fits to judged triples.
+`recipes/judged_facts.py` fits to judged triples.
 """
 
 import math

@@ -15,7 +15,7 @@ def _listed(name: str) -> tuple[str, ...]:
 
 TRANSLITERATION = "".join(_listed("transliteration"))
 SURNAMES = frozenset("".join(_listed("surnames")))
-# Learned by benchmarks/chinese_tags.py; the tags in lexicon.toml override them.
+# Learned by recipes/chinese_tags.py; the tags in lexicon.toml override them.
 _LEARNED: dict[str, str] = json.loads(Path(__file__).with_name("tags.json").read_text("utf-8"))
 TAGS = {
     word: tag

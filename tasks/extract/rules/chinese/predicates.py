@@ -2,7 +2,7 @@
 
 The segmenter's dictionary gives a word one tag wherever it stands (物流与|采购|联合会 and
 采购|物资), and Chinese marks neither verbs nor relative clauses by form. A logistic regression,
-learned from treebanks (`benchmarks/chinese_predicates.py`), weighs the words and tags around a word
+learned from treebanks (`recipes/chinese_predicates.py`), weighs the words and tags around a word
 and its place among the verbs and 的 of its clause.
 """
 

@@ -1,1 +1,0 @@
-"""Relations named by a small trained model."""

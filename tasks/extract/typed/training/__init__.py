@@ -1,1 +1,0 @@
-"""How the model of typed relations is trained."""
