@@ -67,7 +67,7 @@ def option(
     **limits: Any,
 ) -> Any:
     """Return a field that is an option; it is required if it has no default."""
-    extra = {"option": Option(metavar, name, also)}
+    extra: dict[str, Any] = {"option": Option(metavar, name, also)}
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
@@ -78,7 +78,7 @@ def switch(description: str, default: bool = False, **names: Any) -> Any:
 
 def operand(metavar: str | None, description: str, default: Any = ..., **limits: Any) -> Any:
     """Return a field that is given by its place on the command line."""
-    extra = {"option": Option(metavar, operand=True)}
+    extra: dict[str, Any] = {"option": Option(metavar, operand=True)}
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 

@@ -89,7 +89,7 @@ def entries(model: "type[Command]") -> Iterator[Entry]:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 yield from inner(kind, (*path, name))
                 continue
-            extra = field.json_schema_extra
+            extra: Any = field.json_schema_extra
             option = extra.get("option") if isinstance(extra, dict) else None
             flag, cut = shortcuts.get(".".join((*path, name)), (None, None))
             if cut:
