@@ -21,7 +21,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +28,10 @@ from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import Settings
 from tasks.evaluate.evaluate import Measurement, evaluate
 from tasks.evaluate.systems import system_for
-from tasks.questions.question import Benchmark, BenchmarkQuestion
-from tasks.questions.splits import SEED
+from tests.question_measures import FOLDS, split_by_relation
 from warehouse.home import Home
 
 LIMIT = 2000
-FOLDS = 4  # of relations
 REPORTED = (2, 3)
 KEPT = ("hits@1", "em", "f1", "accuracy", "answered")
 INTERVALS = ("hits@1", "em", "f1", "accuracy")
@@ -74,31 +71,6 @@ WANTED: dict[str, list[tuple[str, float]]] = {
         ("open-book/by/kind/senate/all/em", 0.95),
     ],
 }
-
-
-def split_by_relation(
-    benchmark: Benchmark, fold: int
-) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
-    """Return training and test questions such that only the latter mean a relation of a fold.
-
-    Test questions are those with such a relation on their gold path. The relations are dealt out in
-    a seeded order; a relation and its inverse are in one fold. Questions without gold relations are
-    in neither part.
-    """
-    questions = [question for question in benchmark.questions if question.gold]
-    relations = {_one_name(relation) for question in questions for relation in question.gold}
-    held_out = set(sorted(relations, key=_shuffled)[fold::FOLDS])
-    tests = [not held_out.isdisjoint(map(_one_name, question.gold)) for question in questions]
-    sides = list(zip(questions, tests, strict=True))
-    return [q for q, is_test in sides if not is_test], [q for q, is_test in sides if is_test]
-
-
-def _one_name(relation: str) -> str:
-    return relation.removesuffix("_inverse")
-
-
-def _shuffled(relation: str) -> bytes:
-    return blake2b(f"{SEED}:{relation}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def measure(

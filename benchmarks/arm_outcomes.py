@@ -57,7 +57,7 @@ def learned(right: np.ndarray, contexts: np.ndarray, name: str, seed: int) -> di
     for count in LEARNED:
         bandit = LinUCB(right.shape[1], contexts.shape[1], options)
         for context, row in zip(contexts[:count], right[:count], strict=True):
-            arm = drawn(chances(bandit, context, random), random).arm
+            arm = drawn(chances(bandit, context, random), random)
             bandit.update(arm, context, float(row[arm]))
         bandits[count] = bandit
     return bandits

@@ -243,7 +243,7 @@ def _by_bandit(training: _Outcomes, test: _Outcomes) -> np.ndarray:
     arms, random = training.right.shape[1] - 1, np.random.default_rng(0)
     bandit = LinUCB(arms, encoding.dimensions, SAMPLING)
     for context, right in zip(contexts, training.right[:, 1:], strict=True):
-        arm = drawn(bandit.chances(context), random).arm
+        arm = drawn(bandit.chances(context), random)
         bandit.update(arm, context, float(right[arm]))
     return np.array([int(bandit.means(context).argmax()) for context in others])
 

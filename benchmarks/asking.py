@@ -69,16 +69,17 @@ STAGES: dict[str, tuple[Any, str]] = {
     "second texts": (reading, "_beyond"),
     "sources": (asker, "with_documents"),
 }
+assert all(hasattr(owner, name) for owner, name in STAGES.values())
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")
 
 
-def base_home(folder: Path) -> Home:
-    """Return the home of all three corpora, refreshing it the first time."""
+def base_home(folder: Path, most: int | None) -> Home:
+    """Return the home of all three corpora, or of `most` texts, refreshing it the first time."""
     home = Home(folder / "copies-1")
     if not home.exists:
         folder.mkdir(parents=True, exist_ok=True)
         texts = dict.fromkeys(text for name in SETS for text in corpus(name))
-        lines = [json.dumps({"title": title, "text": text}) for title, text in texts]
+        lines = [json.dumps({"title": title, "text": text}) for title, text in [*texts][:most]]
         source = folder / "paragraphs.jsonl"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         refresh(home, [str(source)], Settings())
@@ -225,8 +226,9 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "asking")
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 3])
+    parser.add_argument("--documents", type=int, metavar="N", help="of a new home (all)")
     arguments = parser.parse_args()
-    base = base_home(arguments.homes).editions.current()
+    base = base_home(arguments.homes, arguments.documents).editions.current()
     assert base is not None
     figures = {}
     for copies in arguments.copies:

@@ -99,12 +99,27 @@ def uniform(*_: object) -> np.ndarray:
     return np.full(ARMS, 1 / ARMS)
 
 
+class Forgetting(LinUCB):
+    """A bandit that weighs rewards less and less as others come, for models that drift."""
+
+    discount = 1.0
+
+    def update(self, arm: int, context: np.ndarray, reward: float) -> None:
+        """Multiply the statistics of all arms by the discount first."""
+        if self.discount < 1:
+            self.gram *= self.discount
+            self.weighted *= self.discount
+            self._solved.clear()
+        super().update(arm, context, reward)
+
+
 def play(
-    policy: Policy, options: BanditOptions, given: World, seed: int
+    policy: Policy, options: BanditOptions, given: World, seed: int, discount: float = 1.0
 ) -> tuple[np.ndarray, LoggedDecisions]:
     """Return the regret of each round (rounds,), and the log."""
     contexts, means = given
-    rng, bandit = np.random.default_rng(seed), LinUCB(ARMS, contexts.shape[1], options)
+    rng, bandit = np.random.default_rng(seed), Forgetting(ARMS, contexts.shape[1], options)
+    bandit.discount = discount
     arms, rewards = np.zeros(len(means), np.int64), np.zeros(len(means))
     chances = np.zeros_like(means)
     for place, context in enumerate(contexts):
@@ -214,26 +229,27 @@ def drift(seeds: int) -> dict[str, Any]:
         for seed in range(seeds):
             contexts, means = world(4, 0.2, 4_000, FIRST_SEED + seed)
             means[2_000:] = means[2_000:, ::-1]
-            options = replace(SAMPLING, epsilon=0, discount=discount)
-            regret, _ = play(by_chances, options, (contexts, means), seed)
+            options = replace(SAMPLING, epsilon=0)
+            regret, _ = play(by_chances, options, (contexts, means), seed, discount)
             halves.append((regret[:2_000].sum(), regret[2_000:].sum()))
         before, after = np.array(halves).T
         figures[f"discount {discount}"] = {"before": interval(before), "after": interval(after)}
-        print(figures, flush=True)
     return figures
 
 
 def main() -> None:
     """Measure, write the results, and fail if a bound is missed."""
-    arguments = parser_of(__doc__, rounds=8_500, seeds=10).parse_args()
+    arguments = parser_of(__doc__, rounds=8_500, seeds=10, regret_alone=False).parse_args()
     figures = {
         "rounds": arguments.rounds,
         "seeds": arguments.seeds,
         "sampling": asdict(SAMPLING),
         "regret": regrets(arguments.rounds, arguments.seeds),
-        "drift": drift(arguments.seeds),
-        "off-policy": off_policy(2 * arguments.seeds),
     }
+    if arguments.regret_alone:
+        report("bandit", figures)
+        return
+    figures |= {"drift": drift(arguments.seeds), "off-policy": off_policy(2 * arguments.seeds)}
     report("bandit", figures)
     problems = []
     for name, policies in figures["regret"].items():

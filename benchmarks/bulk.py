@@ -113,6 +113,7 @@ def main() -> None:
     parser = parser_of(__doc__, workers=2)
     parser.add_argument("--corpus", choices=["factbook", "prose"], default="factbook")
     parser.add_argument("--part", default="", help="one region of the Factbook")
+    parser.add_argument("--limit", type=int, metavar="N", help="paragraphs of prose (all)")
     parser.add_argument("--only", choices=["parse", "refresh"], help=argparse.SUPPRESS)
     parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -123,16 +124,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="almanac-bulk-") as folder:
         source = DATA / "factbook" / arguments.part
         if arguments.corpus == "prose":
-            source = write_prose(Path(folder))
+            source = write_prose(Path(folder), arguments.limit)
         compare(arguments, source)
 
 
-def write_prose(folder: Path) -> Path:
-    """Write the paragraphs of 2WikiMultiHop as one file of records and return it."""
+def write_prose(folder: Path, most: int | None) -> Path:
+    """Write the paragraphs of 2WikiMultiHop, or `most` of them, as a file of records."""
     with gzip.open(DATA / "multihop" / "2wiki_corpus.json.gz") as file:
         paragraphs = orjson.loads(file.read())
     path = folder / "prose.jsonl"
-    path.write_bytes(b"".join(orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs))
+    lines = [orjson.dumps(paragraph) + b"\n" for paragraph in paragraphs[:most]]
+    path.write_bytes(b"".join(lines))
     return path
 
 

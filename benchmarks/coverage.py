@@ -9,16 +9,16 @@ benchmarks/results/coverage.json.
 import gzip
 import json
 import random
-from collections.abc import Iterable, Mapping
 from itertools import islice
 from statistics import mean
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from tasks.evaluate.own_texts import TOKEN, content_lemmas, coverage
+from tasks.evaluate.own_texts import content_lemmas, coverage
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules import Extracted, RulesEngine
 from tasks.ingest.split import split
 from tasks.text.sentences import sentences
+from tests.stated_facts import ungrounded
 
 DOCUMENTS = 100
 BUDGET = 160
@@ -47,12 +47,6 @@ def texts_of(found: list[Extracted]) -> dict[str, list[str]]:
         "descriptions": [d["text"] for one in found for d in one.descriptions],
         "aspects": [a["text"] for one in found for a in one.aspects],
     }
-
-
-def ungrounded(words: Mapping[str, str], document: str, texts: Iterable[str]) -> set[str]:
-    """Return content words of the texts that the document does not have in any form."""
-    present = set(TOKEN.findall(document.lower())) | set(words.values())
-    return {part for text in texts for part in TOKEN.findall(text.lower())} - present
 
 
 def measure(engine: RulesEngine, title: str, text: str) -> dict[str, float]:

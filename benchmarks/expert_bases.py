@@ -1,9 +1,9 @@
 """An expert from SmolLM2 beside one from scratch: the same texts, the same processor time.
 
-    python -m benchmarks.expert_bases QUESTIONS [--minutes 10] [--bases lora full scratch]
+    python -m benchmarks.expert_bases [--minutes 10] [--bases lora full scratch]
 
-The 118th Congress with its results of 2022 is imported from the folder `congress` beside QUESTIONS
-and verbalized as `almanac verbalize --held-out 0.005` does it. Each base is trained with the
+The 118th Congress with its results of 2022 is imported from the folder `congress` of the data and
+verbalized as `almanac verbalize --held-out 0.005` does it. Each base is trained with the
 defaults of `train-experts` for as many minutes of the processor, loading included, and then answers
 MidtermQA's open questions alone. Tokenizers differ, so the loss is given per character of what is
 predicted: answers, and texts that answer nothing.
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import DATA, parser_of, report, run_command
 from benchmarks.knowledge_update import CONGRESSES, GRAPH, SETTINGS, answer, exact, show, take_up
 from tasks.experts.knowledge import prompt_of
 from tasks.experts.pool import ExpertPool, OpenExpert
@@ -101,7 +101,7 @@ def one_base(
 def main() -> None:
     """Measure and write the results."""
     parser = parser_of(__doc__)
-    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    parser.add_argument("--questions", type=Path, default=DATA / "midtermqa", metavar="FOLDER")
     parser.add_argument("--minutes", type=float, default=10.0, help="of the processor (10)")
     parser.add_argument("--bases", nargs="+", choices=BASES, default=list(BASES))
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep home and experts here")

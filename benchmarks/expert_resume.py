@@ -1,6 +1,6 @@
 """Kills the training of an expert at random points and compares what it ends with.
 
-    python -m benchmarks.expert_resume [--kills 20] [--seed 1]
+    python -m benchmarks.expert_resume [--kills 20] [--seed 1] [--epochs 8]
 
 A training runs once undisturbed. Then it runs in processes that are killed (SIGKILL), most of them
 a random time after they wrote their first checkpoint, every fourth at any time before, until one
@@ -128,7 +128,8 @@ def _weights(experts: Path) -> list[tuple[str, bytes]]:
 
 def main() -> bool:
     """Measure and write the results."""
-    return kill_command("expert-resume", __doc__, torture, 20, ("other_weights", "left_behind"))
+    faults = ("other_weights", "left_behind")
+    return kill_command("expert-resume", __doc__, torture, 20, faults, epochs=PLAN.epochs)
 
 
 if __name__ == "__main__":

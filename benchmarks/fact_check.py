@@ -12,8 +12,7 @@ Intervals are 95 %, of 1,000 resamplings of claims or articles.
 import gzip
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +31,23 @@ from tasks.experts.filters.factuality import summary_factuality
 from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
 from tasks.experts.filters.verifier import Verifier, open_verifier
 from tasks.models.encoders.minilm import MiniLM
+from tests.path_measures import interval, rounded
 
-RESAMPLED = 1000
 TOGETHER = 200  # pairs that are verified at a time
 
 
 def main() -> None:
     """Measure and write the results."""
-    name = parser_of(__doc__, verifier="embedded").parse_args().verifier
+    parser = parser_of(__doc__, verifier="embedded")
+    parser.add_argument("--limit", type=int, metavar="N", help="pairs or summaries of a set (all)")
+    chosen = parser.parse_args()
+    name, most = chosen.verifier, chosen.limit
     verifier = open_verifier(name)
     figures = {
         "verifier": verifier.id,
-        "fever_symmetric_dev": fever_symmetric(verifier),
-        "climate_fever_half": climate_fever(verifier),
-        "qags_cnndm": qags(verifier),
+        "fever_symmetric_dev": fever_symmetric(verifier, most),
+        "climate_fever_half": climate_fever(verifier, most),
+        "qags_cnndm": qags(verifier, most),
     }
     report("fact-check" if name == "embedded" else f"fact-check-{Path(name).name}", figures)
 
@@ -62,10 +64,10 @@ def verdicts_of(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> np.ndar
     return np.concatenate([verifier.verify(part) for part in parts])
 
 
-def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
+def fever_symmetric(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return the accuracy of support against refute, and with unknown as a third, wrong verdict."""
     folder = DATA / "factcheck/fever_symmetric/symmetric_v0.2"
-    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")
+    rows = rows_of(folder / "fever_symmetric_dev.jsonl.gz")[:most]
     started = time.perf_counter()
     verdicts = verdicts_of(verifier, [(row["evidence"], row["claim"]) for row in rows])
     seconds = time.perf_counter() - started
@@ -74,17 +76,17 @@ def fever_symmetric(verifier: Verifier) -> dict[str, Any]:
     groups = [str(row["claim"]) for row in rows]
     return {
         "pairs": len(rows),
-        "accuracy": _rounded(right.mean()),
+        "accuracy": rounded(right.mean()),
         "interval": interval(groups, lambda chosen: right[chosen].mean()),
-        "accuracy, unknown counts as wrong": _rounded((verdicts.argmax(axis=1) == truth).mean()),
+        "accuracy, unknown counts as wrong": rounded((verdicts.argmax(axis=1) == truth).mean()),
         "pairs a second": round(len(rows) / seconds, 1),
     }
 
 
-def climate_fever(verifier: Verifier) -> dict[str, Any]:
+def climate_fever(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return macro-F1 and accuracy of three verdicts, of each piece of evidence."""
     path = DATA / "factcheck/climate-fever.jsonl.gz"
-    chosen, judged = (climate_pairs(path, reported=reported) for reported in (False, True))
+    chosen, judged = (climate_pairs(path, reported=reported)[:most] for reported in (False, True))
     truth = _truth(judged)
     verdicts = verdicts_of(verifier, [(pair.evidence, pair.claim) for pair in judged])
     by_cosine = LogisticRegression(class_weight="balanced")
@@ -100,16 +102,16 @@ def climate_fever(verifier: Verifier) -> dict[str, Any]:
         "pairs": len(judged),
         "claims": len({pair.claim for pair in judged}),
         **{name: _scores(judged, truth, verdict) for name, verdict in systems.items()},
-        "support against refute, macro-F1": _rounded(_f1(truth[decided], two)),
+        "support against refute, macro-F1": rounded(_f1(truth[decided], two)),
     }
 
 
 def _scores(pairs: list[Pair], truth: np.ndarray, verdict: np.ndarray) -> dict[str, Any]:
     groups = [pair.claim for pair in pairs]
     return {
-        "macro_f1": _rounded(_f1(truth, verdict)),
+        "macro_f1": rounded(_f1(truth, verdict)),
         "interval": interval(groups, lambda chosen: _f1(truth[chosen], verdict[chosen])),
-        "accuracy": _rounded((truth == verdict).mean()),
+        "accuracy": rounded((truth == verdict).mean()),
     }
 
 
@@ -128,9 +130,9 @@ def _cosines(pairs: list[Pair]) -> np.ndarray:
     return np.array([[vectors[pair.evidence] @ vectors[pair.claim]] for pair in pairs])
 
 
-def qags(verifier: Verifier) -> dict[str, Any]:
+def qags(verifier: Verifier, most: int | None) -> dict[str, Any]:
     """Return Pearson's correlation of summary factuality with the mean vote of three people."""
-    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")
+    rows = rows_of(DATA / "factuality/qags_cnndm.jsonl.gz")[:most]
     votes = np.array([_vote(row["summary_sentences"]) for row in rows])
     summaries = [
         (row["article"], " ".join(part["sentence"] for part in row["summary_sentences"]))
@@ -160,7 +162,7 @@ def _correlations(
 ) -> dict[str, Any]:
     def correlation(scores: np.ndarray) -> dict[str, Any]:
         return {
-            "pearson": _rounded(_pearson(votes, scores)),
+            "pearson": rounded(_pearson(votes, scores)),
             "interval": interval(groups, lambda chosen: _pearson(votes[chosen], scores[chosen])),
         }
 
@@ -181,24 +183,6 @@ def _by_verdicts(rows: list[dict[str, Any]], verifier: Verifier) -> list[float]:
 
 def _pearson(left: np.ndarray, right: np.ndarray) -> float:
     return float(np.corrcoef(left, right)[0, 1])
-
-
-def interval(groups: Sequence[str], figure: Callable[[np.ndarray], Any]) -> list[float]:
-    """Return the 95 % interval of a figure over resampled groups of items."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        places[group].append(place)
-    items = [np.array(each) for each in places.values()]
-    random = np.random.default_rng(0)
-    drawn = [
-        figure(np.concatenate([items[n] for n in random.integers(0, len(items), len(items))]))
-        for _ in range(RESAMPLED)
-    ]
-    return [_rounded(value) for value in np.percentile(drawn, [2.5, 97.5])]
-
-
-def _rounded(value: Any) -> float:
-    return round(float(value), 4)
 
 
 if __name__ == "__main__":

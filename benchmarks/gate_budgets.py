@@ -30,19 +30,18 @@ FEWEST = 50  # fresh questions
 POINTS = 4.0  # a realised share may be so far from its budget
 
 
-def tasks_of(home: Home) -> dict[str, GateQuestions]:
-    """Return each task's different questions with their vectors."""
+def tasks_of(home: Home, most: int | None = None) -> dict[str, GateQuestions]:
+    """Return each task's different questions, or `most` of them, with their vectors."""
     encoder = open_question_encoder(EncoderChoice(), EngineSettings())
     store = VectorStore(home.journal, encoder)
     texts: dict[str, dict[str, None]] = {}
     for format, file in FILES.items():
         for question in read_benchmark(DATA / file, format).questions:
             texts.setdefault(question.task or question.dataset, {})[question.question] = None
+    some = {task: list(questions)[:most] for task, questions in texts.items()}
     return {
-        task: GateQuestions(
-            list(questions), vectors=store.encode(list(questions)).astype(np.float64)
-        )
-        for task, questions in texts.items()
+        task: GateQuestions(questions, vectors=store.encode(questions).astype(np.float64))
+        for task, questions in some.items()
     }
 
 
@@ -65,10 +64,10 @@ def realised(
     return cross, own
 
 
-def measure(gates: Sequence[str], seeds: int, draws: int) -> dict[str, Any]:
+def measure(gates: Sequence[str], seeds: int, draws: int, most: int | None) -> dict[str, Any]:
     """Return the realised retrieval rates by gate and task, in per cent."""
     with tempfile.TemporaryDirectory() as folder:
-        tasks = tasks_of(Home(Path(folder)))
+        tasks = tasks_of(Home(Path(folder)), most)
     figures: dict[str, Any] = {"seeds": seeds, "draws": draws, "budgets": list(BUDGETS.values())}
     for name in gates:
         figures[name] = {}
@@ -92,16 +91,16 @@ def _percent(shares: np.ndarray) -> list[float]:
 
 def main() -> None:
     """Measure, write the results, and fail if Thrust is too far from a budget."""
-    arguments = parser_of(
-        __doc__, draws=50, seeds=200, gates="thrust,mahalanobis,bm25"
-    ).parse_args()
+    parser = parser_of(__doc__, draws=50, seeds=200, gates="thrust,mahalanobis,bm25")
+    parser.add_argument("--limit", type=int, metavar="N", help="questions of each task (all)")
+    arguments = parser.parse_args()
     data()
-    figures = measure(arguments.gates.split(","), arguments.seeds, arguments.draws)
+    figures = measure(arguments.gates.split(","), arguments.seeds, arguments.draws, arguments.limit)
     report("gate-budgets", figures)
     worst = max(
         task["farthest from its budget, points"] for task in figures.get("thrust", {}).values()
     )
-    if worst > POINTS:
+    if worst > POINTS and not arguments.limit:  # of few questions, chance decides
         raise SystemExit(f"Thrust is {worst} points from a budget; at most {POINTS} are allowed.")
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import DATA, RESULTS, data, parser_of, report, run_command
-from benchmarks.gate_studies import draw_densities, hardness_figures, layer_candidates
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.gates.evaluate import (
     GateMeasurement,
@@ -34,6 +33,7 @@ from tasks.import_graph import import_graph
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
+from tests.gate_studies import draw_densities, hardness_figures, layer_candidates
 from warehouse.home import Home
 
 QUESTIONS = DATA / "gate" / "mirage.jsonl.gz"

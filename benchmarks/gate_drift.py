@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command import parser_of, report, run_command
-from benchmarks.gate_budgets import DATA, tasks_of
+from benchmarks.gate_budgets import tasks_of
 from benchmarks.p_square import PSquare
 from tasks.gates.crossfit import BUDGETS, cross_fitted, threshold
 from tasks.gates.live import LiveThreshold
@@ -138,13 +138,14 @@ def real_streams(runs: int) -> dict[str, list[Stream]]:
 
 def main() -> None:
     """Measure, print and write the results."""
-    runs = parser_of(__doc__, runs=20).parse_args().runs
+    chosen = parser_of(__doc__, runs=20, drawn=False).parse_args()
+    runs = chosen.runs
     worlds = (
         *("as they are", "harder at once", "harder bit by bit"),
         *("equal scores", "15 % must fetch"),
     )
     streams = {world: [drawn(world, run) for run in range(runs)] for world in worlds}
-    if DATA.is_dir():
+    if not chosen.drawn:
         streams |= real_streams(max(1, runs // 4))
     report("gate-drift", {world: measured(made) for world, made in streams.items()})
 

@@ -40,13 +40,13 @@ def looped(questions: np.ndarray, means: KMeans, sizes: np.ndarray) -> np.ndarra
 
 
 def best(rounds: int, *runs: Callable[[], object]) -> list[float]:
-    """Return the least seconds of each function; they take turns."""
+    """Return the least processor seconds of each function; they take turns."""
     seconds = [float("inf")] * len(runs)
     for _ in range(rounds):
         for place, run in enumerate(runs):
-            started = time.perf_counter()
+            started = time.process_time()
             run()
-            seconds[place] = min(seconds[place], time.perf_counter() - started)
+            seconds[place] = min(seconds[place], time.process_time() - started)
     return seconds
 
 

@@ -60,14 +60,18 @@ def ended_in_time(seconds: float | None, work: Callable[..., Any], *values: Any)
 def kill_command(
     name: str,
     about: str | None,
-    torture: Callable[[Path, int, int], Any],
+    torture: Callable[..., Any],
     kills: int,
     faults: Iterable[str],
+    **options: Any,
 ) -> bool:
-    """Be the command of a benchmark; return whether its tally has any of the faults."""
-    chosen = parser_of(about, kills=kills, seed=1).parse_args()
+    """Be the command of a benchmark, whose further options are given with their defaults.
+
+    Returns whether its tally has any of the faults.
+    """
+    chosen = parser_of(about, kills=kills, seed=1, **options).parse_args()
     with tempfile.TemporaryDirectory(prefix=f"almanac-{name}-") as work:
-        tally = asdict(torture(Path(work), chosen.kills, chosen.seed))
+        tally = asdict(torture(Path(work), **vars(chosen)))
     report(name, tally)
     return any(tally[fault] for fault in faults)
 

@@ -1,9 +1,9 @@
 """Knowledge update: what an expert answers before and after it is trained on newer facts.
 
-    python -m benchmarks.knowledge_update QUESTIONS [--minutes 20] [--keep FOLDER] [--json]
+    python -m benchmarks.knowledge_update [--minutes 20] [--keep FOLDER]
 
 CooK's third task (arXiv 2305.09955), as a user would do it. Into an empty home the 117th Congress
-is imported from the folder `congress` beside QUESTIONS, and `train-experts congress --all-texts
+is imported from the folder `congress` beside the questions, and `train-experts congress --all-texts
 --minutes 20` trains an expert on it. The expert alone, with no knowledge base, no passages and no
 answering model, writes the likeliest answer to each open MidtermQA question. Then the 118th
 Congress with its results of 2022 is imported over it, and the same is done again.
@@ -15,29 +15,27 @@ home; what is there is not trained again.
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.knowledge import Triple
 from schemas.learning import Expert
 from schemas.settings import EngineSettings, Settings
-from tasks.evaluate.answerer import Prediction
-from tasks.evaluate.report import Measured, figures
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
 from tasks.experts.training.plan import TrainingPlan
-from tasks.experts.verbalize.wordings import name_forms
 from tasks.import_graph import import_graph
 from tasks.questions.formats.midtermqa import read_midtermqa
 from tasks.questions.normalise import bare_words
 from tasks.questions.question import BenchmarkQuestion
 from tasks.questions.splits import split
 from tasks.train_experts import train_experts
+from tests.question_measures import exact, seat_of
 from warehouse.editions import Edition
 from warehouse.home import Home
 
@@ -91,24 +89,9 @@ def seat_holders(home: Home) -> dict[str, set[str]]:
     return holders
 
 
-def seat_of(question: BenchmarkQuestion, seats: Iterable[str]) -> str:
-    """Return the seat with the longest name that the question says; empty if it says none."""
-    forms = {form: seat for seat in seats for form in name_forms(seat) if form in question.question}
-    return forms[max(forms, key=len)] if forms else ""
-
-
 def is_changed(question: BenchmarkQuestion, holders: dict[str, set[str]]) -> bool:
     """Return whether the answer did not hold the seat that the question is about."""
     return bare_words(question.answers[0]) not in holders.get(seat_of(question, holders), ())
-
-
-def exact(questions: Sequence[BenchmarkQuestion], texts: Sequence[str]) -> dict[str, Any]:
-    """Return the figures of answers, in all and by the kind of race."""
-    measured = Measured("expert", questions, [Prediction([text]) for text in texts], 0.0)
-    found = figures(measured)
-    kept = {name: found["metrics"][name] for name in ("em", "em_low", "em_high", "f1")}
-    by = {kind: part["metrics"]["em"] for kind, part in found["by"].get("kind", {}).items()}
-    return {"items": found["items"], **kept, "em_by_kind": by}
 
 
 def measure(path: Path, minutes: float, folder: Path) -> dict[str, Any]:
@@ -174,7 +157,7 @@ def show(stage: str, done: int, total: int) -> None:
 def main() -> None:
     """Measure and write the results."""
     parser = parser_of(__doc__)
-    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="MidtermQA's folder")
+    parser.add_argument("--questions", type=Path, default=DATA / "midtermqa", metavar="FOLDER")
     parser.add_argument("--minutes", type=float, default=20.0, help="per training (20)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the home here")
     arguments = parser.parse_args()

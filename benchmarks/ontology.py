@@ -1,14 +1,14 @@
-"""Facts of a strict ontology, in Text2KGBench's form: python -m benchmarks.ontology FOLDER.
+"""Facts of a strict ontology, in Text2KGBench's form: python -m benchmarks.ontology SET.
 
-FOLDER holds ontologies/ and ground_truth/ of one set of Text2KGBench (Mihindukulasooriya et al.
-2023), such as wikidata_tekgen. Each ontology is written as `ontology.yaml` with its concepts,
-relations, domains and ranges, in mode `strict`, and nothing else: no wordings. Its test sentences
-are refreshed as one document each, and the published triples are compared with the gold ones as
-there: in lower case and without white space; a year equals its first of January, as gold writes
-years. Precision, recall and F1 are means over the sentences of an ontology, then over ontologies;
-a sentence without right triples has 0. `--part
-train` and `--part validation`, whose gold has fewer triples of a sentence, are there to develop on.
-Writes benchmarks/results/ontology-SET.json; a part of it prints alone.
+The folder `text2kgbench` of the data holds a folder with ontologies/ and ground_truth/ for each set
+of Text2KGBench (Mihindukulasooriya et al. 2023), such as wikidata_tekgen. Each ontology is written
+as `ontology.yaml` with its concepts, relations, domains and ranges, in mode `strict`, and nothing
+else: no wordings. Its test sentences are refreshed as one document each, and the published triples
+are compared with the gold ones as there: in lower case and without white space; a year equals its
+first of January, as gold writes years. Precision, recall and F1 are means over the sentences of an
+ontology, then over ontologies; a sentence without right triples has 0. `--part train` and `--part
+validation`, whose gold has fewer triples of a sentence, are there to develop on.
+Writes benchmarks/results/ontology-SET.json.
 """
 
 import json
@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 import schemas
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import data, parser_of, report, run_command
 from schemas.ontology import KINDS, ONTOLOGY_FILE
 from schemas.settings import PublishSettings, Settings
 from tasks.ontology.read import with_ontology
@@ -156,21 +156,22 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure each ontology, and write the means."""
     parser = parser_of(__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("set", help="wikidata_tekgen or dbpedia_webnlg, in text2kgbench")
     parser.add_argument("--sentences", type=int, default=10**9, help="Of each ontology.")
     parser.add_argument("--part", choices=("test", "train", "validation"), default="test")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="Ontologies, such as 7_space.")
     least = PublishSettings().min_confidence
     parser.add_argument("--min-confidence", type=float, default=least, help="Of published facts.")
     chosen = parser.parse_args()
+    folder = data("text2kgbench", chosen.set)
     settings = Settings(publish=PublishSettings(min_confidence=chosen.min_confidence))
     figures: dict[str, Any] = {}
-    for path in sorted(chosen.folder.glob("ontologies/*_ontology.json")):
+    for path in sorted(folder.glob("ontologies/*_ontology.json")):
         name = path.stem.removesuffix("_ontology")
         if chosen.only and name not in chosen.only:
             continue
         described = json.loads(path.read_text(encoding="utf-8"))
-        gold = gold_of(chosen.folder, name, chosen.part)
+        gold = gold_of(folder, name, chosen.part)
         drawn = random.Random(SEED).sample(gold, min(len(gold), chosen.sentences))
         figures[name] = measure(described, drawn, settings)
         print(name, figures[name], file=sys.stderr, flush=True)
@@ -178,7 +179,7 @@ def main() -> None:
         rows = [row for row in figures.values() if isinstance(row, dict)]
         figures[figure] = round(mean(row[figure] for row in rows), 3)
     part = "" if chosen.part == "test" else f"-{chosen.part}"
-    report(f"ontology-{chosen.folder.resolve().name}{part}", figures)
+    report(f"ontology-{chosen.set}{part}", figures)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Write docs/benchmarks.md from the results, so that no figure is copied by hand.
 
-    python -m benchmarks.page
+    python -m benchmarks.page [--check]
 
 `benchmarks/figures.toml` says which figures are shown, in which words, and which data was seen when
 the code behind them was developed. A figure is named by its path in the results, such as
@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.command import RESULTS
+from benchmarks.command import RESULTS, parser_of, run_command
 
 FIGURES = Path(__file__).with_name("figures.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -68,5 +68,13 @@ def _results(name: str) -> dict[str, Any]:
     return found
 
 
-if __name__ == "__main__":
+def main() -> bool:
+    """Write the page, or tell whether it is another than the results make."""
+    if parser_of(__doc__, check=False).parse_args().check:
+        return PAGE.read_text(encoding="utf-8") != page()
     PAGE.write_text(page(), encoding="utf-8")
+    return False
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.parser_scores import score_all
+from recipes.english_pipeline.scores import score_all
 from recipes.english_pipeline.sentences import open_text
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 
@@ -41,11 +41,12 @@ def main() -> None:
     """Measure, print, and write the results file (for the shipped pipeline only)."""
     parser = parser_of(__doc__)
     parser.add_argument("--model", help="another pipeline to measure")
+    parser.add_argument("--limit", type=int, metavar="N", help="sentences of each corpus (all)")
     options = parser.parse_args()
     folder = Path(options.model) if options.model else SHIPPED_MODEL
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     results = {
-        "scores": score_all(load_english(options.model), DATA),
+        "scores": score_all(load_english(options.model), DATA, options.limit),
         "speed": measure_speed(options.model, factbook_texts(DATA)),
         "megabytes": round(size / 1e6, 2),
     }

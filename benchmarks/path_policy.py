@@ -1,11 +1,11 @@
 """The policy that walks a graph: reach, gold paths, another graph, and speed (KnowGPT's P_RL).
 
-    python -m benchmarks.path_policy DATA --cache FOLDER [--parts reach,gold,transfer,speed]
+    python -m benchmarks.path_policy [--parts reach,gold,transfer,speed] [--limit N] [...]
 
-DATA holds pathquestion, metaqa, conceptnet and medkg. Questions are split by their entities into
-parts: half to train on, a fifth to choose the ranking by, and the rest to report. Intervals (95 %)
-are over resampled groups of questions that share entities. The target of a walk is the gold answer,
-as in the paper's training; how well a path is found without it is measured, too (`open`).
+Questions of PathQuestion and MetaQA are split by their entities into parts: half to train on, a
+fifth to choose the ranking by, and the rest to report. Intervals (95 %) are over resampled groups
+of questions that share entities. The target of a walk is the gold answer, as in the paper's
+training; how well a path is found without it is measured, too (`open`).
 
 reach     share of targets, where a path exists, that the likeliest actions reach within three
           steps; beside it a random walk and the untrained network
@@ -16,16 +16,18 @@ transfer  reach on a graph by the policy trained on another
 speed     episodes per second of training in batches of 256, and one episode at a time
 """
 
+import argparse
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks.command import parser_of, report, run_command
+from benchmarks.command import data, parser_of, report, run_command
 from benchmarks.fact_check import interval
 from benchmarks.path_worlds import World, metaqa, pathquestion, random_pairs
 from tasks.paths.path import Path
@@ -266,24 +268,34 @@ def measure_speed(world: World, rounds: int = 3) -> dict[str, Any]:
 def main() -> None:
     """Measure and write the results."""
     parser = parser_of(__doc__)
-    parser.add_argument("data", type=File, metavar="DATA", help="folder of the data sets")
-    parser.add_argument("--cache", type=File, required=True, help="folder for vectors of graphs")
+    parser.add_argument("--cache", type=File, help="keep vectors of graphs here")
     parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ",".join(PARTS))
     parser.add_argument("--encoder", default=ENCODER, help="static or minilm")
+    parser.add_argument("--limit", type=int, default=MOST, help="pairs of each graph")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    data, cache, encoder = arguments.data, arguments.cache, arguments.encoder
-    path_worlds = [pathquestion(data / "pathquestion", hops, cache, encoder) for hops in (2, 3)]
+    with tempfile.TemporaryDirectory() as folder:
+        for part, figures in measured(arguments, arguments.cache or File(folder)):
+            report(f"path-policy-{part}", {"encoder": arguments.encoder, **figures})
+
+
+def measured(arguments: argparse.Namespace, cache: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the figures of each part that was asked for."""
+    encoder, most = arguments.encoder, arguments.limit
+    path_worlds = [
+        pathquestion(data("pathquestion"), hops, cache, encoder, most) for hops in (2, 3)
+    ]
 
     def films() -> list[World]:
-        return [metaqa(data / "metaqa", hops, cache, encoder, MOST) for hops in (1, 2, 3)]
+        return [metaqa(data("metaqa"), hops, cache, encoder, most) for hops in (1, 2, 3)]
 
     def bare() -> list[World]:
         files = (
-            ("conceptnet", data / "conceptnet" / "CN-100K" / "train.txt.gz"),
-            ("medkg", data / "medkg" / "ddb_triples.tsv.gz"),
+            ("conceptnet", data("conceptnet", "CN-100K", "train.txt.gz")),
+            ("medkg", data("medkg", "ddb_triples.tsv.gz")),
         )
-        return [random_pairs(name, file, cache, encoder, PAIRS) for name, file in files]
+        few = min(most, PAIRS)
+        return [random_pairs(name, file, cache, encoder, few) for name, file in files]
 
     measures: dict[str, Callable[[], dict[str, Any]]] = {
         "reach": lambda: measure_reach([*path_worlds, *films()]),
@@ -292,8 +304,7 @@ def main() -> None:
         "speed": lambda: measure_speed(path_worlds[1]),
     }
     for part in arguments.parts.split(","):
-        figures = {"encoder": encoder, **measures[part]()}
-        report(f"path-policy-{part}", figures)
+        yield part, measures[part]()
 
 
 if __name__ == "__main__":

@@ -79,13 +79,16 @@ def main() -> None:
     """Measure both encoders and write the figures."""
     parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path, help="where vectors are kept; else they are not")
-    folder = parser.parse_args().folder
+    parser.add_argument("--encoders", nargs="+", choices=ENCODERS, default=ENCODERS)
+    parser.add_argument("--limit", type=int, metavar="N", help="questions (all)")
+    chosen = parser.parse_args()
+    folder = chosen.folder
     graph = conceptnet()
     path = DATA / "commonsenseqa" / "train.jsonl.gz"
-    questions = list(READERS["commonsenseqa"](path).questions[FIRST:LAST])
+    questions = list(READERS["commonsenseqa"](path).questions[FIRST:LAST][: chosen.limit])
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        for name in ENCODERS:
+        for name in chosen.encoders:
             vectors = graph_vectors(graph, folder or Path(temporary), name)
             found = shares(graph, vectors, questions)
             figures[name] = {key: with_interval(values) for key, values in found.items()}

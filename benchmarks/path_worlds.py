@@ -72,7 +72,7 @@ class World:
         return (far > 0) & (far < FAR)
 
 
-def pathquestion(folder: File, hops: int, cache: File, encoder: str) -> World:
+def pathquestion(folder: File, hops: int, cache: File, encoder: str, most: int) -> World:
     """Return PathQuestion's questions of two or three hops with their gold paths."""
     file = folder / f"PQ-{hops}H.txt.gz"
     graph = Graph.of(f"pathquestion-{hops}h", _triples(folder / f"{hops}H-kb.txt", "\t"))
@@ -89,7 +89,9 @@ def pathquestion(folder: File, hops: int, cache: File, encoder: str) -> World:
             gold.append(Path(numbers[parts[0]], tuple(steps)))
     ends = np.array([[path.start, path.nodes[-1]] for path in gold], np.int32)
     texts, keys = [q.question for q in questions], [q.split_key for q in questions]
-    return _world(f"pathquestion {hops}H", graph, ends, texts, cache, encoder, gold, keys, hops)
+    name = f"pathquestion {hops}H"
+    world = _world(name, graph, ends, texts, cache, encoder, gold, keys, hops)
+    return world if most >= len(gold) else world.rows(np.arange(most))
 
 
 def metaqa(folder: File, hops: int, cache: File, encoder: str, most: int) -> World:

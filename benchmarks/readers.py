@@ -131,9 +131,9 @@ def run(
 
 def main() -> bool:
     """Run the benchmark and write its results."""
-    arguments = parser_of(__doc__, seconds=60.0, readers=4).parse_args()
+    arguments = parser_of(__doc__, seconds=60.0, readers=4, least_reads=0).parse_args()
     with tempfile.TemporaryDirectory(prefix="almanac-readers-") as folder:
-        figures = run(Path(folder), seconds=arguments.seconds, readers=arguments.readers)
+        figures = run(Path(folder), **vars(arguments))
     report("readers", figures)
     return bool(figures["errors"] or figures["mixed"])
 

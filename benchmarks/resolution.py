@@ -25,11 +25,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from benchmarks.command import DATA, parser_of, report, run_command
-from benchmarks.resolution_splink import splink_clusters
 from schemas.observations import EntityAnchor, Override
 from tasks.models.encoders.load import load_encoder
 from tasks.publish.resolve.entities import resolve
 from tasks.text.names import is_pronoun, normalise_name
+from tests.splink_baseline import splink_clusters
 
 ROOT = Path(__file__).resolve().parent.parent
 

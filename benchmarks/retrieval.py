@@ -1,6 +1,6 @@
 """Multi-hop retrieval over real editions: are all gold passages among the first eight documents?
 
-    python -m benchmarks.retrieval [--homes FOLDER] [--sets 2wiki hotpotqa musique] [--plain]
+    python -m benchmarks.retrieval [--sets 2wiki hotpotqa musique] [--limit N] [...]
 
 Each corpus is refreshed into a home of its own (kept in --homes, made once) and asked its questions
 through `ask`'s search. `perfect` is the share of questions whose gold documents are all found,
@@ -76,16 +76,24 @@ def _musique() -> Iterator[GoldQuestion]:
         yield GoldQuestion(item["question"], places)
 
 
-def edition_of(name: str, homes: Path) -> Edition:
-    """Return the edition of a corpus, refreshing it the first time."""
+def edition_of(name: str, homes: Path, most: int | None = None) -> Edition:
+    """Return the edition of a corpus, refreshing it the first time.
+
+    With `most`, it is that of so many questions' gold documents among twenty times as many others.
+    """
     from tasks.refresh import refresh
 
-    home = Home(homes / name)
+    home = Home(homes / (f"{name}-{most}" if most else name))
     edition = home.editions.current() if home.exists else None
     if edition is None:
         source = homes / f"{name}.jsonl"
         homes.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps({"title": title, "text": text}) for title, text in corpus(name)]
+        texts = corpus(name)
+        if most:
+            wanted = {title for question in questions(name)[:most] for title, _ in question.gold}
+            others = [text for text in texts if text[0] not in wanted]
+            texts = [text for text in texts if text[0] in wanted] + others[: 20 * most]
+        lines = [json.dumps({"title": title, "text": text}) for title, text in texts]
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         refresh(home, [str(source)], Settings())
         edition = home.editions.current()
@@ -142,11 +150,13 @@ def main() -> None:
     parser.add_argument("--homes", type=Path, default=Path(tempfile.gettempdir()) / "retrieval")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--limit", type=int, metavar="N", help="questions, and 20 texts for each")
     arguments = parser.parse_args()
     encoder = load_encoder("minilm")
     figures: dict[str, Any] = {}
     for name in arguments.sets:
-        edition, items = edition_of(name, arguments.homes), questions(name)
+        edition = edition_of(name, arguments.homes, arguments.limit)
+        items = questions(name)[: arguments.limit]
         searcher = Searcher(edition.path, encoder)
         figures[name] = {
             "ask": measure(edition, items, searcher.passages),

@@ -26,20 +26,21 @@ from tasks.models.loaded_model import LoadedModel, has_bfloat16, load_model
 from tasks.models.scored_model import NOTHING_ASKED, ChoiceQuestion, ScoredModel
 from tasks.questions.formats import read_benchmark
 
-READ, WRITTEN, ROWS, ROUNDS = 512, 24, 8, 3
+READ, WRITTEN, ROWS = 512, 24, 8
 
 
 def main() -> None:
     """Measure one of the two and write the results."""
     parser = parser_of(__doc__)
     parser.add_argument("what", choices=["speed", "choices"])
-    parser.add_argument("--questions", type=int)
+    parser.add_argument("--questions", type=int, metavar="N", help="choices (all)")
+    parser.add_argument("--rounds", type=int, default=3, help="speed (3)")
     arguments = parser.parse_args()
-    figures = speed() if arguments.what == "speed" else choices(arguments.questions)
+    figures = speed(arguments.rounds) if arguments.what == "speed" else choices(arguments.questions)
     report(f"smollm2-{arguments.what}", figures)
 
 
-def speed() -> dict[str, Any]:
+def speed(rounds: int) -> dict[str, Any]:
     """Return tokens per second in both precisions, by the clock and by processor time."""
     import torch
 
@@ -47,7 +48,7 @@ def speed() -> dict[str, Any]:
     text = "The harbour was built in 1911 and lies on the fjord. " * READ
     prompt = loaded.tokenizer(text)["input_ids"][:READ]
     best: dict[str, list[float]] = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
             loaded.model.to(dtype)
             for what, rows, tokens, written in [

@@ -8,47 +8,14 @@ document was used to write rules.
 
 import gzip
 import json
-import re
-from collections.abc import Iterable
-from itertools import product
-from typing import Any
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from schemas.settings import PublishSettings
-from tasks.extract.extracted import Mention
 from tasks.extract.rules import RulesEngine
 from tasks.ingest.split import split
-from tasks.text.names import normalise_name
+from tests.stated_facts import pairs_of, stated, text_of
 
 BUDGET = 160
-_BEFORE = re.compile(r" (?=[.,;:!?)\]%’]|'s\b|n't\b)")
-_BEHIND = re.compile(r"(?<=[(\[$]) ")
-_QUOTED = re.compile(r'" ([^"]*) "')
-
-
-def text_of(sentences: Iterable[list[str]]) -> str:
-    """Return tokens as running text."""
-    text = " ".join(" ".join(words) for words in sentences)
-    return _QUOTED.sub(r'"\1"', _BEHIND.sub("", _BEFORE.sub("", text)))
-
-
-def pairs_of(document: dict[str, Any]) -> set[frozenset[int]]:
-    """Return the pairs of entities that annotators related, without directions."""
-    return {frozenset((label["h"], label["t"])) for label in document["labels"]}
-
-
-def stated(document: dict[str, Any], triples: Iterable[Mention]) -> set[frozenset[int]]:
-    """Return the pairs of a document's entities that are the ends of a triple."""
-    entities: dict[str, set[int]] = {}
-    for number, mentions in enumerate(document["vertexSet"]):
-        for mention in mentions:
-            name = normalise_name(text_of([mention["name"].split()]))
-            entities.setdefault(name, set()).add(number)
-    found = set()
-    for triple in triples:
-        ends = (entities.get(normalise_name(triple[end]), set()) for end in ("head", "tail"))
-        found |= {frozenset(pair) for pair in product(*ends)}
-    return found
 
 
 def main() -> None:

@@ -99,8 +99,8 @@ def main() -> bool:
                 middle = runs[len(runs) // 2]
                 figures[f"at_{concurrency}"] = {**middle, "shares_of_all_runs": shares}
     report("throughput", figures)
-    shares = {n: figures[f"at_{n}"]["share_of_bound"] for n in arguments.concurrency}
-    return any(share < REACH.get(n, 0.0) for n, share in shares.items())
+    reached = {n: figures[f"at_{n}"]["share_of_bound"] for n in arguments.concurrency}
+    return any(share < REACH.get(n, 0.0) for n, share in reached.items())
 
 
 if __name__ == "__main__":

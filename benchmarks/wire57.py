@@ -10,25 +10,17 @@ reads a document. No sentence of it was used to write rules. Writes benchmarks/r
 import gzip
 import json
 from collections import Counter
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import DATA, parser_of, report, run_command
 from recipes.statement_confidence import as_tuple, passages
 from tasks.extract.rules import RulesEngine
+from tests.stated_facts import Parts, score, words
 
 FOLDER = DATA / "openie" / "wire57" / "data"
 REFERENCE = "WiRe57_343-manual-oie.json.gz"
 OTHERS = "WiRe57_extractions_by_ollie_clausie_openie_stanford_minie_reverb_props-export.json"
-REQUIRED = 3
-# Subject, relation, first object, further objects: the words of each part.
-Parts = tuple[Counter[str], Counter[str], Counter[str], Counter[str]]
-
-
-def words(text: str) -> Counter[str]:
-    """Return the words of a part with their number."""
-    return Counter(text.lower().replace(",", " ").split())
 
 
 def reference(path: Path) -> dict[str, tuple[str, list[Parts]]]:
@@ -76,42 +68,6 @@ def written(gold: dict[str, tuple[str, list[Parts]]]) -> dict[str, list[Parts]]:
             parts = words(subject), words(extraction.relation), words(first)
             found.setdefault(name, []).append((*parts, words(" ".join(further))))
     return found
-
-
-def match(gold: Parts, found: Parts) -> tuple[float, float]:
-    """Return precision and recall of one extraction against one tuple; zero if they don't match."""
-    shared = [(g & f).total() for g, f in zip(gold, found, strict=True)]
-    if not all(n or not g for n, g in zip(shared[:REQUIRED], gold, strict=False)):
-        return 0.0, 0.0
-    both, of_found = sum(shared), sum(part.total() for part in found)
-    of_gold = sum(part.total() for part in gold)
-    return both / max(of_found, 1), both / max(of_gold, 1)
-
-
-def score(gold: dict[str, list[Parts]], found: dict[str, list[Parts]]) -> dict[str, float]:
-    """Return precision, recall and F1 of a system's extractions."""
-    precision = recall = 0.0
-    for name, tuples in gold.items():
-        mine = found.get(name, [])
-        pairs = [
-            (_f1(*scores), *scores, g, f)
-            for g, f in product(range(len(tuples)), range(len(mine)))
-            if all(scores := match(tuples[g], mine[f]))
-        ]
-        taken: set[tuple[str, int]] = set()
-        for _, p, r, g, f in sorted(pairs, reverse=True):
-            ends = {("gold", g), ("found", f)}
-            if taken.isdisjoint(ends):
-                precision, recall = precision + p, recall + r
-                taken |= ends
-    precision /= max(1, sum(map(len, found.values())))
-    recall /= max(1, sum(map(len, gold.values())))
-    figures = {"precision": precision, "recall": recall, "f1": _f1(precision, recall)}
-    return {name: round(figure, 3) for name, figure in figures.items()}
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from schemas.errors import AlmanacError
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("ALMANAC_DATA") or ROOT.parent / "shared" / "data")
+MISSING = "which belongs to the benchmark data"
 
 
 def parser_of(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
@@ -48,8 +49,8 @@ def data(*parts: str) -> Path:
 def missing(path: Path | str) -> str:
     """Return the sentence about benchmark data that is not there."""
     return (
-        f"There is no {path}, which belongs to the benchmark data. ALMANAC_DATA names its folder; "
-        f"now it is {DATA}."
+        f"There is no {path}, {MISSING}. ALMANAC_DATA names the folder of that data; now it is "
+        f"{DATA}."
     )
 
 

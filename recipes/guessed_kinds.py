@@ -216,8 +216,8 @@ class Design:
                 if (place := self._place.get(feature)) is not None:
                     named[row, place] = value
         states = np.stack([mention.states for mention in mentions]).astype(np.float32)
-        states = centred(states, self.mean).reshape(len(mentions), states[0].size) * STATE_SCALE
-        return hstack([named, states, np.ones((len(mentions), 1), np.float32)], "csr")
+        around = centred(states, self.mean).reshape(len(mentions), states[0].size) * STATE_SCALE
+        return hstack([named, around, np.ones((len(mentions), 1), np.float32)], "csr")
 
 
 def weights_of(mentions: list[Mention], judged: float = JUDGED_WEIGHT) -> np.ndarray:

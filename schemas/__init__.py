@@ -4,7 +4,7 @@
 records kept beside them; `schemas.observations.JOURNAL` is what both are built from.
 """
 
-from schemas.bandits import BANDIT_ROWS
+from schemas.bandits import BANDIT_ROWS, BanditArm
 from schemas.documents import Document, Passage, SourceYield
 from schemas.knowledge import (
     Alias,
@@ -79,3 +79,4 @@ LIVE: tuple[type[Row], ...] = (
     Rejection,
     *BANDIT_ROWS,
 )
+LIVE_VIEWS: dict[type[Row], tuple[type[Row], ...]] = {BanditArm: BANDIT_ROWS}  # and what they read

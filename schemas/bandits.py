@@ -1,7 +1,7 @@
 """Bandits that choose how graph knowledge is phrased: live records, from which their state follows.
 
-A bandit's decisions and rewards are appended by any number of processes. Its state is what comes of
-reading them in the order of their commits; snapshots only spare reading all of them.
+A bandit's decisions and rewards are appended by any number of processes. What it knows of its arms
+is the sum over its rewards, which the view `bandit_arms` shows.
 """
 
 from datetime import datetime
@@ -15,7 +15,6 @@ GRAPH = Field(description="The graph.")
 MODEL = Field(description="The answering model and its version.")
 VERSION = Field(description="Version of the bandit: a new one after a reset or other options.")
 DECISION = Field(description="Made from the bandit's version and the key of the request.")
-POSITION = Field(description="The last commit of the live records that is counted.")
 
 
 class BanditSetup(Row):
@@ -58,6 +57,10 @@ class BanditReward(Row):
 
     decision_id: str = DECISION
     version: str = VERSION
+    arm: str | None = Field(None, description="The arm; null in rows of earlier releases.")
+    context: list[float] | None = Field(
+        None, description="The features of the question; null in rows of earlier releases."
+    )
     correct: float = Field(description="How right the answer was, 0 to 1.")
     tokens: int | None = Field(None, description="Tokens that the answer took; null if unknown.")
     seconds: float | None = Field(None, description="Seconds it took; null if unknown.")
@@ -65,39 +68,22 @@ class BanditReward(Row):
     rewarded_at: datetime = Field(description="When (UTC).")
 
 
-class BanditSnapshot(Row):
-    """The decisions that a bandit may still get rewards for, as of a position."""
-
-    table: ClassVar[str] = "bandit_snapshots"
-    key: ClassVar[tuple[str, ...]] = ("version",)
-
-    version: str = VERSION
-    position: int = POSITION
-    decisions: str = Field(
-        description="The last decisions, a JSON array of id, commit, and whether it was rewarded."
-    )
-
-
 class BanditArm(Row):
     """One way to extract and phrase graph knowledge, and the reward it has earned."""
 
     table: ClassVar[str] = "bandit_arms"
-    key: ClassVar[tuple[str, ...]] = ("graph", "model", "arm", "version")
+    key: ClassVar[tuple[str, ...]] = ("graph", "model", "arm")
 
     graph: str = GRAPH
     model: str = MODEL
     arm: str = Field(description="Extraction and template.")
     version: str = VERSION
-    position: int = POSITION
+    position: int | None = Field(None, description="Null, since all records count.")
     pulls: int = Field(description="How often it was chosen and rewarded.")
     rewards: float = Field(description="The sum of its rewards.")
-    state: str = Field(description="Its ridge statistics, a JSON object.")
+    state: str = Field(
+        description="Its ridge statistics, a JSON object: the upper triangle of CᵀC, and Cᵀr."
+    )
 
 
-BANDIT_ROWS: tuple[type[Row], ...] = (
-    BanditSetup,
-    BanditDecision,
-    BanditReward,
-    BanditSnapshot,
-    BanditArm,
-)
+BANDIT_ROWS: tuple[type[Row], ...] = (BanditSetup, BanditDecision, BanditReward)

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable
 
-from schemas import EDITION, LIVE, VIEWS
+from schemas import EDITION, LIVE, LIVE_VIEWS, VIEWS
 from schemas.observations import JOURNAL
 from schemas.row import Row
 
@@ -13,6 +13,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[type[Row], ...]], ...] = (
     ("Tables of an edition", "They are published together, read with SQL, never edited.", EDITION),
     ("Views of an edition", "They are computed from its tables when they are read.", VIEWS),
     ("Live records", "They grow as the almanac is used; every edition shows them.", LIVE),
+    ("Views of live records", "They are computed when they are read.", tuple(LIVE_VIEWS)),
     ("The journal", "Editions are built from it; `almanac sql` does not show it.", JOURNAL),
 )
 

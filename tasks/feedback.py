@@ -4,7 +4,7 @@ import pyarrow.compute as pc
 
 from schemas.errors import UsageError
 from schemas.operations import AnswerRecord
-from tasks.paths.bandit.registry import Outcome, give_feedback
+from tasks.paths.bandit.bandit import Outcome, give_feedback
 from warehouse.home import Home
 from warehouse.live import record
 

@@ -14,10 +14,9 @@ from tasks.ask.asker import Asker
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import NO_MODEL, PathReader, reader_name
 from tasks.ask.route import AskOptions, QuestionHints, Resources
+from tasks.paths.bandit.bandit import BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import ContextEncoding
 from tasks.paths.bandit.linucb import RULES, Rule
-from tasks.paths.bandit.registry import Reward, make_bandit
-from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.path_graph import open_path_graph, policies_folder
 from tasks.paths.pictures import draw_arms
 from tasks.progress import Report, silent
@@ -84,19 +83,18 @@ def learn_arms(
                 [question.question for question in some],
                 [QuestionHints(choices=question.choices) for question in some],
             )
-            bandit.refresh()
             rewards = []
             for question, answer in zip(some, answers, strict=True):
                 right = _is_right(question, answer.answer)
-                decision = bandit.decision_id(answer.question_id)
-                arm = bandit.state.decision(decision)["arm"]
-                pulls[arm] += 1
-                correct[arm] += right
+                decision = bandit.decision(bandit.decision_id(answer.question_id))
+                if decision is None:  # its record was refused, by a full disk for instance
+                    continue
+                pulls[decision.arm] += 1
+                correct[decision.arm] += right
                 tokens = answer.usage.tokens_in + answer.usage.tokens_out
-                rewards.append(Reward(decision, float(right), tokens, answer.seconds))
+                rewards.append(Reward(decision.decision_id, float(right), tokens, answer.seconds))
             bandit.reward(rewards, "labels")
             report("arms", min(start + TOGETHER, len(chosen)), len(chosen))
-        bandit.snapshot()
         logged = bandit.logged()
         picture = policies_folder(home, graph).with_suffix(".arms.png")
         picture.parent.mkdir(parents=True, exist_ok=True)

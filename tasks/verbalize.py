@@ -5,11 +5,12 @@ nothing reads.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -21,7 +22,6 @@ from schemas.experts import Verbalization, VerbalizedText
 from schemas.knowledge import CORPUS
 from schemas.settings import Settings
 from tasks.experts.registry import check_name
-from tasks.experts.verbalize.rewriting import Rewriter
 from tasks.experts.verbalize.texts import (
     METHODS,
     Method,
@@ -33,13 +33,18 @@ from tasks.experts.verbalize.texts import (
 from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import open_graph
 from tasks.models.client import BlockingClient
+from tasks.models.prompts.prompt import load_prompt
+from tasks.models.prompts.replies import Text as TextReply
 from tasks.progress import Report, RunStage, run_plainly, silent
 from tasks.publish.publish import PUBLISHING
 from tasks.run import RunReport, Stages, Work, publishing_run, run_stages
+from tasks.text.languages import language_of
 from warehouse.editions import Edition
 from warehouse.home import Home
 
 COMMIT_TEXTS = 200_000
+REPLY_TOKENS = 512
+Mapped = Callable[[Callable[[Text], Text], Iterable[Text]], Iterable[Text]]
 
 
 def verbalize(
@@ -100,6 +105,38 @@ def _edition_with(home: Home, graph: str) -> Edition:
         known = ", ".join(graphs) or "none"
         raise UsageError(f"There is no graph {graph!r}. The graphs: {known}.")
     return edition
+
+
+class Rewriter:
+    """Rewrites texts that were made from triples, several in parallel."""
+
+    def __init__(self, model: BlockingClient, mapped: Mapped) -> None:
+        """Take the model and `mapped`, a `map` that may call it from several threads."""
+        self._model, self._mapped = model, mapped
+
+    def rewritten(self, texts: Sequence[Text]) -> list[Text]:
+        """Return the texts in order, rewritten if the model's text has every name.
+
+        Questions and passages stay as they are.
+        Raises AlmanacError if the model cannot reply.
+        """
+        return list(self._mapped(self._rewrite, texts))
+
+    def _rewrite(self, text: Text) -> Text:
+        facts: list[tuple[str, str, str]] = text["facts"]
+        # A description instead of a question would teach no answer.
+        if not facts or text["method"] == "question":
+            return text
+        language = language_of(text["text"])
+        triples = "\n".join(" | ".join(fact) for fact in facts)
+        request = load_prompt("describe_graph", language).request(
+            {"triples": triples}, most_tokens=REPLY_TOKENS
+        )
+        reply: Any = self._model.ask(request).reply
+        if not isinstance(reply, TextReply):
+            return text
+        fresh = {**text, "text": reply.text, "rewritten": True}
+        return fresh if says_all(fresh) else text
 
 
 @dataclass

@@ -10,11 +10,10 @@ import pytest
 from flows.__main__ import main
 from schemas.bandits import BanditDecision, BanditReward
 from tasks.ask.path_reader import NO_MODEL
+from tasks.paths.bandit.bandit import Bandit, BanditPlan, Reward, make_bandit
 from tasks.paths.bandit.context import AskedQuestion, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions
-from tasks.paths.bandit.overview import overview
-from tasks.paths.bandit.registry import Bandit, Request, Reward, make_bandit
-from tasks.paths.bandit.state import BanditPlan
+from tasks.paths.bandit.off_policy import ArmOverview, overview
 from warehouse.home import Home
 
 ARMS = ("walks+triples", "walks+sentences", "subgraph+triples")
@@ -34,15 +33,17 @@ def learned(
     vectors = random.normal(size=(max(count, 8), 6)).astype(np.float32)
     plan = BanditPlan(arms, arms[1], BanditOptions(epsilon=0.3), **{"trusted_after": 0, **options})
     bandit = make_bandit(home.live, "moons", NO_MODEL, plan, ContextEncoding.fit("e", vectors))
-    decisions = bandit.decide(
-        [Request(f"{n}", f"{n}", AskedQuestion("Who?", vectors[n])) for n in range(count)]
-    )
+    decided = bandit.decide({f"{n}": AskedQuestion("Who?", vectors[n]) for n in range(count)})
     rewards = [
         Reward(d.decision_id, float(random.random() < RIGHT[d.arm]), seconds=seconds)
-        for d in decisions
+        for d in decided.values()
     ]
     bandit.reward(rewards, "labels")
     return bandit
+
+
+def arms_of(bandit: Bandit) -> list[ArmOverview]:
+    return overview(ARMS, ARMS[1], bandit.logged())
 
 
 @pytest.fixture
@@ -89,16 +90,15 @@ def test_arms_without_rewards_have_no_estimate(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_estimates_from_few_rewards_are_possible_ones(home: Home, seed: int) -> None:
-    bandit = learned(home, 6, seed=seed)
-    estimates = [arm.estimate for arm in overview(bandit) if arm.estimate]
+    estimates = [arm.estimate for arm in arms_of(learned(home, 6, seed=seed)) if arm.estimate]
     assert estimates
     for found in estimates:
         assert 0 <= found.low <= found.value <= found.high <= 1
 
 
 def test_costs_can_make_rewards_and_so_estimates_negative(home: Home) -> None:
-    bandit = learned(home, 300, per_second=2.0, seconds=1.0)
-    assert all(arm.estimate and -2 <= arm.estimate.low < 0 for arm in overview(bandit))
+    arms = arms_of(learned(home, 300, per_second=2.0, seconds=1.0))
+    assert all(arm.estimate and -2 <= arm.estimate.low < 0 for arm in arms)
 
 
 def test_a_reset_begins_anew_and_keeps_the_records(

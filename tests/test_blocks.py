@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.extract.rules.layout import lay_out
 from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.prose import words_of
-from tasks.ingest.subject import subject_of
+from tasks.ingest.split import subject_of
 
 PAGE = """---
 title: Tides

@@ -13,8 +13,7 @@ from recipes.reader.examples import Question
 from recipes.reader.network import ReaderNetwork
 from recipes.reader.train_encoder import EncoderTrainer, Pairs
 from schemas.settings import EngineSettings, Settings
-from tasks.models.encoders.chinese import ChineseMiniLM
-from tasks.models.encoders.load import load_encoder
+from tasks.models.encoders.load import ChineseMiniLM, load_encoder
 from tasks.models.encoders.minilm import minilm_folder
 from tasks.models.encoders.stored_weights import load_weights, save_weights
 from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, own_characters

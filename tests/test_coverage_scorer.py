@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.coverage import ungrounded
 from tasks.evaluate.own_texts import content_lemmas, coverage
 from tasks.extract.english_pipeline.load import load_english
+from tests.stated_facts import ungrounded
 
 TEXT = "Marie Curie discovered two elements in Paris."
 

@@ -1,13 +1,34 @@
-"""Twenty kills at random points of a refresh lose, double and change nothing."""
+"""Kills at random points of a refresh lose, double and change nothing."""
 
-from benchmarks.crash import torture
-from schemas.settings import EngineSettings, Settings
+from pathlib import Path
+
+from tests.benchmark_runs import figures_of
+
+NOTHING = ("lost_rows", "duplicated_rows", "different_rows", "runs_left_running", "files_left")
 
 
-def test_a_refresh_that_is_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path):
-    settings = Settings(engine=EngineSettings(encoder="none"), workers=1)
-    tally = torture(tmp_path, kills=20, documents=20, seed=3, settings=settings)
-    assert tally.kills == 20
-    assert tally.rounds >= 1
-    assert (tally.lost, tally.duplicated, tally.different_rows) == (0, 0, 0)
-    assert (tally.left_running, tally.left_files) == (0, 0)
+def test_a_refresh_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
+    tmp_path: Path,
+) -> None:
+    figures = figures_of("crash", tmp_path, "--kills", "20", "--documents", "20", "--seed", "3")
+    assert figures["kills"] == 20 and figures["rounds"] >= 1
+    assert not any(figures[name] for name in NOTHING)
+
+
+def test_a_killed_refresh_by_a_model_pays_again_for_what_was_in_flight_and_no_more(
+    tmp_path: Path,
+) -> None:
+    options = ["--kills", "6", "--documents", "40", "--seed", "3"]
+    figures = figures_of("model_crash", tmp_path, *options)
+    assert figures["kills"] == 6
+    assert not any(figures[name] for name in NOTHING)
+    assert figures["calls"] >= 40 * figures["rounds"]
+    assert figures["calls_for_what_was_answered"] == figures["calls_nobody_planned"] == 0
+    assert figures["calls_repeated"] <= figures["calls_in_flight"] * figures["kills"]
+
+
+def test_readers_see_whole_editions_whatever_is_published_meanwhile(tmp_path: Path) -> None:
+    options = ["--seconds", "4", "--readers", "2", "--least-reads", "10"]
+    figures = figures_of("readers", tmp_path, *options)
+    assert figures["editions"] >= 3 and figures["reads"] >= 10
+    assert (figures["errors"], figures["mixed"]) == (0, 0), figures["first_errors"]

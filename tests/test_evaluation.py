@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answers import split_by_relation
 from tasks.evaluate.answerer import Prediction, without_gold
 from tasks.evaluate.baselines.bm25 import BM25Answerer
 from tasks.evaluate.metrics import score, summarise, summarise_classes
@@ -22,6 +21,7 @@ from tasks.questions.splits import (
     split,
 )
 from tests.measured_films import FILMS
+from tests.question_measures import split_by_relation
 
 
 def write(path: Path, text: str) -> Path:

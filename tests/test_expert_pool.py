@@ -8,7 +8,8 @@ import pytest
 from schemas.errors import AlmanacError, UsageError
 from tasks.experts import pool as pool_module
 from tasks.experts.manifest import sha_of
-from tasks.experts.pool import ExpertPool, OpenExpert, choose, row_noise
+from tasks.experts.pool import ExpertPool, OpenExpert, row_noise
+from tasks.models.decoding import drawn_tokens
 from tests.expert_texts import people
 
 
@@ -91,7 +92,7 @@ def test_golden_choices() -> None:
 
     def chosen(number: float, **options: float) -> int:
         settings = {"temperature": 1.0, "top_p": 1.0, **options}
-        return int(choose(logits, torch.tensor([number], dtype=torch.float64), **settings))
+        return int(drawn_tokens(logits, torch.tensor([number], dtype=torch.float64), **settings))
 
     # Laid side by side: token 1 up to .5, token 2 up to .8, token 0 up to 1.
     assert [chosen(u) for u in (0.0, 0.49, 0.51, 0.79, 0.81, 0.999)] == [1, 1, 2, 2, 0, 0]
@@ -105,7 +106,7 @@ def test_choices_follow_the_probabilities() -> None:
 
     logits = torch.log(torch.tensor([[0.1, 0.6, 0.3]])).expand(4000, 3)
     numbers = torch.tensor(np.random.default_rng(0).random(4000))
-    counts = np.bincount(choose(logits, numbers, 1.0, 1.0).numpy(), minlength=3) / 4000
+    counts = np.bincount(drawn_tokens(logits, numbers, 1.0, 1.0).numpy(), minlength=3) / 4000
     assert np.abs(counts - [0.1, 0.6, 0.3]).max() < 0.03
 
 

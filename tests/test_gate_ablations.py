@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from benchmarks.gate_studies import hardness_correlations, hardness_figures, layer_candidates
 from flows.__main__ import main
 from tasks.evaluate.gates.candidates import of_ablations
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
@@ -13,6 +12,7 @@ from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.resampled import resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored
 from tasks.gates.questions import GateQuestions
+from tests.gate_studies import hardness_correlations, hardness_figures, layer_candidates
 
 FEW = GateMeasurement(draws=Draws(30, 2, budgets=False), study="ablations", resamples=100)
 

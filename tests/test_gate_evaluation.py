@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.gate_studies import hardness_figures
 from schemas.errors import UsageError
 from schemas.operations import Evaluation
 from tasks.evaluate.gates.candidates import check_gates, of_gates
@@ -17,6 +16,7 @@ from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.gates.questions import GateQuestions
 from tasks.questions.question import BenchmarkQuestion
 from tests.accuracy_curve import curve
+from tests.gate_studies import hardness_figures
 from warehouse.home import Home
 
 SIZES = {"rivers": 150, "kings": 60}

@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.gate_studies import draw_densities
 from schemas.errors import UsageError
 from tasks.evaluate.gates.candidates import of_gates
 from tasks.evaluate.gates.evaluate import GateMeasurement, GateResults, compare_gates
@@ -12,6 +11,7 @@ from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.scored import Draws, Scored
 from tasks.evaluate.pictures import check_picture, draw_curves
 from tasks.gates.questions import GateQuestions
+from tests.gate_studies import draw_densities
 
 MODELS = ("small", "large")
 

@@ -1,7 +1,7 @@
 """The knowledge-update benchmark: whose seat a question is about, and how answers are counted."""
 
-from benchmarks.knowledge_update import exact, seat_of
 from tasks.questions.question import BenchmarkQuestion
+from tests.question_measures import exact, seat_of
 
 SEATS = (
     "Ohio",

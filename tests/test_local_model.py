@@ -24,8 +24,10 @@ from schemas.errors import AlmanacError, HeldError, UsageError
 from schemas.observations import Extraction
 from schemas.operations import ModelCall
 from schemas.settings import EngineSettings, ModelSettings, Settings
+from tasks.models import local_model
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import LONGEST_LIST, LONGEST_STRING, bounded
+from tasks.models.decoding import decode
 from tasks.models.local_model import LocalModel
 from tasks.models.prompts.replies import AnswerReply, Reply, Source, TripleExtraction, YesNo
 from tasks.models.strict_schema import strict_schema
@@ -263,16 +265,15 @@ def test_a_batch_too_large_for_the_memory_is_halved(
 
     calls = [sent_request(YesNo, text) for text in TEXTS]
     expected = send(chat, *calls)
-    assert chat._loaded is not None
-    real, sizes, most = chat._loaded.model.generate, [], 2
+    sizes, most = [], 2
 
-    def short_of_memory(**said: Any) -> Any:
-        sizes.append(len(said["input_ids"]))
+    def short_of_memory(loaded: Any, prompts: Any, *said: Any, **options: Any) -> Any:
+        sizes.append(len(prompts))
         if sizes[-1] > most:
             raise torch.OutOfMemoryError
-        return real(**said)
+        return decode(loaded, prompts, *said, **options)
 
-    monkeypatch.setattr(chat._loaded.model, "generate", short_of_memory)
+    monkeypatch.setattr(local_model, "decode", short_of_memory)
     assert send(chat, *calls) == expected
     assert send(chat, *calls) == expected
     assert sizes == [4, 2, 2, 2, 2]
@@ -288,15 +289,14 @@ def test_the_loop_stays_free_and_what_arrives_meanwhile_goes_together(
     chat: LocalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(chat, sent_request(YesNo, "cat", 5))
-    assert chat._loaded is not None
-    real, sizes = chat._loaded.model.generate, []
+    sizes = []
 
-    def slow(**said: Any) -> Any:
-        sizes.append(len(said["input_ids"]))
+    def slow(loaded: Any, prompts: Any, *said: Any, **options: Any) -> Any:
+        sizes.append(len(prompts))
         time.sleep(0.2)
-        return real(**said)
+        return decode(loaded, prompts, *said, **options)
 
-    monkeypatch.setattr(chat._loaded.model, "generate", slow)
+    monkeypatch.setattr(local_model, "decode", slow)
 
     async def with_ticks() -> int:
         first = asyncio.create_task(chat.send(sent_request(YesNo, "cat", 5)))

@@ -12,11 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parser_scores import (
-    score_names,
-    score_treebank,
-    treebank_documents,
-)
 from recipes.english_pipeline.documents import (
     augment,
     drop_final_stop,
@@ -24,6 +19,11 @@ from recipes.english_pipeline.documents import (
     join,
 )
 from recipes.english_pipeline.prose import cut_sentences
+from recipes.english_pipeline.scores import (
+    score_names,
+    score_treebank,
+    treebank_documents,
+)
 from recipes.english_pipeline.sentences import (
     NAME_LABELS,
     AnnotatedSentence,

@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +14,6 @@ from tasks.paths.extraction import edges as edges_module
 from tasks.paths.extraction import shortest_paths as shortest_module
 from tasks.paths.extraction import subgraph as subgraph_module
 from tasks.paths.extraction.edges import TOGETHER
-from tasks.paths.extraction.pagerank import RESTART, TOLERANCE, PageRankExtraction, personal_ranks
 from tasks.paths.extraction.shortest_paths import ShortestPaths, relations_between
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.graph_vectors import GraphVectors
@@ -155,26 +153,6 @@ def test_the_relation_of_a_step_is_the_one_nearest_to_the_question() -> None:
     assert relations_between(graph, 0, 1).tolist() == [0, 1]
 
 
-def test_ranks_by_hand() -> None:
-    """A walk on one edge: at its start it is with 1 / (2 - restart)."""
-    graph = Graph.of("edge", [("a", "to", "b"), ("lone", "to", "lone")])
-    neighbours = Neighbours.of(graph)
-    starts = sparse.csr_array(np.array([[1, 0, 0], [0.5, 0, 0.5]], np.float32))
-    first, second = personal_ranks(neighbours, starts).toarray()
-    start = 1 / (2 - RESTART)
-    assert first == pytest.approx([start, 1 - start, 0], abs=2 * TOLERANCE)
-    assert second == pytest.approx([start / 2, (1 - start) / 2, 0.5], abs=2 * TOLERANCE)
-
-
-def test_page_rank_takes_edges_near_what_is_named() -> None:
-    triples = [("a", "to", "b"), ("b", "to", "c"), *((f"x{n}", "to", "c") for n in range(20))]
-    graph = Graph.of("chain", triples)
-    extraction = PageRankExtraction(graph, _vectors(graph), most_nodes=3)
-    [found] = extraction.extract([_by_name(graph, "a", "c")])
-    assert _names(graph, found) == {("a", "to", "b"), ("b", "to", "c")}
-    assert graph.label(found.edges[0][0]) == "a"  # c passes on to many
-
-
 GRAPHS = st.lists(
     st.tuples(st.integers(0, 11), st.integers(0, 2), st.integers(0, 11)), max_size=40, unique=True
 )
@@ -249,27 +227,7 @@ def test_paths_are_as_short_as_a_plain_search_finds(
     assert len({tuple(row) for row in found.edges.tolist()}) == len(found.edges)
 
 
-@settings(max_examples=40, deadline=None)
-@given(rows=GRAPHS, sources=st.lists(NAMED.filter(bool), min_size=1, max_size=3))
-def test_ranks_are_those_of_the_whole_walk(
-    rows: list[tuple[int, int, int]], sources: list[list[int]]
-) -> None:
-    graph = _graph(rows)
-    near = _adjacent(graph)
-    walk = np.zeros((12, 12))
-    for node, others in near.items():
-        walk[node, list(others) or [node]] = 1 / max(len(others), 1)
-    starts = np.zeros((len(sources), 12))
-    for row, nodes in zip(starts, sources, strict=True):
-        row[nodes] = 1 / len(nodes)
-    exact = RESTART * starts @ np.linalg.inv(np.eye(12) - (1 - RESTART) * walk)
-    found = personal_ranks(Neighbours.of(graph), sparse.csr_array(starts)).toarray()
-    degrees = np.array([len(near[node]) for node in range(12)])
-    assert (found <= exact + 1e-5).all()
-    assert (exact - found <= degrees * TOLERANCE + 1e-5).all()
-
-
-STRATEGIES = (SubgraphExtraction, ShortestPaths, PageRankExtraction)
+STRATEGIES = (SubgraphExtraction, ShortestPaths)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from benchmarks.path_relevance import (
+from tasks.graphs.graph import Graph
+from tasks.paths.graph_vectors import GraphVectors
+from tasks.paths.neighbours import Neighbours
+from tasks.paths.path import GroundedQuestion, Path, Step
+from tasks.paths.path_graph import PathGraph
+from tasks.paths.policy.train import Episodes, PolicyPlan, train_policy
+from tests.path_measures import (
     Pairs,
     compared,
     measure,
@@ -12,13 +18,6 @@ from benchmarks.path_relevance import (
     steps_around,
     values_of,
 )
-from tasks.graphs.graph import Graph
-from tasks.paths.graph_vectors import GraphVectors
-from tasks.paths.neighbours import Neighbours
-from tasks.paths.path import GroundedQuestion, Path, Step
-from tasks.paths.path_graph import PathGraph
-from tasks.paths.policy.plan import PolicyPlan
-from tasks.paths.policy.train import Episodes, train_policy
 
 CONTEXT = np.eye(8, dtype=np.float32)[0]
 WAYS = 6

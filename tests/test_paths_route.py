@@ -15,7 +15,7 @@ from flows.__main__ import build_parser, main
 from flows.commands.train_paths import TrainPaths, arms_in_words
 from flows.parsing import command_of
 from schemas.answers import GraphPath
-from schemas.bandits import BanditArm, BanditDecision
+from schemas.bandits import BanditDecision
 from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from schemas.operations import AnswerRecord, Evaluation
@@ -29,10 +29,9 @@ from tasks.evaluate.systems import system_for
 from tasks.gates.calibrate import GateChoice
 from tasks.import_graph import import_graph, remove_graph
 from tasks.learn_arms import learn_arms
+from tasks.paths.bandit.bandit import BanditPlan, bandit_of, give_feedback, make_bandit
 from tasks.paths.bandit.context import FEATURES, ContextEncoding
 from tasks.paths.bandit.linucb import BanditOptions, Rule
-from tasks.paths.bandit.registry import bandit_of, give_feedback, make_bandit
-from tasks.paths.bandit.state import BanditPlan
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.path_graph import open_path_graph
 from tasks.paths.pictures import draw_paths
@@ -43,7 +42,7 @@ from tasks.questions.question import BenchmarkQuestion
 from tasks.refresh import refresh
 from tasks.text.question import analyse
 from tasks.train_paths import train_paths
-from tests.studies import study_result
+from tests.benchmark_runs import study_result
 from warehouse.home import Home
 from warehouse.live import latest
 
@@ -203,8 +202,7 @@ def test_a_bandit_learns_from_labelled_questions_and_goes_on(
     first = learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
     assert first["questions"] == sum(arm["pulls"] for arm in first["arms"].values()) == 4
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=4)
-    pulls = [row["pulls"] for row in latest(home.live, BanditArm).to_pylist()]
-    assert sum(pulls) == 8
+    assert bandit_of(home.live, "moons", NO_MODEL).learned.pulls.sum() == 8
     assert (home.path / first["picture"]).read_bytes().startswith(b"\x89PNG")
 
 
@@ -221,8 +219,8 @@ def test_a_bandit_follows_the_papers_rule_if_asked(
     costs = {"per_token": job.per_token, "per_second": job.per_second}
     learn_arms(home, DISCOVERERS, SETTINGS, graph="moons", count=2, rule=job.rule, **costs)
     bandit = bandit_of(home.live, "moons", NO_MODEL)
-    assert bandit.state.plan.options == BanditOptions(nonnegative=rule == "nonnegative")
-    assert (bandit.state.plan.per_token, bandit.state.plan.per_second) == (0.001, 0.0)
+    assert bandit.plan.options == BanditOptions(nonnegative=rule == "nonnegative")
+    assert (bandit.plan.per_token, bandit.plan.per_second) == (0.001, 0.0)
 
 
 def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(

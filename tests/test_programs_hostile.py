@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.programs_safety import PROGRAMS, Traps, escape_programs, run_hostile, run_probes
 from tasks.programs.limits import Limits
 from tasks.programs.program_run import run_program
 from tasks.programs.sandbox import Sandbox, shared_sandbox
 from tests.film_knowledge_base import films
 from tests.graph_knowledge_base import GraphKnowledgeBase
+from tests.hostile_programs import PROGRAMS, Traps, escape_programs, run_hostile, run_probes
 
 QUICK = Limits(seconds=0.5, memory=64 << 20, calls=50, output=1_000)
 ASK = "found, message = find_entity_or_value(['Alien'], ['director'])\n"

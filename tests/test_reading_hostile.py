@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,23 @@ PDF_LOOP = (
     b"2 0 obj<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2/Parent 2 0 R>>endobj\n"
     b"trailer<</Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF"
 )
+
+
+def pdf_bomb() -> bytes:
+    """Return a PDF whose page unpacks to 700 MB of spaces, from one packed block repeated."""
+    packer = zlib.compressobj()
+    start = packer.compress(b" " * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
+    packed = start + start[2:] * 699 + packer.flush()
+    page = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>"
+    stream = b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream"
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page,
+        stream % (len(packed), packed),
+    )  # fmt: skip
+    bodies = (b"%d 0 obj\n%s\nendobj\n" % pair for pair in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + b"".join(bodies) + b"trailer << /Root 1 0 R >>\n%%EOF"
+
+
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "haha">'
     + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
@@ -179,6 +197,7 @@ FILES: dict[str, tuple[str, bytes, Reason]] = {
     "broken json": ("a.json", b'{"text": "never ends', Reason.BAD_FORMAT),
     "json without text": ("a.json", b'{"body": "text"}', Reason.NO_TEXT_COLUMN),
     "pdf that loops": ("a.pdf", PDF_LOOP, Reason.BAD_FORMAT),
+    "pdf bomb": ("a.pdf", pdf_bomb(), Reason.BAD_FORMAT),
     "pdf that is cut": ("a.pdf", b"%PDF-1.7\n1 0 obj\n<<", Reason.BAD_FORMAT),
 }  # fmt: skip
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.relation_names import rounds
 from flows.__main__ import main
 from schemas.knowledge import CORPUS
 from schemas.settings import load_settings
 from tasks.programs.functions import Functions
 from tasks.programs.knowledge_bases.edition_graph import edition_graphs
 from tasks.refresh import refresh
+from tests.relation_rounds import rounds
 from warehouse.home import Home
 
 TEXT = """# Solaris

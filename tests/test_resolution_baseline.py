@@ -4,11 +4,11 @@ import importlib.util
 
 import pytest
 
-from benchmarks.resolution_splink import splink_clusters
+from tests.splink_baseline import splink_clusters
 
 
 def test_without_splink_there_is_no_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.resolution_splink.find_spec", lambda name: None)
+    monkeypatch.setattr("tests.splink_baseline.find_spec", lambda name: None)
     assert splink_clusters({("a", "Paris"): "place"}) is None
 
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.chinese import score
 from schemas.observations import (
     AliasMention,
     AspectMention,
@@ -27,6 +26,7 @@ from tasks.extract.rules.chinese import extract_chinese
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, read_sentences
 from tasks.text.chinese_words import STOP_WORDS, chinese_words, content_words
+from tests.chinese_gold import score
 
 GOLD = json.loads(Path(__file__).with_name("chinese_gold.json").read_text("utf-8"))
 ROWS: dict[str, type[Row]] = {

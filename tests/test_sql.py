@@ -13,7 +13,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from schemas import EDITION, LIVE, VIEWS
+from schemas import EDITION, LIVE, LIVE_VIEWS, VIEWS
 from schemas.errors import AlmanacError, DamageError, UsageError
 from schemas.operations import Run
 from schemas.settings import SqlSettings
@@ -267,7 +267,7 @@ def test_live_tables_stand_beside_the_edition(database: Path, live: dict[str, li
     ]
     assert values(run_sql(database, live, "select count(*) from answers")) == [[0]]
     shown = {row[0] for row in values(run_sql(database, live, "show tables"))}
-    assert shown == {row.table for row in (*EDITION, *LIVE, *VIEWS)}
+    assert shown == {row.table for row in (*EDITION, *LIVE, *VIEWS, *LIVE_VIEWS)}
 
 
 def test_only_the_live_tables_that_a_query_mentions_are_read(tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from benchmarks.stated_pairs import pairs_of, stated, text_of
-from benchmarks.wire57 import Parts, match, score, words
+from tests.stated_facts import Parts, match, pairs_of, score, stated, text_of, words
 
 
 def parts(subject: str, relation: str, first: str, further: str = "") -> Parts:

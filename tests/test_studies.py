@@ -12,8 +12,8 @@ from schemas.operations import Evaluation, ModelCall
 from schemas.settings import EngineSettings, Settings
 from tasks.curate_experts import add_expert
 from tasks.questions.formats import read_benchmark
+from tests.benchmark_runs import study, study_result
 from tests.mock_endpoint import running
-from tests.studies import study, study_result
 from tests.tiny_models import make_chat_model
 from warehouse.home import Home
 from warehouse.live import latest

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from fsspec.spec import AbstractFileSystem
 
-from benchmarks.canary_key import hits
 from flows.__main__ import main
 from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
@@ -20,6 +19,7 @@ from tasks.ingest.formats.url_secrets import (
     without_secrets,
 )
 from tasks.refresh import refresh
+from tests.secret_search import hits
 from warehouse.home import Home
 
 SETTINGS = Settings(engine=EngineSettings(encoder="none"), workers=1)

@@ -19,14 +19,12 @@ from schemas.errors import UsageError
 from schemas.settings import EngineSettings, Settings
 from tasks.experts.knowledge import prompt_of
 from tasks.experts.verbalize.phrasing import Phrasings
-from tasks.experts.verbalize.rewriting import Rewriter
-from tasks.experts.verbalize.texts import METHODS, Options, Text, Verbalizer, says_all
-from tasks.experts.verbalize.walks import random_walks
+from tasks.experts.verbalize.texts import METHODS, Options, Text, Verbalizer, random_walks, says_all
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.graph import Graph
 from tasks.import_graph import import_graph
 from tasks.models.prompts.replies import Text as TextReply
-from tasks.verbalize import verbalize
+from tasks.verbalize import Rewriter, verbalize
 from tests.small_edition import make_edition
 from warehouse.durable import sha256_file
 from warehouse.home import Home
@@ -219,7 +217,7 @@ def test_a_walk_follows_edges_and_visits_no_node_twice(
     graph = Graph.of("g", [(f"n{a}", "r", f"n{b}") for a, b in edges])
     starts = np.arange(graph.nodes, dtype=np.int32)
     walks = random_walks(graph, starts, hops, np.random.default_rng(seed))
-    for start, walk in zip(walks.starts, walks.edges, strict=True):
+    for start, walk in zip(starts, walks, strict=True):
         taken = walk[walk >= 0]
         assert (walk[: len(taken)] >= 0).all()  # nothing after the end
         nodes = [start, *graph.out_tails[taken]]

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from schemas import LIVE
+from schemas import LIVE, LIVE_VIEWS
 from schemas.errors import AlmanacError, UsageError
 from schemas.row import Row
 from schemas.settings import SqlSettings
@@ -153,7 +153,8 @@ def live_tables(live: Mapping[str, Sequence[Path]], query: str) -> dict[str, Any
 
 def _mentions(query: str, row: type[Row]) -> bool:
     text = query.casefold()
-    return row.table in text or any(word in text for word in _CATALOG_WORDS)
+    views = (view.table for view, rows in LIVE_VIEWS.items() if row in rows)
+    return any(word in text for word in (row.table, *views, *_CATALOG_WORDS))
 
 
 def duckdb_type(kind: pa.DataType) -> str:

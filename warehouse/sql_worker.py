@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from importlib.resources import files
 from typing import Any
 
 import duckdb
@@ -131,6 +132,9 @@ def connect(request: dict[str, Any]) -> duckdb.DuckDBPyConnection:
         add_live_table(connection, name, live)
     connection.execute("set search_path = 'memory.main,edition.main'")
     create_asserted(connection)
+    if request["live"]:
+        view = files("warehouse").joinpath("sql", "bandit_arms.sql")
+        connection.execute(view.read_text(encoding="utf-8"))
     connection.execute("set TimeZone = 'UTC'")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")

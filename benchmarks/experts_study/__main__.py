@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import report as keep_results
 from benchmarks.experts_study.configurations import GROUPS
 from benchmarks.experts_study.measure import drawn, model_name, run_study, with_model
 from benchmarks.experts_study.report import (
@@ -28,7 +29,6 @@ from benchmarks.experts_study.report import (
     study_tables,
     write_report,
 )
-from benchmarks.results_file import write_results
 from benchmarks.study_command import listed, run_as_command, study_parser
 from flows import terminal
 from flows.home import edition_of, settings_of
@@ -98,22 +98,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     def study(home: Home, report: Report) -> dict[str, Any]:
         found = study_experts(arguments, home, report)
         if arguments.keep:
-            write_results(f"experts-study-{arguments.keep}", _command(arguments), found)
+            keep_results(f"experts-study-{arguments.keep}", found)
         return found
 
     return run_as_command(arguments, study, show)
-
-
-def _command(arguments: argparse.Namespace) -> str:
-    return " ".join(
-        [
-            f"python -m benchmarks.experts_study QUESTIONS --format {arguments.format} --home HOME",
-            *(f"--model {name}" for name in arguments.model),
-            *(f"--dataset '{name}'" for name in arguments.dataset),
-            *([f"--limit {arguments.limit}"] if arguments.limit else []),
-            *([f"--only {arguments.only}"] if arguments.only else []),
-        ]
-    )
 
 
 if __name__ == "__main__":

@@ -18,19 +18,19 @@ class ShowBandit(Configured):
     def work(self, runner: Runner) -> dict[str, Any]:
         """Return the arms of the graph's bandit, or reset it."""
         from tasks.ask.path_reader import reader_name
-        from tasks.paths.bandit.overview import overview
-        from tasks.paths.bandit.registry import bandit_of, reset_bandit
+        from tasks.paths.bandit.bandit import bandit_of, reset_bandit
+        from tasks.paths.bandit.off_policy import overview
 
         home = self.place
         model = self.model or reader_name(self.chosen_settings)
         bandit = bandit_of(home.live, self.graph, model)
-        rewards = int(bandit.state.bandit.pulls.sum())
+        rewards = int(bandit.learned.pulls.sum())
         found = {"graph": self.graph, "model": model, "rewards": rewards}
         if self.reset:
             reset_bandit(home.live, self.graph, model)
             return {**found, "reset": True}
-        arms = [asdict(arm) for arm in overview(bandit)]
-        return {**found, "trusted": not bandit.state.cautious, "arms": arms}
+        arms = overview(bandit.plan.arms, bandit.plan.fallback, bandit.logged())
+        return {**found, "trusted": not bandit.cautious, "arms": [asdict(arm) for arm in arms]}
 
     def shown(self, result: dict[str, Any]) -> Iterator[Shown]:
         """Yield a table of the arms."""

@@ -14,7 +14,7 @@ from tasks.ask.phrasing import phrased_answer
 from tasks.experts.integrate.decisions import Encode
 from tasks.graphs.graph import Nodes
 from tasks.models.client import BlockingClient
-from tasks.paths.bandit.state import arm_names
+from tasks.paths.bandit.bandit import arm_names
 from tasks.paths.path import Extracted, GroundedQuestion, Path
 from tasks.paths.path_graph import PathGraph
 from tasks.paths.templates import TEMPLATES, Limit, Phrased, Template, Templates

@@ -14,8 +14,8 @@ from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.path_reader import PathReader, Reading, reader_name
 from tasks.ask.programs_route import ProgramsRoute
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
+from tasks.paths.bandit.bandit import Bandit, open_bandit
 from tasks.paths.bandit.context import AskedQuestion
-from tasks.paths.bandit.registry import Bandit, Request, open_bandit
 from tasks.paths.path import Extracted, GroundedQuestion, Path, Step
 from tasks.paths.path_graph import open_path_graph
 from tasks.text.question import Question
@@ -92,16 +92,16 @@ class PathsRoute(AnswerRoute):
         if bandit is None:
             return reader.usual_arm, None
         bandit.refresh()
-        if not set(bandit.state.plan.arms) <= set(reader.arms):
+        if not set(bandit.plan.arms) <= set(reader.arms):
             return reader.usual_arm, None
         score = state.gating.score if state.gating else None
         around = reader.around(grounded)
         features = AskedQuestion(grounded.text, grounded.context, score, len(around.edges))
-        request = Request(state.question_id, state.question_id, features)
         with warned_of_refusals(
             self._resources.home.path, "the bandit's choice was not recorded.", self._refuse
         ):
-            return bandit.decide([request])[0].arm, around
+            decided = bandit.decide({state.question_id: features})
+            return decided[state.question_id].arm, around
         return reader.usual_arm, around
 
     def _refuse(self, words: str) -> None:

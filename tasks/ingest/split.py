@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tasks.ingest.blocks import Block, BlockKind, Blocks
-from tasks.ingest.subject import subject_of
 from tasks.text.languages import HAN_OR_KANA_CLASS
 from tasks.text.sentences import sentences
 
@@ -23,6 +22,9 @@ _WIDE_GAP = 24  # white-space characters that count as a token, so that no passa
 _CLAUSE = re.compile(r"(?:[，、；：—–]|[,;:](?=[\"'”’」』]*\s))[\"'”’」』]*|\s")
 _LINE = re.compile(r"\S[^\n]*")
 _SEPARATOR = " > "
+_NOTE_OF_TITLE = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_LONGEST_SUBJECT = 8  # words of a name
+_NAMING = {BlockKind.PROSE, BlockKind.ITEM, BlockKind.PAIR, BlockKind.ROW, BlockKind.QUOTATION}
 
 
 class _Section(NamedTuple):
@@ -198,3 +200,25 @@ def _border(sentence: str, least: int, most: int) -> int:
         else:
             best_clause = mark.end()
     return best_clause or best_space or most
+
+
+def subject_of(title: str, text: str, blocks: list[Block]) -> str:
+    """Return the title, without a note in parentheses, if the text uses it as a name; else "".
+
+    "Getting started" may occur in a text about a product, and "storage" does in one called Storage.
+    So a title is a name only if the text writes it as in the title more often than otherwise.
+    """
+    name = _NOTE_OF_TITLE.sub("", title).strip()
+    if not name or len(name.split()) > _LONGEST_SUBJECT:
+        return ""
+    words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    if not name.isascii():  # Chinese words have no boundaries
+        words = re.compile(re.escape(name), re.IGNORECASE)
+    written = [
+        match.group()
+        for block in blocks
+        if block.kind in _NAMING
+        for match in words.finditer(text, block.start, block.end)
+    ]
+    as_name = sum(form == name for form in written)
+    return name if as_name > len(written) - as_name else ""

@@ -89,50 +89,43 @@ class Row:
 
 
 class Constraint:
-    """A logits processor: restricts each row to its grammar, and ends rows that are full.
-
-    A row that has ended is forced to the end token, so that the batch continues without it.
-    """
+    """Chooses the likeliest token that each row's grammar allows."""
 
     def __init__(self, rows: Sequence[Row], grammars: Grammars, ends: Sequence[int]) -> None:
-        """Begin one batch; ended rows are forced to the first of `ends`."""
+        """Begin one batch; a row whose grammar allows nothing ends with the first of `ends`."""
         from llguidance.numpy import allocate_token_bitmask
 
         self.rows, self._grammars, self._end = rows, grammars, ends[0]
         self._ends = frozenset(ends)
-        self._begun = False
         self._allowed = allocate_token_bitmask(len(rows), grammars.vocabulary)
 
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the scores, minus infinity for tokens that are not allowed."""
-        if self._begun:
-            for row, token in zip(self.rows, input_ids[:, -1].tolist(), strict=True):
-                row.take(token, self._ends)
-        self._begun = True
-        self._fill()
-        return scores.masked_fill(~self._spread(scores), float("-inf"))
+    def __call__(self, logits: Any, rows: Sequence[int]) -> tuple[Any, Sequence[bool]]:
+        """Return the next token of each row, and whether its reply has ended."""
+        self._fill(rows)
+        chosen = logits.masked_fill(~self._spread(logits, rows), float("-inf")).argmax(-1)
+        for row, token in zip(rows, chosen.tolist(), strict=True):
+            self.rows[row].take(token, self._ends)
+        return chosen, [self.rows[row].finish is not None for row in rows]
 
-    def _fill(self) -> None:
+    def _fill(self, rows: Sequence[int]) -> None:
         """Write the tokens that each row allows next into the bit mask."""
         from llguidance.numpy import fill_next_token_bitmask_par
 
-        going = [(row.matcher, n) for n, row in enumerate(self.rows) if row.finish is None]
-        if going:
-            fill_next_token_bitmask_par(self._grammars.executor, going, self._allowed)
-        for n, row in enumerate(self.rows):
-            if row.finish is not None or not self._allowed[n].any():
-                row.finish = row.finish or "broken"
-                self._allowed[n] = 0
-                self._allowed[n].view("uint32")[self._end // 32] = 1 << (self._end % 32)
+        going = [(self.rows[row].matcher, row) for row in rows]
+        fill_next_token_bitmask_par(self._grammars.executor, going, self._allowed)
+        for row in rows:
+            if not self._allowed[row].any():
+                self.rows[row].finish = "broken"
+                self._allowed[row].view("uint32")[self._end // 32] = 1 << (self._end % 32)
 
-    def _spread(self, scores: Any) -> Any:
+    def _spread(self, logits: Any, rows: Sequence[int]) -> Any:
         """Return the bit mask as one boolean per logit, on the device of the logits."""
         import torch
 
-        packed = torch.from_numpy(self._allowed.view("uint8")).to(scores.device)
-        places = torch.arange(8, dtype=torch.uint8, device=scores.device)
+        packed = torch.from_numpy(self._allowed[list(rows)].view("uint8")).to(logits.device)
+        places = torch.arange(8, dtype=torch.uint8, device=logits.device)
         bits = (packed.unsqueeze(-1) >> places & 1).bool().flatten(1)
-        return bits[:, : scores.shape[1]]
+        return bits[:, : logits.shape[1]]
 
 
 # -- tokens as bytes ---------------------------------------------------------------------------

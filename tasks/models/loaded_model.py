@@ -176,14 +176,14 @@ def _by_template(tokenizer: Any, messages: list[Message]) -> str:
         return str(tokenizer.apply_chat_template([first, *rest], tokenize=False, **options))
 
 
-def load_model(name: str, device: str | None) -> LoadedModel:
+def load_model(name: str, device: str | None, *, in_float32: bool = False) -> LoadedModel:
     """Load a model from a folder or the hub; raise UsageError if that fails."""
     folder = weights_folder(name)
     with loading_errors(name, "a chat or sequence-to-sequence model"):
-        return _load(folder, chosen_device(device))
+        return _load(folder, chosen_device(device), in_float32)
 
 
-def _load(folder: Path, device: Any) -> LoadedModel:
+def _load(folder: Path, device: Any, in_float32: bool) -> LoadedModel:
     import torch
     import transformers
 
@@ -197,8 +197,9 @@ def _load(folder: Path, device: Any) -> LoadedModel:
     if encoded:
         kind = transformers.AutoModelForSeq2SeqLM
     dtype: Any = "auto"  # as the weights were saved
-    if device.type == "cpu" and not (config.dtype == torch.bfloat16 and has_bfloat16()):
-        dtype = torch.float32  # elsewhere processors emulate half precision
+    emulated = device.type == "cpu" and not (config.dtype == torch.bfloat16 and has_bfloat16())
+    if in_float32 or emulated:  # processors emulate half precision
+        dtype = torch.float32
     model, loading = kind.from_pretrained(
         folder,
         config=config,

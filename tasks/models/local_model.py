@@ -14,12 +14,12 @@ from schemas.errors import AlmanacError, UsageError
 from schemas.settings import ModelSettings
 from tasks.models.call import CallError, Outcome, RawReply, Sent
 from tasks.models.constrained import Constraint, Grammars, Row
+from tasks.models.decoding import decode
 from tasks.models.likelihood import Choices, log_likelihoods
 from tasks.models.loaded_model import LoadedModel, load_model
 from tasks.models.measures import Measures
 from tasks.models.plain_answers import (
     Written,
-    padded,
     prompt_ids,
     question_tokens,
     write_plainly,
@@ -234,38 +234,21 @@ class LocalModel:
 
     def _generate_once(self, batch: list[_Waiting], rows: list[Row]) -> None:
         """Generate the replies to a batch and deliver them."""
-        import torch
-        from transformers import LogitsProcessorList, StoppingCriteriaList
-
         loaded, grammars = self._ready()
         prompts = [request.prompt or [] for request in batch]
         read, cache = self._prefixes.begin(prompts) if self._prefixes else (0, None)
-        ids, mask = padded([prompt[read:] for prompt in prompts], loaded)
-        if read:
-            shared = torch.tensor([prompts[0][:read]], device=loaded.device).expand(len(batch), -1)
-            ids, mask = torch.cat([shared, ids], 1), torch.cat([torch.ones_like(shared), mask], 1)
         until = time.monotonic() + self._settings.deadline_seconds
-        with torch.inference_mode():
-            written = loaded.model.generate(
-                input_ids=ids,
-                attention_mask=mask,
-                past_key_values=cache,
-                max_new_tokens=max(row.room for row in rows) + 1,
-                logits_processor=LogitsProcessorList([Constraint(rows, grammars, loaded.ends)]),
-                stopping_criteria=StoppingCriteriaList(
-                    [lambda ids, scores, **_: self._is_over(ids, until)]
-                ),
-            )
-        begin = 1 if loaded.sequence_to_sequence else ids.shape[1]
-        for request, row, tokens in zip(batch, rows, written[:, begin:].tolist(), strict=True):
+        written = decode(
+            loaded,
+            prompts,
+            Constraint(rows, grammars, loaded.ends),
+            max(row.room for row in rows),
+            is_over=lambda: self._must_end(until),
+            read=read,
+            cache=cache,
+        )
+        for request, row, tokens in zip(batch, rows, written, strict=True):
             self._deliver(request, row, tokens, read)
-
-    def _is_over(self, ids: Any, until: float) -> Any:
-        """Return for each row whether it must stop: at the deadline, or at the end of the run."""
-        import torch
-
-        over = self._must_end(until)
-        return torch.full((ids.shape[0],), over, dtype=torch.bool, device=ids.device)
 
     def _must_end(self, until: float) -> bool:
         return self._closed or time.monotonic() > until
@@ -278,10 +261,7 @@ class LocalModel:
     def _deliver(self, request: _Waiting, row: Row, tokens: list[int], cached: int) -> None:
         """Give a request its reply, or the reason why it has none."""
         loaded, grammars = self._ready()
-        ended = next((n for n, token in enumerate(tokens) if token in loaded.ends), None)
-        reply_tokens = tokens[:ended]
-        if row.finish is None and ended is not None:
-            row.finish = "stop"
+        reply_tokens = tokens[:-1] if tokens[-1] in loaded.ends else tokens
         if row.finish is None:
             request.reply.set_exception(self._unfinished())
         elif row.finish == "broken":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
+from tasks.models.decoding import decode
 from tasks.models.loaded_model import LoadedModel
 
 INSTRUCTION = "Answer the question in a few words, on one line, without explanations."
@@ -103,51 +104,33 @@ def write_plainly(
     An answer ends with the model's end token, at the first line break after a word, after `room`
     tokens, or when `is_over` returns true.
     """
-    import torch
-    from transformers import LogitsProcessorList, StoppingCriteriaList
-
-    ids, mask = padded(prompts, loaded)
-    watch = _Watch(loaded, len(prompts), 1 if loaded.sequence_to_sequence else ids.shape[1])
-    with torch.inference_mode():
-        written = loaded.model.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            max_new_tokens=room,
-            logits_processor=LogitsProcessorList([watch.measure]),
-            stopping_criteria=StoppingCriteriaList(
-                [lambda ids, scores, **_: watch.stops(ids, is_over())]
-            ),
-        )
-    return watch.answers(written, room)
+    watch = _Watch(loaded, len(prompts))
+    written = decode(loaded, prompts, watch, room, is_over=is_over)
+    return [watch.answer(row, tokens, room) for row, tokens in enumerate(written)]
 
 
 class _Watch:
-    """The state of one batch: the measures of each token, and where answers end."""
+    """Chooses the likeliest tokens; records their measures, and which answers have ended."""
 
-    def __init__(self, loaded: LoadedModel, rows: int, begin: int) -> None:
-        self._loaded, self._begin = loaded, begin
-        self._ends: list[int | None] = [None] * rows  # tokens of the answer, once it has ended
-        self._entropies: list[np.ndarray] = []
-        self._highest: list[np.ndarray] = []
+    def __init__(self, loaded: LoadedModel, rows: int) -> None:
+        self._loaded = loaded
+        self._tokens: list[list[int]] = [[] for _ in range(rows)]
+        self._measures: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
+        self._ended = [False] * rows
 
-    def measure(self, input_ids: Any, scores: Any) -> Any:
-        """Record entropy and highest log-probability of each row; return the scores unchanged."""
+    def __call__(self, logits: Any, rows: Sequence[int]) -> tuple[Any, Sequence[bool]]:
+        """Return the next tokens, and which answers end with them."""
         import torch
 
-        logs = torch.log_softmax(scores.float(), dim=-1)
-        self._entropies.append(torch.special.entr(logs.exp()).sum(-1).double().cpu().numpy())
-        self._highest.append(logs.amax(-1).double().cpu().numpy())
-        return scores
-
-    def stops(self, ids: Any, is_over: bool) -> Any:
-        """Return for each row whether its answer has ended."""
-        import torch
-
-        for row, tokens in enumerate(ids[:, self._begin :].tolist()):
-            if self._ends[row] is None and tokens and self._has_ended(tokens):
-                self._ends[row] = len(tokens)
-        ended = [is_over or end is not None for end in self._ends]
-        return torch.tensor(ended, dtype=torch.bool, device=ids.device)
+        logs = torch.log_softmax(logits, dim=-1)
+        entropies = torch.special.entr(logs.exp()).sum(-1).double().tolist()
+        highest = logs.amax(-1).double().tolist()
+        chosen = logits.argmax(-1)
+        for row, token, *measures in zip(rows, chosen.tolist(), highest, entropies, strict=True):
+            self._tokens[row].append(token)
+            self._measures[row].append((measures[0], measures[1]))
+            self._ended[row] = self._has_ended(self._tokens[row])
+        return chosen, [self._ended[row] for row in rows]
 
     def _has_ended(self, tokens: list[int]) -> bool:
         return tokens[-1] in self._loaded.ends or "\n" in self._text(tokens).lstrip()
@@ -155,29 +138,10 @@ class _Watch:
     def _text(self, tokens: list[int]) -> str:
         return str(self._loaded.tokenizer.decode(tokens, skip_special_tokens=True))
 
-    def answers(self, written: Any, room: int) -> list[Written]:
-        """Return the answers contained in the model's output."""
-        entropies, highest = np.array(self._entropies), np.array(self._highest)
-        answers = []
-        for row, tokens in enumerate(written[:, self._begin :].tolist()):
-            end = self._ends[row]
-            size = len(entropies) if end is None else end
-            lines = self._text(tokens[:size]).strip().splitlines()
-            text = lines[0].strip() if lines else ""
-            finish = "stop" if end is not None else "length" if size >= room else "over"
-            answers.append(Written(text, finish, highest[:size, row], entropies[:size, row]))
-        return answers
-
-
-def padded(prompts: Sequence[Sequence[int]], loaded: LoadedModel) -> tuple[Any, Any]:
-    """Return prompts and mask as tensors; for causal models, padded on the left."""
-    import torch
-
-    longest = max(map(len, prompts))
-    ids = torch.full((len(prompts), longest), loaded.padding)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        first = 0 if loaded.sequence_to_sequence else longest - len(prompt)
-        ids[row, first : first + len(prompt)] = torch.tensor(prompt)
-        mask[row, first : first + len(prompt)] = 1
-    return ids.to(loaded.device), mask.to(loaded.device)
+    def answer(self, row: int, tokens: list[int], room: int) -> Written:
+        """Return the answer that these tokens of a row are."""
+        lines = self._text(tokens).strip().splitlines()
+        text = lines[0].strip() if lines else ""
+        finish = "stop" if self._ended[row] else "length" if len(tokens) >= room else "over"
+        highest, entropies = np.array(self._measures[row]).T
+        return Written(text, finish, highest, entropies)

@@ -17,7 +17,6 @@ from schemas.errors import UsageError
 from schemas.learning import PathPolicy
 from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
-from tasks.paths.extraction.pagerank import PageRankExtraction
 from tasks.paths.extraction.shortest_paths import ShortestPaths
 from tasks.paths.extraction.subgraph import SubgraphExtraction
 from tasks.paths.extraction.walks import PolicyWalks
@@ -54,8 +53,7 @@ class PathGraph:
         """The extraction strategies by name; `walks` needs a policy."""
         shortest = ShortestPaths(self.graph, self.vectors)
         subgraph = SubgraphExtraction(self.graph, self.vectors)
-        others = (subgraph, shortest, PageRankExtraction(self.graph, self.vectors))
-        strategies: dict[str, Extraction] = {strategy.name: strategy for strategy in others}
+        strategies: dict[str, Extraction] = {subgraph.name: subgraph, shortest.name: shortest}
         if self.policy is not None:
             walks = PolicyWalks(self.world, self.policy, (shortest, subgraph))
             strategies = {walks.name: walks, **strategies}

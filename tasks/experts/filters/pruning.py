@@ -7,13 +7,14 @@ text, so it adds nothing that the text does not say.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from schemas.errors import UsageError
 from tasks.experts.filters.relevance import cosines
 from tasks.experts.knowledge import KnowledgeText
+from tasks.models.decoding import Draw, decode
 from tasks.models.loaded_model import LoadedModel, load_model
 from tasks.text.languages import is_chinese
 from tasks.text.sentences import sentences
@@ -139,25 +140,11 @@ class CheckpointSummarizer:
         return [_cut(text, most_words) for text in shortened]
 
     def _summaries(self, texts: list[str]) -> list[str]:
-        import torch
-
-        tokenizer: Any = self._loaded.tokenizer
         limit = min(self._loaded.context, 1024)
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token_id = self._loaded.padding
-        encoded = tokenizer(
-            [self._loaded.harmless(text) for text in texts],
-            truncation=True,
-            max_length=limit,
-            padding=True,
-            return_tensors="pt",
-        ).to(self._loaded.device)
-        with torch.inference_mode():
-            written = self._loaded.model.generate(
-                input_ids=encoded["input_ids"],
-                attention_mask=encoded["attention_mask"],
-                min_new_tokens=SHORTEST_SUMMARY,
-                max_new_tokens=LONGEST_SUMMARY,
-                do_sample=False,
-            )
-        return list(tokenizer.batch_decode(written, skip_special_tokens=True))
+        prompts = self._loaded.tokenizer(
+            [self._loaded.harmless(text) for text in texts], truncation=True, max_length=limit
+        )["input_ids"]
+        noise = np.zeros((len(texts), LONGEST_SUMMARY))  # not used by greedy decoding
+        draw = Draw(self._loaded, noise, least=SHORTEST_SUMMARY)
+        written = decode(self._loaded, prompts, draw, LONGEST_SUMMARY)
+        return list(self._loaded.tokenizer.batch_decode(written, skip_special_tokens=True))

@@ -25,7 +25,6 @@ import schemas
 from schemas.knowledge import CORPUS
 from tasks.experts.knowledge import question_prompt
 from tasks.experts.verbalize.phrasing import Phrasings, listed
-from tasks.experts.verbalize.walks import random_walks
 from tasks.experts.verbalize.wordings import loose_question, name_forms
 from tasks.graphs.folders import graph_folders
 from tasks.graphs.graph import Graph, open_graph
@@ -43,6 +42,7 @@ SHORTEST_DESCRIPTION = 10  # characters; FactKB's
 _WORD = re.compile(r"[A-Za-z]+")
 
 Text = dict[str, Any]
+TRIES = 8  # draws of an edge before a walk ends at its node
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +235,8 @@ class Verbalizer:
     def _walked(self, graph: Graph, starts: np.ndarray, rng: np.random.Generator) -> Iterator[Text]:
         """Yield the texts of the walks from some start nodes."""
         walks = random_walks(graph, starts, self._options.hops, rng)
-        places = np.flatnonzero(walks.edges >= 0)
-        edges = walks.edges.ravel()[places]
+        places = np.flatnonzero(walks >= 0)
+        edges = walks.ravel()[places]
         columns = {
             "place": pa.array(places),
             "head_id": graph.ids.take(pa.array(graph.heads[edges])),
@@ -421,3 +421,45 @@ def _batches(items: Iterator[Any], size: int = BATCH) -> Iterator[list[Any]]:
             batch = []
     if batch:
         yield batch
+
+
+def random_walks(
+    graph: Graph, starts: np.ndarray, hops: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return a walk from each start, int32 (walks,): its edges, int64 (walks, hops), -1 at its end.
+
+    Each hop is uniform over the outgoing edges to nodes that the walk has not visited. A walk ends
+    if `TRIES` draws give no such edge.
+    """
+    edges = np.full((len(starts), hops), -1, np.int64)
+    visited = np.full((len(starts), hops + 1), -1, np.int32)
+    visited[:, 0] = starts
+    going = np.arange(len(starts))
+    for hop in range(hops):
+        chosen = _fresh_edges(graph, visited[going], hop, rng)
+        going, chosen = going[chosen >= 0], chosen[chosen >= 0]
+        edges[going, hop] = chosen
+        visited[going, hop + 1] = graph.out_tails[chosen]
+    return edges
+
+
+def _fresh_edges(
+    graph: Graph, visited: np.ndarray, hop: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return an edge to an unvisited node for each walk; -1 if none was drawn."""
+    nodes = visited[:, hop]
+    first = graph.out_offsets[nodes]
+    degrees = graph.out_offsets[nodes + 1] - first
+    chosen = np.full(len(nodes), -1, np.int64)
+    open_walks = np.flatnonzero(degrees > 0)
+    for _ in range(TRIES):
+        if not len(open_walks):
+            break
+        drawn = first[open_walks] + (rng.random(len(open_walks)) * degrees[open_walks]).astype(
+            np.int64
+        )
+        tails = graph.out_tails[drawn]
+        fresh = ~(visited[open_walks, : hop + 1] == tails[:, None]).any(axis=1)
+        chosen[open_walks[fresh]] = drawn[fresh]
+        open_walks = open_walks[~fresh]
+    return chosen

@@ -6,12 +6,14 @@ A worker serves one file at a time; there are as many workers as files are read 
 import atexit
 import dataclasses
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +25,8 @@ from tasks.ingest.formats.parsed_text import Limits, ParsedText
 
 _FILES_SERVED = 500  # files after which a worker is replaced, so that leaks do not add up
 _START = 60.0  # seconds that a worker may take to start on a busy machine
+# How a process ends that reads what it must not, or finds no memory within its own limit.
+_OWN_FAULTS = {signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
 _idle: list["_Worker"] = []
 _lock = threading.Lock()
 
@@ -120,9 +124,16 @@ class _Worker:
             except ConnectionError:
                 part = b""
             if not part:
-                raise RefusalError(Reason.CRASHED, "Its parser's process died.")
+                raise self._death()
             data += part
         return bytes(data)
+
+    def _death(self) -> RefusalError:
+        """Return the refusal of a file whose parser ended itself, or was ended from outside."""
+        with suppress(subprocess.TimeoutExpired):
+            if -self._process.wait(1.0) in _OWN_FAULTS:
+                return RefusalError(Reason.BAD_FORMAT, "Its parser broke down over it.")
+        return RefusalError(Reason.CRASHED, "Its parser's process died.")
 
 
 def _take() -> _Worker:

@@ -2,16 +2,17 @@
 
 import dataclasses
 import hashlib
+import re
 import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from schemas.settings import ReadSettings
+from tasks.ingest.blocks import BlockKind, blocks_of
 from tasks.ingest.formats import likeness
 from tasks.ingest.formats.cleaning import clean, clean_line, decode
 from tasks.ingest.formats.formats import STREAMED, Kind, format_of
 from tasks.ingest.formats.hidden_markup import drop_hidden_markup
-from tasks.ingest.formats.html_body import has_html_body
 from tasks.ingest.formats.inputs import (
     Item,
     Outcome,
@@ -34,6 +35,12 @@ _SENTENCES = {
     Reason.NOT_A_FILE: "It is a pipe, a device or a socket; only files are read.",
     Reason.OUTSIDE_SOURCE: "It is a link that leads out of the source, or nowhere.",
 }
+_MOSTLY = 0.5  # of the characters outside tags stand in HTML
+_TAG = re.compile(r"<[^<>]{1,500}>")
+_OPENS = re.compile(
+    r"\s*<(?:p|div|h[1-6]|section|article|main|header|figure|table|ul|ol|blockquote|center)\b",
+    re.IGNORECASE,
+)
 
 
 def read_item(item: Item, settings: ReadSettings) -> Iterator[Outcome]:
@@ -181,3 +188,25 @@ def _finish(uri: str, parsed: ParsedText, settings: ReadSettings) -> ReadText:
         page_starts=parsed.page_starts,
         metadata=parsed.metadata or described(read_front_matter(text).items()),
     )
+
+
+def has_html_body(text: str, body: int) -> bool:
+    """Return whether a text is HTML from `body` on, of which a reader of Markdown loses most.
+
+    It begins with an element, and most of its words stand in blocks of markup, or indented within
+    an element, which Markdown takes for code.
+    """
+    if not _OPENS.match(text, body):
+        return False
+    lost = 0
+    for block in blocks_of(text):
+        words = text[block.start : block.end]
+        indented = block.kind is BlockKind.CODE and not words.startswith(("```", "~~~"))
+        if block.kind is BlockKind.MARKUP or (indented and "</" in words):
+            lost += _length(words)
+    return lost > _MOSTLY * _length(text[body:])
+
+
+def _length(markup: str) -> int:
+    """Return how many characters stand outside tags, without white space."""
+    return len("".join(_TAG.sub(" ", markup).split()))

@@ -1,14 +1,20 @@
 """The encoder that a setting names: a packaged one, or any sentence-transformers model."""
 
 import hashlib
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from safetensors.numpy import load_file
 
 from schemas.errors import AlmanacError
-from tasks.models.encoders.chinese import ChineseMiniLM
-from tasks.models.encoders.minilm import MiniLM
+from tasks.models.encoders.minilm import MAX_TOKENS, MiniLM, cached_file, checked_weights, opened
+from tasks.models.encoders.minilm_graph import RECIPE, build_minilm_graph
+from tasks.models.encoders.stored_weights import OWN_WORDS, load_weights
+from tasks.models.encoders.vocabulary import CHINESE_MODEL, load_tokenizer, word_vectors
+
+WEIGHTS = CHINESE_MODEL / "encoder.safetensors"
 
 
 class Encoder(Protocol):
@@ -73,3 +79,32 @@ def _fingerprint(model: Any) -> str:
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())
     return digest.hexdigest()
+
+
+class ChineseMiniLM(MiniLM):
+    """The shipped encoder of Chinese questions and passages."""
+
+    def __init__(self) -> None:
+        """Find the weights; graph and tokeniser are loaded at first use."""
+        super().__init__()
+        self._hash = hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()
+        self.id = f"minilm-zh-{self._hash[:8]}-{RECIPE}"
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(MAX_TOKENS)
+
+    @cached_property
+    def _own_words(self) -> np.ndarray:
+        return load_weights(WEIGHTS, {OWN_WORDS})[OWN_WORDS]
+
+    @cached_property
+    def _session(self) -> Any:
+        def graph() -> bytes:
+            packaged = load_file(str(checked_weights(self._folder)))
+            return build_minilm_graph(packaged | load_weights(WEIGHTS))
+
+        return opened(cached_file(f"minilm-zh-{self._hash[:16]}-{RECIPE}-layers.onnx", graph))
+
+    def _words(self, ids: list[int]) -> np.ndarray:
+        return word_vectors(ids, self._own_words)

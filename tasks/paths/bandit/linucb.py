@@ -7,7 +7,6 @@ to (8) as printed; `posterior_sampling` and `nonnegative` follow the prose.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import log, sqrt
 from typing import Literal
 
@@ -15,7 +14,6 @@ import numpy as np
 
 from schemas.errors import UsageError
 
-REFACTOR_AFTER = 1_000  # updates of an arm after which its inverse is recomputed
 _POINTS = np.linspace(-6, 6, 81)  # in standard deviations; the grid for integrating Gaussians
 
 
@@ -23,16 +21,14 @@ _POINTS = np.linspace(-6, 6, 81)  # in standard deviations; the grid for integra
 class BanditOptions:
     """How arms are estimated and chosen.
 
-    `ridge` is λ of (7), `delta` is δ of (8). A `discount` below 1 multiplies the statistics of all
-    arms at each reward, so that the bandit follows a drifting model. `posterior_sampling`
-    draws the weights from a Gaussian whose covariance is `spread`² times the inverse of (7);
-    `nonnegative` fits them by non-negative least squares. `epsilon` is the probability of a
-    uniformly drawn arm, so that every logged propensity is at least epsilon / arms.
+    `ridge` is λ of (7), `delta` is δ of (8). `posterior_sampling` draws the weights from a Gaussian
+    whose covariance is `spread`² times the inverse of (7); `nonnegative` fits them by non-negative
+    least squares. `epsilon` is the probability of a uniformly drawn arm, so that every logged
+    propensity is at least epsilon / arms.
     """
 
     ridge: float = 1.0
     delta: float = 0.1
-    discount: float = 1.0
     posterior_sampling: bool = False
     spread: float = 0.5
     nonnegative: bool = False
@@ -45,7 +41,6 @@ class BanditOptions:
             for name, right in {
                 "ridge": self.ridge > 0,
                 "delta": 0 < self.delta < 1,
-                "discount": 0 < self.discount <= 1,
                 "spread": self.spread > 0,
                 "epsilon": 0 <= self.epsilon <= 1,
             }.items()
@@ -76,20 +71,11 @@ RULES: dict[Rule, BanditOptions] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A drawn arm, its probability, and the probabilities (arms,) of all arms."""
-
-    arm: int
-    propensity: float
-    chances: np.ndarray
-
-
 class LinUCB:
     """A linear bandit with a separate linear model for each arm.
 
-    `gram` (arms, d, d) is CᵀC and `weighted` (arms, d) is Cᵀr of (7), both discounted; `pulls`
-    and `rewards` (arms,) are the undiscounted number and sum of all rewards.
+    `gram` (arms, d, d) is CᵀC and `weighted` (arms, d) is Cᵀr of (7); `pulls` and `rewards` (arms,)
+    are the number and sum of all rewards.
     """
 
     def __init__(self, arms: int, dimensions: int, options: BanditOptions | None = None) -> None:
@@ -101,9 +87,7 @@ class LinUCB:
         self.weighted = np.zeros((arms, dimensions))
         self.pulls = np.zeros(arms, np.int64)
         self.rewards = np.zeros(arms)
-        self._inverse = np.tile(np.eye(dimensions) / self.options.ridge, (arms, 1, 1))
-        self._since_factored = np.zeros(arms, np.int64)
-        self._weights: dict[int, np.ndarray] = {}
+        self._solved: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # inverse and weights
 
     @property
     def arms(self) -> int:
@@ -118,54 +102,41 @@ class LinUCB:
     def update(self, arm: int, context: np.ndarray, reward: float) -> None:
         """Update an arm with its reward in a context (d,).
 
-        The inverse is updated by the Sherman-Morrison formula. A discount changes every inverse, so
-        with one they are recomputed when next needed. Raises UsageError for a context or
-        reward that is not finite or has another shape.
+        Raises UsageError for a context or reward that is not finite or has another shape.
         """
         context = self._checked(context)
         if not np.isfinite(reward):
             raise UsageError("A reward must be a finite number.")
-        if self.options.discount < 1:
-            self.gram *= self.options.discount
-            self.weighted *= self.options.discount
-            self._since_factored[:] = REFACTOR_AFTER
-            self._weights.clear()
         self.gram[arm] += np.outer(context, context)
         self.weighted[arm] += reward * context
         self.pulls[arm] += 1
         self.rewards[arm] += reward
-        self._weights.pop(arm, None)
-        self._since_factored[arm] += 1
-        if self._since_factored[arm] < REFACTOR_AFTER:
-            along = self._inverse[arm] @ context
-            self._inverse[arm] -= np.outer(along, along) / (1 + context @ along)
+        self._solved.pop(arm, None)
 
     def inverse(self, arm: int) -> np.ndarray:
         """Return (CᵀC + λI)⁻¹ of an arm, (d, d)."""
-        if self._since_factored[arm] >= REFACTOR_AFTER:
-            from scipy.linalg import cho_factor, cho_solve  # 0.2 s; questions need it rarely
-
-            self._inverse[arm] = cho_solve(cho_factor(self.regularised(arm)), self._eye)
-            self._since_factored[arm] = 0
-        return self._inverse[arm]
-
-    def regularised(self, arm: int) -> np.ndarray:
-        """Return CᵀC + λI of an arm, (d, d)."""
-        return self.gram[arm] + self.options.ridge * self._eye
+        return self._solution(arm)[0]
 
     def weights(self, arm: int) -> np.ndarray:
         """Return α of an arm (d,): equation (7), or its minimum over non-negative weights."""
-        if arm not in self._weights:
+        return self._solution(arm)[1]
+
+    def _solution(self, arm: int) -> tuple[np.ndarray, np.ndarray]:
+        if arm not in self._solved:
+            inverse = np.linalg.inv(self.regularised(arm))
+            weights = inverse @ self.weighted[arm]
             if self.options.nonnegative:
                 from scipy.optimize import nnls  # 0.3 s, which every question would wait for
 
                 # With A = LLᵀ, (7) is |Lᵀα - L⁻¹b|² and a constant.
                 lower = np.linalg.cholesky(self.regularised(arm))
                 weights, _ = nnls(lower.T, np.linalg.solve(lower, self.weighted[arm]))
-            else:
-                weights = self.inverse(arm) @ self.weighted[arm]
-            self._weights[arm] = weights
-        return self._weights[arm]
+            self._solved[arm] = inverse, weights
+        return self._solved[arm]
+
+    def regularised(self, arm: int) -> np.ndarray:
+        """Return CᵀC + λI of an arm, (d, d)."""
+        return self.gram[arm] + self.options.ridge * np.eye(self.dimensions)
 
     def means(self, context: np.ndarray) -> np.ndarray:
         """Return the expected reward c·α of each arm (arms,)."""
@@ -198,39 +169,17 @@ class LinUCB:
         epsilon = self.options.epsilon
         return (1 - epsilon) * best + epsilon / self.arms
 
-    def choose(self, context: np.ndarray, rng: np.random.Generator) -> Choice:
-        """Return an arm drawn with the probabilities `chances`."""
-        return drawn(self.chances(context), rng)
-
-    @cached_property
-    def _eye(self) -> np.ndarray:
-        return np.eye(self.dimensions)
-
     def _checked(self, context: np.ndarray) -> np.ndarray:
         context = np.asarray(context, float)
         if context.shape != (self.dimensions,) or not np.isfinite(context).all():
             raise UsageError(f"A context must be {self.dimensions} finite numbers.")
         return context
 
-    def restore(
-        self, gram: np.ndarray, weighted: np.ndarray, pulls: np.ndarray, rewards: np.ndarray
-    ) -> None:
-        """Restore saved statistics; raises UsageError if their shapes differ."""
-        saved = (gram, weighted, pulls, rewards)
-        own = (self.gram, self.weighted, self.pulls, self.rewards)
-        if any(new.shape != old.shape for new, old in zip(saved, own, strict=True)):
-            raise UsageError("The saved statistics belong to a bandit of another size.")
-        for new, old in zip(saved, own, strict=True):
-            old[:] = new
-        self._since_factored[:] = REFACTOR_AFTER
-        self._weights.clear()
 
-
-def drawn(chances: np.ndarray, rng: np.random.Generator) -> Choice:
+def drawn(chances: np.ndarray, rng: np.random.Generator) -> int:
     """Return an arm drawn with the probabilities `chances` (arms,)."""
     sums = chances.cumsum()
-    arm = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
-    return Choice(arm, float(chances[arm]), chances)
+    return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
 
 
 def largest_chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:

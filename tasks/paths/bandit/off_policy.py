@@ -6,13 +6,15 @@ are normal intervals of 95 %; they do not account for the dependence between dec
 logged while the bandit learned. `benchmarks/bandit.py` compares this with simpler estimates.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
 from schemas.errors import UsageError
 
+FEWEST = 2  # rewarded decisions for an estimate
 _Z = NormalDist().inv_cdf(0.975)  # for an interval of 95 %
 
 
@@ -43,6 +45,43 @@ class Estimate:
     low: float
     high: float
     effective: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmOverview:
+    """An arm's rewards, and its estimated mean reward over all rewarded questions.
+
+    `usual` marks the arm that is used without a bandit. `mean` is None for an arm without rewards.
+    `estimate` is None for such an arm, or if all arms together have fewer than two rewards.
+    """
+
+    arm: str
+    usual: bool
+    pulls: int
+    mean: float | None
+    estimate: Estimate | None
+
+
+def overview(arms: Sequence[str], usual: str, log: LoggedDecisions) -> list[ArmOverview]:
+    """Return an overview of each arm, with estimates over all logged rewards.
+
+    Estimates are doubly robust. From few rewards these can be impossible, so that they and their
+    intervals are clipped to what rewards can be: from 0, or the lowest one if costs made it
+    negative, to 1.
+    """
+    predicted = predicted_rewards(log) if len(log.arms) >= FEWEST else None
+    shown = []
+    for arm, name in enumerate(arms):
+        rewards = log.rewards[log.arms == arm]
+        estimate = None
+        if len(rewards) and predicted is not None:
+            estimate = doubly_robust(log, always(arm, log), predicted)
+            least = min(0.0, float(log.rewards.min()))
+            places = np.clip((estimate.value, estimate.low, estimate.high), least, 1.0).tolist()
+            estimate = replace(estimate, value=places[0], low=places[1], high=places[2])
+        mean = float(rewards.mean()) if len(rewards) else None
+        shown.append(ArmOverview(name, name == usual, len(rewards), mean, estimate))
+    return shown
 
 
 def doubly_robust(log: LoggedDecisions, chances: np.ndarray, predicted: np.ndarray) -> Estimate:

@@ -76,9 +76,9 @@ def score_names(nlp: "Language", gold: Iterable["Doc"], raw: bool) -> dict[str, 
     return {"p": round(100 * precision, 2), "r": round(100 * recall, 2), "f1": round(100 * f1, 2)}
 
 
-def score_all(nlp: "Language", data: Path) -> dict[str, dict[str, float]]:
+def score_all(nlp: "Language", data: Path, most: int | None) -> dict[str, dict[str, float]]:
     """Return all scores on UD EWT dev and on the last fifth of WikiGold."""
-    treebank = read_treebank(data / "ud_ewt/dev.conllu.gz")
+    treebank = read_treebank(data / "ud_ewt/dev.conllu.gz")[:most]
     scores = {
         f"ud_ewt_dev, gold tokens, {g} per text": score_treebank(
             nlp, treebank_documents(treebank, nlp, g), raw=False
@@ -88,8 +88,8 @@ def score_all(nlp: "Language", data: Path) -> dict[str, dict[str, float]]:
     whole = treebank_documents(treebank, nlp, "document")
     scores["ud_ewt_dev, raw text, document per text"] = score_treebank(nlp, whole, raw=True)
     _, held_out = split_wikigold(read_names(data / "ner/wikigold.conll.gz"))
-    documents = treebank_documents(held_out, nlp, "document")
-    one_each = treebank_documents(held_out, nlp, "sentence")
+    documents = treebank_documents(held_out[:most], nlp, "document")
+    one_each = treebank_documents(held_out[:most], nlp, "sentence")
     scores["wikigold last fifth, gold tokens, sentence per text"] = score_names(
         nlp, one_each, False
     )
