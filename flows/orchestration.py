@@ -26,6 +26,7 @@ from typing import Any
 from flows import progress, terminal
 from flows.jobs import Call, Job, Runner
 from schemas.errors import AlmanacError
+from schemas.extras import missing_library
 
 END_SECONDS = 10
 START_TIMEOUT = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
@@ -59,7 +60,8 @@ def run_job(job: Job, call: Call) -> Any:
             server.enter_context(served(job.home))
             from flows.deployed import run_as_flow
         except Exception as error:  # whatever failed, the work can be done without Prefect
-            terminal.say(f"Warning: {error} The work is done without Prefect.")
+            why = missing_library(error) or error
+            terminal.say(f"Warning: {why} The work is done without Prefect.")
             return job.work(runner)
         return run_as_flow(job, runner)
 

@@ -25,12 +25,14 @@ import numpy as np
 from recipes import guessed_kinds
 from recipes.command import DATA, parser_of, run_command
 from recipes.guessed_kinds import Mention, Span, judged_pairs, shares, train, write_weights
-from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features, name_features
 from tasks.extract.rules.chinese.naming import (
+    WEIGHTS,
     clean,
     described_kind,
     kind_by_ending,
     kind_of,
+    mention_features,
+    name_features,
     plain_title,
 )
 from tasks.extract.rules.chinese.read import name_runs

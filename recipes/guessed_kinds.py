@@ -29,7 +29,7 @@ from recipes.relation_examples import redocred
 from tasks.extract.english_pipeline.load import load_english
 from tasks.extract.rules.confidence import centred
 from tasks.extract.rules.find_names import find_names
-from tasks.extract.rules.guessed_kinds import (
+from tasks.extract.rules.kinds import (
     GUESSED,
     WEIGHTS,
     mention_features,
@@ -348,7 +348,7 @@ def judged_pairs(
 
 
 def write_weights(design: Design, weights: np.ndarray, path: Path) -> None:
-    """Write what `tasks.extract.rules.guessed_kinds` reads."""
+    """Write what `tasks.extract.rules.kinds` reads."""
     named = len(design.features)
     parts = {"features": weights[:named], "constant": weights[-1]}
     if len(design.mean):

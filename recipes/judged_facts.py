@@ -30,7 +30,7 @@ from recipes.command import DATA, parser_of, run_command
 from recipes.ridge import calibration_error, fit, matrix, predict
 from tasks.extract.english_pipeline.load import SHIPPED_MODEL, load_english
 from tasks.extract.extracted import Mention
-from tasks.extract.rules.chinese.confidence import WEIGHTS as CHINESE_WEIGHTS
+from tasks.extract.rules.chinese.passage import WEIGHTS as CHINESE_WEIGHTS
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.clauses import find_clauses
 from tasks.extract.rules.confidence import STATE_WEIGHTS, STATES, WEIGHTS, centred
@@ -66,10 +66,12 @@ class Sample:
     states: np.ndarray
 
 
-def judged_facts(language: str) -> list[dict[str, Any]]:
-    """Return the judged facts of a language."""
-    facts = map(json.loads, JUDGED.read_text(encoding="utf-8").splitlines())
-    return [fact for fact in facts if _language(fact) == language]
+def judged_facts(language: str, most: int | None = None) -> list[dict[str, Any]]:
+    """Return the judged facts of a language, or those of its first `most` corpora by name."""
+    rows = map(json.loads, JUDGED.read_text(encoding="utf-8").splitlines())
+    facts = [fact for fact in rows if _language(fact) == language]
+    corpora = sorted({fact["corpus"] for fact in facts})[:most]
+    return [fact for fact in facts if fact["corpus"] in corpora]
 
 
 def _language(fact: dict[str, Any]) -> str:
@@ -235,9 +237,12 @@ class Fitted:
     states: dict[str, np.ndarray]
 
 
-def fit_language(language: str) -> Fitted:
-    """Fit the weights of a language to its judged facts, and measure them on other corpora."""
-    facts = judged_facts(language)
+def fit_language(language: str, most: int | None = None) -> Fitted:
+    """Fit the weights of a language to its judged facts, and measure them on other corpora.
+
+    `most` is how many corpora are taken, by default all.
+    """
+    facts = judged_facts(language, most)
     samples = judged_samples(facts)
     names, x, mean = columns_of(samples, RARE[language])
     useful = np.array([sample.verdict == "useful" for sample in samples], float)

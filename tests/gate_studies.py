@@ -1,4 +1,4 @@
-"""Studies of gates that no user runs: layers, hardness of questions, densities of scores.
+"""Studies of gates that no user runs: layers, and hardness of questions.
 
 `python -m benchmarks.gate_curves` runs them. Hardness is how badly models answer without knowledge,
 1 minus the figure without it; low scores should go with it, so the sign is flipped: good is
@@ -6,8 +6,6 @@ positive, as in table 5 of the Thrust paper.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,13 +15,10 @@ from tasks.evaluate.gates.figures import with_interval
 from tasks.evaluate.gates.outcomes import Outcomes
 from tasks.evaluate.gates.resampled import RESAMPLES, Resamples, resamples_of, sorted_with_ties
 from tasks.evaluate.gates.scored import Scored
-from tasks.evaluate.pictures import finish, make_panels, shown, style
 from tasks.gates.gate import Gate, make_gate
 from tasks.models.encoders.load import Encoder
 
 KINDS = ("hardness_spearman", "hardness_pearson")
-POINTS = 200  # of a density
-OUTSIDE = 3.0  # bandwidths that a density continues beyond its data
 
 
 # -- layers ---------------------------------------------------------------------------------------
@@ -113,48 +108,3 @@ def _centred(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     apart = values - (weights * values).sum(1, keepdims=True) / total
     rounding = np.finfo(float).eps * values.shape[1] * np.abs(values).max()
     return np.where(np.abs(apart) > rounding, apart, 0.0)
-
-
-# -- densities ------------------------------------------------------------------------------------
-
-
-def draw_densities(
-    path: Path, dataset: str, gate: str, outcomes: Outcomes, scored: Sequence[Scored]
-) -> None:
-    """Draw how a gate's scores of fresh questions are distributed in each data set.
-
-    Scores are taken by their logarithm where all are positive (the paper's figure 5); densities are
-    kernel estimates with Scott's bandwidth over the scores of all draws.
-    """
-    scores = {
-        name: _finite(np.concatenate([part.of_model(0) for part in scored if part.dataset == name]))
-        for name, _ in outcomes.each_dataset()
-    }
-    logarithmic = all((values > 0).all() for values in scores.values())
-    label = f"{gate}: {'natural logarithm of the score' if logarithmic else 'score'}"
-    figure, ((panel,),) = make_panels(1, 1, label)
-    panel.set_ylabel("density")
-    for place, (name, values) in enumerate(scores.items()):
-        _draw_density(panel, np.log(values) if logarithmic else values, name, place)
-    panel.set_ylim(bottom=0)
-    figure.suptitle(f"{shown(dataset)}: scores of fresh questions by task")
-    finish(figure, panel, path)
-
-
-def _draw_density(panel: Any, values: np.ndarray, name: str, place: int) -> None:
-    """Draw one density; where all values are equal, a line at their place."""
-    from scipy.stats import gaussian_kde
-
-    if len(np.unique(values)) < 2:
-        panel.axvline(values[0] if len(values) else np.nan, label=shown(name), **style(place))
-        return
-    density = gaussian_kde(values)
-    margin = OUTSIDE * float(np.sqrt(density.covariance[0, 0]))
-    x = np.linspace(values.min() - margin, values.max() + margin, POINTS)
-    y = density(x)
-    panel.plot(x, y, label=shown(name), linewidth=1.8, **style(place))
-    panel.fill_between(x, y, color=style(place)["color"], alpha=0.08, linewidth=0)
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values[np.isfinite(values)])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recipes import judged_facts
-from tasks.extract.rules.chinese.confidence import WEIGHTS
+from tasks.extract.rules.chinese.passage import WEIGHTS
 from tasks.extract.rules.chinese.read import read_passage
 from tasks.extract.rules.confidence import probability
 

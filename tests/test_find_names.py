@@ -37,7 +37,6 @@ def names(text: str, subject: str = "") -> list[dict[str, Any]]:
             {"Anna Winter", "Moore-Lindt Observatory"},
         ),
         ("Eco Works, Inc. sold boats. Inc. is no name.", {"Eco Works, Inc."}),
-        ("The Board of Health, Trade and Labour met.", {"Board of Health, Trade and Labour"}),
         ("Berlin and Paris were founded there.", {"Berlin", "Paris"}),
         ("Contributors of openFJORD meet in Prague.", {"openFJORD", "Prague"}),
         ("Grafana calls the function readFile in Debian.", {"Grafana", "Debian"}),
@@ -50,9 +49,6 @@ def test_names_are_whole_and_no_code_or_calendar(text: str, found: set[str]) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("He met Geo. W. Fenwick in Norway.", {"Geo. W. Fenwick", "Norway"}),
-        ("Wm. Fenwick and Chas. E. Quill came.", {"Wm. Fenwick", "Chas. E. Quill"}),
-        ("Ft. Quill is a town.", {"Ft. Quill"}),
         ("It fell by 12 ft. Fenwick saw it.", {"Fenwick"}),
         ("Torven paid Geo. He left.", {"Torven", "Geo"}),
         ("• Norway: the coast.", {"Norway"}),
@@ -94,9 +90,6 @@ def test_an_owner_keeps_its_genitive_apart(text: str, found: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Zeta Corp. bought Marlow Ltd. Torven Motors paid.",
-         {"Zeta Corp.", "Marlow Ltd.", "Torven Motors"}),
-        ("He left Quill Corp. Marlow is a town.", {"Quill Corp.", "Marlow"}),
         ("Zeta Co. Ltd. sold nets in Co. Durham.", {"Zeta Co. Ltd.", "Co. Durham"}),
     ],
 )  # fmt: skip

@@ -8,10 +8,9 @@ from schemas.errors import UsageError
 from tasks.evaluate.gates.candidates import of_gates
 from tasks.evaluate.gates.evaluate import GateMeasurement, GateResults, compare_gates
 from tasks.evaluate.gates.outcomes import Outcomes
-from tasks.evaluate.gates.scored import Draws, Scored
+from tasks.evaluate.gates.scored import Draws
 from tasks.evaluate.pictures import check_picture, draw_curves
 from tasks.gates.questions import GateQuestions
-from tests.gate_studies import draw_densities
 
 MODELS = ("small", "large")
 
@@ -56,29 +55,6 @@ def test_equal_figures_give_equal_files(results: GateResults, tmp_path: Path) ->
         draw_curves(file, "things", MODELS, results.curves, results.perfect)
     assert one.read_bytes() == other.read_bytes()
     assert "<dc:date>" not in one.read_text()
-
-
-def test_densities_show_every_task(results: GateResults, tmp_path: Path) -> None:
-    svg, png = tmp_path / "scores.svg", tmp_path / "scores.PNG"
-    for file in (svg, png):
-        draw_densities(file, "things", "popularity", results.outcomes, results.scored["popularity"])
-    assert {"kings", "rivers", "density", "popularity: natural logarithm of the score"} <= set(
-        words(svg)
-    )
-    assert png.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("score", [-1.0, 0.0, 3.0, np.inf, np.nan])
-def test_scores_without_a_density_are_drawn_all_the_same(
-    results: GateResults, tmp_path: Path, score: float
-) -> None:
-    found = [
-        Scored(s.dataset, s.draw, s.places, np.full_like(s.scores, score), {})
-        for s in results.scored["popularity"]
-    ]
-    file = tmp_path / "scores.svg"
-    draw_densities(file, "things", "odd", results.outcomes, found)
-    assert "kings" in words(file)
 
 
 def test_names_are_shown_as_they_are(results: GateResults, tmp_path: Path) -> None:

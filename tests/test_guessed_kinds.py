@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.extract.rules.guessed_kinds import GUESSED
+from tasks.extract.rules.kinds import GUESSED
 from tasks.publish.resolve.kinds import Believed, pooled_kinds
 from tests.test_find_names import extract_chinese, names
 

@@ -187,7 +187,11 @@ def test_a_question_fits_by_its_words(films: Graph, learned: Learned) -> None:
 
 def test_words_of_a_relation_are_enough_untaught(films: Graph) -> None:
     planner = untaught_planner(films)
-    [plans] = planner.plan([analyse("the release year of The Old Harbour 1")])
+    question = analyse("the release year of The Old Harbour 1")
+    [plans] = planner.plan([question])
+    [unfitted] = Planner(films, PathModel(seed=None), (), longest=2).plan([question])
+    assert [plan.path for plan in plans] == [plan.path for plan in unfitted]
+    assert [plan.share for plan in plans] == pytest.approx([plan.share for plan in unfitted])
     assert [films.relations[relation] for relation, _ in plans[0].path] == ["release_year"]
     assert planner.plan([analyse("nothing that is known here")]) == [[]]
 

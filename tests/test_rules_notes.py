@@ -108,7 +108,6 @@ def test_a_note_goes_on_while_a_pronoun_means_its_entity():
         'Oslo supports "the plan.',
         "When snow falls Oslo supports the plan.",
         "MK: Oslo supports the plan.",
-        "Oslo refers to it as a plan.",
         "Lopez died an hour later in the hospital.",
         "Oslo provides plans..",
         "Oslo supports the victim.",

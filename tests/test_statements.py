@@ -109,7 +109,6 @@ TOLD_BY = [
     ("We’ve shared a barn since May.", ("We", "have shared", "a barn")),
     ("It's been closed by the guild.", ("It", "has been closed by", "the guild")),
     # how much is done belongs to the verb
-    ("Drones help the farm spend less on diesel.", ("the farm", "spend less on", "diesel")),
     # what has a subject of its own is not predicated of another
     ("The barn is old and it’s open to anyone.", ("The barn", "is", "old")),
     # an owner belongs to the noun after it

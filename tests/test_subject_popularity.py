@@ -13,9 +13,9 @@ from schemas.errors import UsageError
 from schemas.knowledge import Entity
 from tasks.evaluate.gates.evaluate import GateMeasurement, evaluate_gates
 from tasks.evaluate.gates.scored import Draws
-from tasks.gates.graph_popularity import open_popularity
-from tasks.gates.subject_popularity import known_names, subject_popularity, triples_of
+from tasks.gates.subject_popularity import open_popularity, subject_popularity, triples_of
 from tasks.graphs.graph import Graph
+from tasks.graphs.question_names import names_in
 from tasks.models.encoders.load import Encoder
 from tasks.programs.planner.topics import topics_in
 from tasks.questions.question import BenchmarkQuestion
@@ -73,8 +73,7 @@ def popularity(question: str, graph: Graph = FILMS) -> float:
 
 
 def names(question: str, graph: Graph = FILMS) -> list[str]:
-    (found,) = known_names([analyse(question)], graph)
-    return [question[name.start : name.end] for name in found]
+    return [question[name.start : name.end] for name in names_in(analyse(question), graph).apart]
 
 
 # -- names ----------------------------------------------------------------------------------------
@@ -107,18 +106,22 @@ def test_chinese_names_need_no_spaces() -> None:
 def test_names_are_those_that_the_planner_finds(question: str, graph: Graph) -> None:
     bearers = {
         tuple(sorted(graph.key_nodes[n.low : n.high]))
-        for n in known_names([analyse(question)], graph)[0]
+        for n in names_in(analyse(question), graph).apart
     }
     assert bearers <= {tuple(topic.nodes) for topic in topics_in(analyse(question), graph)}
     longest = topics_in(analyse(question), graph)[0]
     assert tuple(longest.nodes) in bearers
 
 
+def test_a_note_in_brackets_is_no_part_of_a_name() -> None:
+    assert names("Is Jaws (the film) good?") == ["Jaws (the film)"]
+
+
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
 def test_a_name_is_found_however_it_is_put_together(words: list[str]) -> None:
     name = " ".join([*words, "Reeves"])
     graph = Graph.of("one", [(name, "is", "known")])
-    (found,) = known_names([analyse(f"Is {name} known?")], graph)
+    found = names_in(analyse(f"Is {name} known?"), graph).apart
     assert [set(graph.key_nodes[n.low : n.high]) for n in found][0] == {0}
 
 

@@ -180,18 +180,6 @@ def test_an_end_is_neither_cut_nor_of_another_phrase(text, cut):
     ("text", "expected"),
     [
         ("Acme is a 501(c)(3) charity.", ("Acme", "is a", "501(c)(3) charity")),
-        (
-            "Jo Low wrote *Traité de la couleur et des arts* in Bern.",
-            ("Jo Low", "wrote", "Traité de la couleur et des arts"),
-        ),
-        (
-            "Jo Low painted *The Art of Seeing and Drawing* .",
-            ("Jo Low", "painted", "Art of Seeing and Drawing"),
-        ),
-        (
-            "On 24 January the Senate of Bern was called to the Rathaus.",
-            ("Senate of Bern", "called to", "Rathaus"),
-        ),
         ("The mother of Jo Low was a teacher.", ("mother of Jo Low", "is a", "teacher")),
     ],
 )
@@ -202,7 +190,6 @@ def test_an_end_is_whole_although_signs_or_other_words_stand_in_it(text, expecte
 @pytest.mark.parametrize(
     "text",
     [
-        "The Acting District Attorney thanked Megan Low.",
         "Part of Acme joined the Senate of Bern in 1999.",
     ],
 )

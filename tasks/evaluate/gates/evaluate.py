@@ -26,7 +26,7 @@ from tasks.evaluate.gates.outcomes import Outcomes, outcomes_of
 from tasks.evaluate.gates.resampled import RESAMPLES, GateCurves, gate_curves, perfect, resamples_of
 from tasks.evaluate.gates.scored import Draws, Scored, scored
 from tasks.evaluate.report import record_figures
-from tasks.gates.graph_popularity import open_popularity
+from tasks.gates.subject_popularity import open_popularity
 from tasks.models.encoders.load import Encoder
 from tasks.models.encoders.store import VectorStore
 from tasks.progress import Report, Warn, silent

@@ -34,9 +34,6 @@ AFTER = re.compile(
 )
 IN_PARENTHESES = re.compile(rf"\s?\((?:or\s+|the\s+)?(?:{QUOTED}|{NAME})(?=[),;])")
 PARTS = word_set("section chapter part article rule clause appendix exhibit schedule annex table")
-_JOINED = re.compile(r"\s(?:and|at|of|for|&)\s+(?:the\s+)?$")
-_CAPITALISED = re.compile(r"\b[A-Z]")
-_MOST_BEFORE = 80  # characters
 ROMAN = re.compile("[IVX]+")
 INNER = word_set("conj compound amod flat nmod nmod:poss nmod:desc")
 NO_NAME_START = word_set("in at on by to from as into near of for with and or c. around")
@@ -98,23 +95,8 @@ def _stated(passage: ParsedPassage, name: NameSpan) -> Iterator[Alias]:
     end = behind + match.end()
     if is_acronym_of(alias, full, inner=alias.isupper()) or is_acronym_of(full, alias):
         yield _either(passage, name, alias, end, "initials")
-    elif whole := _whole_name(text, name, alias):
-        yield Alias(whole, alias, passage.kind(alias), "initials", name.end - len(whole), end)
     elif match["quoted"] and _looks_like_name(alias) and _is_named(passage, name, alias):
         yield _either(passage, name, alias, end, "quoted")
-
-
-def _whole_name(text: str, name: NameSpan, alias: str) -> str:
-    """Return the full name of an acronym in parentheses if `name` is its last part, else empty.
-
-    Names are split at "and" or "at"; the initials show that the name began earlier.
-    """
-    before = text[max(0, name.start - _MOST_BEFORE) : name.start]
-    if not alias.isupper() or not _JOINED.search(before):
-        return ""
-    starts = [word.start() for word in _CAPITALISED.finditer(before)]
-    wholes = (before[start:] + text[name.start : name.end] for start in reversed(starts))
-    return next((whole for whole in wholes if is_acronym_of(alias, whole)), "")
 
 
 def _is_named(passage: ParsedPassage, name: NameSpan, alias: str) -> bool:

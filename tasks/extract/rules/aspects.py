@@ -13,12 +13,12 @@ from tasks.extract.extracted import Mention
 from tasks.extract.rules.clauses import NEGATIONS, SUBJECTS, Clause, Complement
 from tasks.extract.rules.confidence import precision
 from tasks.extract.rules.coreference import NEUTRAL, PERSONAL
+from tasks.extract.rules.descriptions import is_whole_sentence, subject_name
 from tasks.extract.rules.kinds import kind_of_noun
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import core_phrase
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
-from tasks.extract.rules.standalone import is_whole_sentence, subject_name
 from tasks.extract.rules.tree import Tree
 from tasks.text.languages import word_set
 from tasks.text.values.english_dates import MONTHS

@@ -14,7 +14,6 @@ from tasks.text.languages import word_set
 SUBJECTS = ("nsubj", "nsubj:pass", "nsubj:outer")
 RELATIVES = word_set("who which that whom")
 NEGATIONS = word_set("not n't never no")
-DEGREES = word_set("less least little more")
 FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 PREDICATE_LABELS = word_set(
     "ROOT conj ccomp advcl advcl:relcl acl acl:relcl parataxis xcomp csubj csubj:pass appos dep"
@@ -205,7 +204,6 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
         for child in tree.children[token]
         if tree.dep[child] in ("aux", "aux:pass", "cop", "compound:prt")
         or (tree.dep[child] == "advmod" and tree.lower[child] in NEGATIONS)
-        or _is_degree(tree, token, child)
     ]
     if not any(tree.dep[t] in ("aux", "aux:pass") for t in group):
         group.extend(_shared_auxiliaries(tree, token))
@@ -214,12 +212,6 @@ def _verb_group(tree: Tree, token: int) -> list[int]:
             group.extend(c for c in tree.children[child] if tree.dep[c] == "mark")
             group.extend(_verb_group(tree, child))
     return sorted(set(group))
-
-
-def _is_degree(tree: Tree, verb: int, adverb: int) -> bool:
-    """Return whether an adverb right after a verb changes what it says: "spends less on"."""
-    bare = tree.dep[adverb] == "advmod" and not tree.children[adverb]
-    return bare and adverb == verb + 1 and tree.lower[adverb] in DEGREES
 
 
 def _is_verbal(tree: Tree, token: int) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, pairwise
 from typing import Any
 
 from tasks.extract.english_pipeline.load import load_english
@@ -15,9 +14,8 @@ from tasks.extract.rules.attributes import find_attributes, find_life_dates
 from tasks.extract.rules.clauses import Clause, find_clauses, has_two_subjects
 from tasks.extract.rules.coreference import resolve_references
 from tasks.extract.rules.descriptions import find_descriptions
-from tasks.extract.rules.find_names import find_names, is_written_as_title
-from tasks.extract.rules.guessed_kinds import scores_in_tree
-from tasks.extract.rules.kinds import learn_kinds
+from tasks.extract.rules.find_names import find_names
+from tasks.extract.rules.kinds import learn_kinds, scores_in_tree
 from tasks.extract.rules.layout import Layout, lay_out
 from tasks.extract.rules.modality import standing_of
 from tasks.extract.rules.noun_phrases import conjuncts
@@ -28,14 +26,9 @@ from tasks.extract.rules.statements import statement_rows
 from tasks.extract.rules.tree import Reduced, Tree, parse, tree_of
 from tasks.extract.rules.triple import RuleTriple, head_in, is_whole, triple_row, with_period
 from tasks.extract.rules.verb_triples import of_enumeration, of_verb
-from tasks.text.english_words import is_word
-from tasks.text.excerpt import Excerpt
-from tasks.text.function_words import ARTICLES
 
-LONGEST_TITLE = 12
 RESPECTIVE = "respectively"
 VERBAL = ("VERB", "AUX")
-_ITALIC = re.compile(r".?[^*_](?P<mark>[*_])(?P<words>\w[^*_\n.!?]*)(?P=mark)(?![*_\w])")
 _WORD = re.compile(r"\w")
 _CODE_SPAN = re.compile(r"(`{1,3})[^`\n]{1,300}\1")
 PassageRow = dict[str, Any]
@@ -53,28 +46,10 @@ def parsed(
     """Yield each passage with its layout, its prose, and the prose's parse, None if it is empty."""
     nlp = load_english(pipeline)
     layouts = [lay_out(row) for row in rows]
-    prose = [
-        Reduced(layout.prose.text, units_set_apart(layout.prose, row["text"]))
-        for row, layout in zip(rows, layouts, strict=True)
-    ]
+    prose = [Reduced(layout.prose.text) for layout in layouts]
     docs = parse(nlp, (text.text for text in prose if text.text.strip()))
     for row, layout, text in zip(rows, layouts, prose, strict=True):
         yield row, layout, text, next(docs) if text.text.strip() else None
-
-
-def units_set_apart(prose: Excerpt, source: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans in italics that are capitalised like a title, or in another language."""
-    pieces = [*prose.pieces, (len(prose.text), 0, True)]
-    for (start, place, _), (end, _, _) in pairwise(pieces):
-        words, closes = prose.text[start:end], place + end - start
-        italic = _ITALIC.match(source, max(place - 2, 0), closes + 2)
-        if italic is None or italic["words"] != words:
-            continue
-        parts = words.split()
-        foreign = 2 * sum(not is_word(part.lower()) for part in parts) >= len(parts)
-        if 1 < len(parts) <= LONGEST_TITLE and (foreign or is_written_as_title(parts)):
-            article = len(parts[0]) + 1 if parts[0].lower() in ARTICLES else 0
-            yield start + article, end
 
 
 def _read_passage(row: PassageRow, layout: Layout, prose: Reduced, doc: Any) -> Extracted:
@@ -158,9 +133,10 @@ def find_triples(passage: ParsedPassage, clauses: list[Clause]) -> Iterator[Rule
 
 def _of_clause(passage: ParsedPassage, clause: Clause) -> Iterator[RuleTriple]:
     subjects = conjuncts(passage.tree, clause.subject)
-    triples = [list(_of_subject(passage, clause, subject)) for subject in subjects]
-    paired = len(subjects) > 1 and _is_respective(passage.tree, clause)
-    return _paired(triples) if paired else chain.from_iterable(triples)
+    if len(subjects) > 1 and _is_respective(passage.tree, clause):
+        return  # each subject has its own object
+    for subject in subjects:
+        yield from _of_subject(passage, clause, subject)
 
 
 def _is_respective(tree: Tree, clause: Clause) -> bool:
@@ -187,15 +163,3 @@ def _of_subject(passage: ParsedPassage, clause: Clause, subject: int) -> Iterato
         head = head_in(passage, clause, subject)
         if head is not None:
             yield from of_verb(passage, clause, head)
-
-
-def _paired(triples: list[list[RuleTriple]]) -> Iterator[RuleTriple]:
-    """Yield from the triples of each subject those with the object in its own place.
-
-    A relation that has not as many objects as there are subjects gives none.
-    """
-    for place, own in enumerate(triples):
-        for relation in dict.fromkeys(triple.relation for triple in own):
-            same = [triple for triple in own if triple.relation == relation]
-            if len(same) == len(triples):
-                yield same[place]

@@ -1,25 +1,21 @@
 """Names in a passage: recognised entities, runs of capitalised words, and the title."""
 
 import re
-from functools import partial
 
-from tasks.extract.rules.clauses import SUBJECTS
 from tasks.extract.rules.kinds import KIND_OF_LABEL, LINKS
 from tasks.extract.rules.lexicon import ARTEFACTS, KIND_OF_NOUN, OFFICES, OPENERS
 from tasks.extract.rules.passage import NameSpan
 from tasks.extract.rules.repairs import CALENDAR, NUMBERED_NAME
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_base_verb, is_word
+from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
-from tasks.text.names import LEGAL_FORMS, is_pronoun, normalise_name
-from tasks.text.sentences import SHORTENED
+from tasks.text.names import is_pronoun, normalise_name
 from tasks.text.values import parse_value
 
 NO_NAME_START = word_set("the a an 's and of •")
 NO_NAME_END = word_set("'s and of , . ' the - &")
 # Of the legal forms those that are nothing else; Company and Group may be words or names.
 FORMS = word_set("inc ltd llc corp")
-ABBREVIATED = frozenset(f"{form}." for form in FORMS | word_set("co plc"))
 NO_NAMES = FORMS | word_set("jr sr etc vs eg ie esq nos")
 RANKS = word_set(  # "EPA Regional Administrator Anna Gale"
     "regional deputy acting vice assistant associate former senior chief interim national general"
@@ -50,7 +46,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     """Return the names in order, without overlaps; a longer name wins over those inside it."""
     spans = [
         (*_capitalised_part(tree, first, last), KIND_OF_LABEL.get(label, "unknown"))
-        for first, last, label in map(partial(_first_company, tree), tree.names)
+        for first, last, label in tree.names
     ]
     spans += [
         (*part, "unknown")
@@ -64,9 +60,7 @@ def find_names(tree: Tree, title: str) -> list[NameSpan]:
     spans += [(first, last, "work") for first, last in _quoted_titles(tree)]
     names: list[NameSpan] = []
     taken = [False] * len(tree.words)
-    spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in tree.units)]
-    spans = [(first, last, "unknown") for first, last in tree.units] + _merge(tree, spans)
-    for first, last, kind in sorted(spans, key=lambda s: (s[0] - s[1], s[0])):
+    for first, last, kind in sorted(_merge(tree, spans), key=lambda s: (s[0] - s[1], s[0])):
         first, last = _whole_words(tree, *_trim(tree, first, last))
         if first >= last or any(taken[first:last]) or not _is_name(tree, first, last):
             continue
@@ -118,7 +112,7 @@ def _capitalised_runs(tree: Tree) -> list[tuple[int, int]]:
 def _opens_run(tree: Tree, token: int, sentence: int) -> bool:
     if not _is_capitalised(tree.words[token]) or tree.lower[token] in LINKS:
         return False
-    if tree.pos[token] == "PROPN" or _is_shortened(tree, token):
+    if tree.pos[token] == "PROPN":
         return True
     if token == sentence:
         return _is_bare_subject(tree, token)
@@ -145,8 +139,6 @@ def _is_bare_subject(tree: Tree, token: int) -> bool:
 def _run_end(tree: Tree, token: int, end: int) -> int:
     last = token + 1
     while last < end:
-        if last - 1 > token and _ends_company(tree, last - 1):
-            break
         if _continues(tree, last):
             last += 1
             continue
@@ -155,9 +147,6 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             continue
         if _joins_words(tree, last) and last + 1 < end and _continues(tree, last + 1):
             last += 2  # "Winter-Moore Observatory"
-            continue
-        if _is_shortened(tree, last - 1) and last + 1 < end and _continues(tree, last + 1):
-            last += 2  # "Geo. Fenwick"
             continue
         if tree.words[last] == "," and _is_legal_form(tree, last + 1):
             last += 2  # "Eco Works, Inc."
@@ -174,26 +163,6 @@ def _run_end(tree: Tree, token: int, end: int) -> int:
             break  # the API of Kubernetes
         last = ahead + 1
     return last
-
-
-def _is_shortened(tree: Tree, token: int) -> bool:
-    """Return whether the dot of a shortened name follows a token as one of its own."""
-    return tree.lower[token] in SHORTENED and tree.words[token + 1 : token + 2] == ["."]
-
-
-def _ends_company(tree: Tree, token: int) -> bool:
-    """Return whether "Ltd." or the like ends a name, and perhaps a sentence, before a capital."""
-    after = "".join(tree.words[token + 1 : token + 2])
-    more = after.lower().strip(".") in LEGAL_FORMS
-    return tree.lower[token] in ABBREVIATED and _is_capitalised(after) and not more
-
-
-def _first_company(tree: Tree, name: tuple[int, int, str]) -> tuple[int, int, str]:
-    """Return a recognised name up to its first "Ltd." before a capital: a company, not two."""
-    first, last, label = name
-    ends = (token + 1 for token in range(first + 1, last - 1) if _ends_company(tree, token))
-    end = next(ends, None)
-    return name if end is None else (first, end, "ORG")
 
 
 def _joins_names(tree: Tree, first: int, token: int) -> bool:
@@ -286,18 +255,12 @@ def _trim(tree: Tree, first: int, last: int) -> tuple[int, int]:
     while first < last and (
         tree.lower[first] in NO_NAME_START
         or tree.pos[first] == "PUNCT"
-        or (last - first > 1 and (_only_opens(tree, first) or _ends_date(tree, first)))
+        or (last - first > 1 and _only_opens(tree, first))
     ):
         first += 1
     while last > first and (tree.lower[last - 1] in NO_NAME_END or tree.pos[last - 1] == "PUNCT"):
         last -= 1
     return first, last
-
-
-def _ends_date(tree: Tree, token: int) -> bool:
-    """Return whether a month or day belongs to the words before it: "on 24 January the Senate"."""
-    day = token > 0 and (tree.pos[token - 1] == "NUM" or tree.lower[token - 1] == "on")
-    return day and tree.lower[token].strip(".") in CALENDAR
 
 
 def _without_office(tree: Tree, first: int, last: int) -> list[tuple[int, int]]:
@@ -344,24 +307,7 @@ def _is_plain(tree: Tree, token: int) -> bool:
 
 def _only_opens(tree: Tree, token: int) -> bool:
     """Return whether a sentence's first word is not part of the name after it: "Select X"."""
-    if not any(token == start for start, _ in tree.sentences):
-        return False
-    return tree.lower[token] in OPENERS or _instructs(tree, token)
-
-
-def _instructs(tree: Tree, token: int) -> bool:
-    """Return whether a token is an imperative before a name that is not a dictionary word."""
-    after = token + 1
-    while after < len(tree.words) and tree.lower[after] in LINKS:
-        after += 1
-    return (
-        is_base_verb(tree.lower[token])
-        and after < len(tree.words)
-        and tree.words[after][:1].isupper()
-        and not is_word(tree.lower[after])
-        and not any(tree.dep[t] in SUBJECTS for t in range(token, after + 1))
-        and not any(a <= token < b and label == "PERSON" for a, b, label in tree.names)
-    )
+    return tree.lower[token] in OPENERS and any(token == start for start, _ in tree.sentences)
 
 
 def _capital_tells(tree: Tree, first: int, last: int) -> bool:

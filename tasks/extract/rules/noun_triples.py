@@ -16,7 +16,6 @@ from tasks.extract.rules.noun_phrases import (
     without_determiner,
 )
 from tasks.extract.rules.passage import NameSpan, ParsedPassage
-from tasks.extract.rules.relations import VAGUE_ADJECTIVES
 from tasks.extract.rules.repairs import CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import SORTS, RuleTriple, head_in, tail_of, triple_of, triples_to
@@ -30,6 +29,7 @@ MEASURES = {
     "old": "age", "heavy": "weight",
 }  # fmt: skip
 RELATING = word_set("of to between")
+VAGUE_ADJECTIVES = word_set("related associated concerned involved due able")
 
 
 def of_copula(passage: ParsedPassage, clause: Clause, subject: int) -> Iterator[RuleTriple]:
@@ -80,7 +80,7 @@ def _of_class(
     bare = definite and not named and (roles or len(core) == 1 or which)
     bare = bare or (not named and _is_relational(tree, noun))
     if (named or core) and tail is not None and not sort and not bare:
-        relation = "is" if head.term else "is" if named else "is the" if definite else "is a"
+        relation = "is" if head.term or named else "is the" if definite else "is a"
         yield triple_of(_rule(clause), passage, clause, head, relation, tail)
     yield from roles
 

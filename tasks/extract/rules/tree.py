@@ -30,10 +30,9 @@ SOFT_BREAK = re.compile(r"(?<![\n ])\n(?![ \t]*(?:[-*+•·|#>]|\d{1,3}[.)]|\n))
 class Reduced:
     """A text without parentheses and line breaks, with a mapping of offsets to the whole text."""
 
-    def __init__(self, whole: str, units: Iterable[tuple[int, int]] = ()) -> None:
-        """Remove innermost parentheses and brackets of moderate length; keep the spans `units`."""
+    def __init__(self, whole: str) -> None:
+        """Remove innermost parentheses and brackets of moderate length."""
         self.whole = whole
-        self.units = list(units)
         kept: list[str] = []
         self._starts: list[int] = [0]
         self._shifts: list[int] = [0]
@@ -58,10 +57,10 @@ class Tree:
     """Words and dependencies of one passage; every list has one entry per token.
 
     `dep` holds Universal Dependencies labels, `start` and `end` character offsets in the text,
-    `children` the dependents in order, `sentences` the token ranges of sentences, `names` the token
-    ranges of recognised names with their labels, and `units` the token ranges of titles and terms
-    that the text sets apart. `states` are the states of the shipped pipeline's encoder, (tokens,
-    96) float32; they are empty for other pipelines, whose states would mean something else.
+    `children` the dependents in order, `sentences` the token ranges of sentences, and `names` the
+    token ranges of recognised names with their labels. `states` are the states of the shipped
+    pipeline's encoder, (tokens, 96) float32; they are empty for other pipelines, whose states would
+    mean something else.
     """
 
     text: str
@@ -76,7 +75,6 @@ class Tree:
     end: list[int]
     sentences: list[tuple[int, int]]
     names: list[tuple[int, int, str]]
-    units: list[tuple[int, int]] = field(default_factory=list)
     states: Any = ()
     children: list[list[int]] = field(init=False)
 
@@ -170,7 +168,7 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
     if reduced is not None and len(reduced.text) != len(reduced.whole):
         starts = [reduced.in_whole(start) for start in starts]
         ends = [reduced.in_whole(end - 1) + 1 for end in ends]
-    tree = Tree(
+    return Tree(
         text=reduced.whole if reduced else doc.text,
         words=[token.text for token in doc],
         lower=lower,
@@ -185,9 +183,6 @@ def tree_of(doc: "Doc", reduced: Reduced | None = None) -> Tree:
         names=[(name.start, name.end, name.label_) for name in doc.ents],
         states=doc.tensor,
     )
-    if reduced is not None and reduced.units:
-        tree.units = tree.tokens_of(reduced.units)
-    return tree
 
 
 BATCH = 64

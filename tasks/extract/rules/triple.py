@@ -36,7 +36,6 @@ from tasks.extract.rules.noun_phrases import (
 from tasks.extract.rules.passage import ParsedPassage
 from tasks.extract.rules.repairs import CALENDAR, CALENDAR_NOUNS
 from tasks.extract.rules.tree import Tree
-from tasks.text.english_words import is_word
 from tasks.text.languages import word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -134,7 +133,7 @@ def is_whole(passage: ParsedPassage, triple: RuleTriple) -> bool:
         return False
     head, tail = triple.head, triple.tail
     cut = _is_cut(passage, head, tail) or _is_cut(passage, tail, head)
-    cut = cut or _is_unnamed_holder(passage, triple) or _is_alternative(passage.tree, triple)
+    cut = cut or _is_alternative(passage.tree, triple)
     cut = cut or _denies_only_a_part(passage.tree, triple)
     return not cut and _is_whole(passage, head) and _is_whole(passage, tail)
 
@@ -204,20 +203,6 @@ def _is_cut(passage: ParsedPassage, end: Called, other: Called) -> bool:
         and tree.lower[after] not in CALENDAR | CALENDAR_NOUNS | OFFICES
         and tree.dep[noun] not in SUBJECTS
     )
-
-
-def _is_unnamed_holder(passage: ParsedPassage, triple: RuleTriple) -> bool:
-    """Return whether the head is an office in place of its holder: "the Acting Mayor thanked".
-
-    This is so where the clause tells of a single event in the past.
-    """
-    tree, tokens = passage.tree, triple.head.tokens
-    if triple.head.resolved or not triple.head.named or not tokens:
-        return False
-    words = [tree.lower[token] for token in tokens]
-    office = words[-1] in OFFICES or kind_of_noun(words[-1]) == "person"
-    once = any(tree.tag[token] == "VBD" for token in triple.clause.verb)
-    return office and once and all(map(is_word, words))
 
 
 def _is_alternative(tree: Tree, triple: RuleTriple) -> bool:
@@ -427,25 +412,17 @@ def tells_when(passage: ParsedPassage, complement: Complement) -> bool:
 def with_period(
     passage: ParsedPassage, clause: Clause, triples: list[RuleTriple]
 ) -> Iterator[RuleTriple]:
-    """Yield a clause's triples with the period it states: "from 1934 to 1940", "since 1999".
-
-    Of several periods each triple has the one after its tail or, in a clause that begins with a
-    period, the one before it; or none.
-    """
+    """Yield a clause's triples with its only period: "from 1934 to 1940", "since 1999"."""
     periods = _periods(passage, clause)
-    several = len(periods) > 1
-    fronted = several and min(periods) < min([clause.predicate, *clause.verb])
-    beside = _beside([_ends(t) for t in triples], periods, fronted=fronted) if several else {}
-    only = None if several else next(iter(periods.values()), None)
+    valid = periods[0] if len(periods) == 1 else None
     for triple in triples:
-        valid = beside.get(_ends(triple), only)
         if valid is not None:
             triple.valid_from, triple.valid_to = valid.valid_from, valid.valid_to
         yield triple
 
 
-def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
-    """Return the periods of a clause by their first tokens; "from 1934 until 1940" is one.
+def _periods(passage: ParsedPassage, clause: Clause) -> list[Value | None]:
+    """Return the periods of a clause; "from 1934 until 1940" is one.
 
     A period that cannot be read is None.
     """
@@ -457,31 +434,9 @@ def _periods(passage: ParsedPassage, clause: Clause) -> dict[int, Value | None]:
         if joined and first <= joined[-1][1]:
             first, _ = joined.pop()
         joined.append((first, last))
-    periods: dict[int, Value | None] = {}
+    periods: list[Value | None] = []
     for first, last in joined:
         text = tree.text[tree.start[first] : tree.end[last - 1]][:LONGEST_PERIOD]
         found = (v for _, _, v in find_values(text, "en") if v.valid_from or v.valid_to)
-        periods[first] = next(found, None)
+        periods.append(next(found, None))
     return periods
-
-
-def _ends(triple: RuleTriple) -> tuple[int, int]:
-    """Return the first and the last token of a triple's tail."""
-    tokens = triple.tail.tokens or triple.tokens
-    return min(tokens), max(tokens)
-
-
-def _beside(
-    tails: list[tuple[int, int]], periods: dict[int, Value | None], *, fronted: bool
-) -> dict[tuple[int, int], Value | None]:
-    """Return the period between each tail and the next or, if `fronted`, the one before it."""
-    tails = sorted(set(tails))
-    beside: dict[tuple[int, int], Value | None] = {}
-    for place, tail in enumerate(tails):
-        before = tails[place - 1][1] if place else -1
-        after = tails[place + 1][0] if place + 1 < len(tails) else max(periods) + 1
-        low, high = (before, tail[0]) if fronted else (tail[1], after)
-        inside = [value for first, value in sorted(periods.items()) if low < first < high]
-        if inside:
-            beside[tail] = inside[-1 if fronted else 0]
-    return beside

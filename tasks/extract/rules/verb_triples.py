@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tasks.extract.rules.clauses import Clause, Complement
+from tasks.extract.rules.clauses import NEGATIONS, Clause, Complement
 from tasks.extract.rules.modality import modality_of
 from tasks.extract.rules.noun_phrases import (
     Called,
@@ -14,7 +14,6 @@ from tasks.extract.rules.noun_phrases import (
 )
 from tasks.extract.rules.noun_triples import of_attribute
 from tasks.extract.rules.passage import ParsedPassage
-from tasks.extract.rules.relations import is_vague, relation_of
 from tasks.extract.rules.repairs import CALENDAR_NOUNS, is_date
 from tasks.extract.rules.tree import Tree
 from tasks.extract.rules.triple import (
@@ -41,8 +40,6 @@ SCENES = word_set("after before during following amid despite like unlike")
 DEFINING = word_set(
     "define describe regard treat classify view characterize designate recognize consider portray"
 )
-PERMITTING = word_set("allow let enable permit help")
-ANYBODY = word_set("you users user one people anyone everyone")
 NARROWING = ("nmod", "acl", "acl:relcl", "appos")
 ENUMERATING = word_set("include comprise")
 
@@ -54,7 +51,6 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
     if gap is not None:
         clause = replace(clause, complements=[c for c in clause.complements if c.head < gap])
     mains = [c for c in clause.complements if c.role in ("object", "predicative")]
-    yield from _of_permission(passage, clause, head)
     wanted = "adverbial" if modality_of(tree.lemma[clause.predicate]) else "clause"
     if any(c.role in ("clause", wanted) and tree.tag[c.head] == "VB" for c in clause.complements):
         return  # "X expects sales to grow" does not mean that X expects sales.
@@ -71,22 +67,6 @@ def of_verb(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[Ru
             continue
         if not _sets_the_scene(passage, clause, complement):
             yield from _of_oblique(passage, clause, head, complement, between)
-
-
-def _of_permission(passage: ParsedPassage, clause: Clause, head: Called) -> Iterator[RuleTriple]:
-    """Yield (X, allows configuring, Y) for "X lets you configure Y", which holds for anybody."""
-    tree = passage.tree
-    persons = [c for c in clause.complements if c.role in ("object", "indirect")]
-    anybody = [tree.lower[c.head] in ANYBODY for c in persons]
-    permits = [tree.lemma[t].lower() in PERMITTING for t in clause.verb]
-    if permits != [True] or anybody != [True]:
-        return
-    clauses = [c.head for c in clause.complements if c.role == "clause"]
-    for verb in (verb for first in clauses for verb in conjuncts(tree, first)):
-        thing, gerund = tree.child(verb, "obj"), verb_forms(tree.lemma[verb].lower(), "VBG")
-        if tree.tag[verb] == "VB" and thing is not None and gerund:
-            things, relation = conjuncts(tree, thing), f"allows {gerund[0]}"
-            yield from triples_to(things, "object", passage, clause, head, relation)
 
 
 def _gap(passage: ParsedPassage, clause: Clause) -> int | None:
@@ -202,3 +182,116 @@ def of_enumeration(passage: ParsedPassage, clause: Clause, subject: int) -> Iter
         if complement.role == "object":
             for thing in conjuncts(passage.tree, complement.head):
                 yield from of_attribute(passage, clause, subject, thing)
+
+
+SPELT_OUT = {"'ll": "will", "wo": "will", "ca": "can"}
+SILENT = word_set("be have do would")
+VAGUE = word_set("have be do get go say tell think believe know see seem appear want try need mean")
+# Without these adverbs a fact would seem to hold today.
+NO_LONGER = word_set("previously formerly originally initially")
+ALWAYS_VAGUE = word_set("involve relate concern associate regard affect")
+# With one of these prepositions a vague verb is specific enough: "come from", "known as".
+TELLING = word_set("from as by for into with in at to of on after against")
+
+
+def relation_of(tree: Tree, clause: Clause, marks: list[int], between: list[int]) -> str:
+    """Return the relation of a clause: the verb, the object `between`, and the preposition."""
+    words = [
+        tree.lower[child]
+        for child in tree.children[clause.predicate]
+        if tree.dep[child] == "advmod" and tree.lower[child] in NO_LONGER and clause.kind == "verb"
+    ]
+    words += _verb_words(tree, clause)
+    words += [tree.phrase(between)] if between else []
+    words += [tree.lower[token] for token in marks if tree.pos[token] != "DET"]
+    return " ".join(words)
+
+
+def _verb_words(tree: Tree, clause: Clause) -> list[str]:
+    """Return the words of a verb group: the first verb inflected, verbs chained to it unchanged."""
+    words: list[str] = []
+    modal = chained = False
+    for token in clause.verb:
+        lower = tree.lower[token]
+        if lower in NEGATIONS:
+            words.append("never" if lower == "never" else "not")
+        elif tree.dep[token] in ("aux", "aux:pass", "cop"):
+            if chained or modal or tree.lemma[token].lower() not in SILENT:
+                words.append(SPELT_OUT.get(lower, lower))
+                modal = True
+        elif tree.pos[token] != "VERB" or chained:
+            words.append(lower)
+        else:
+            words += _first_verb(tree, clause, token, words, modal)
+        chained |= tree.pos[token] == "VERB" and tree.dep[token] != "aux"
+    return words
+
+
+def _first_verb(
+    tree: Tree, clause: Clause, token: int, before: list[str], modal: bool
+) -> list[str]:
+    """Return the verb that carries the tense.
+
+    A "not" in `before` is removed there and returned after "did" or "does".
+    """
+    participle = tree.child(token, "aux:pass") is not None
+    if participle or (clause.passive and token == clause.predicate):
+        return [tree.lower[token]]
+    lemma = tree.lemma[token].lower()
+    if modal:
+        return [tree.lower[token] if before[-1:] in (["have"], ["be"], ["been"]) else lemma]
+    past = is_past(tree, [t for t in clause.verb if t <= token])
+    if before == ["not"]:
+        before.clear()
+        return ["did" if past else "does", "not", lemma]
+    return [inflected(tree, token, past=past)]
+
+
+def is_vague(tree: Tree, clause: Clause, marks: list[int]) -> bool:
+    """Return whether a predicate is too vague for a triple ("have", "involve")."""
+    verbs = [t for t in clause.verb if tree.pos[t] == "VERB"]
+    lemma = tree.lemma[verbs[-1]].lower() if verbs else ""
+    if lemma in ALWAYS_VAGUE:
+        return True
+    if lemma not in VAGUE:
+        return False
+    return not any(tree.lower[mark] in TELLING for mark in marks)
+
+
+PERFECT = word_set("VBN VBD")
+DEEPEST = 8
+
+
+def is_past(tree: Tree, verbs: list[int]) -> bool:
+    """Return whether a verb group is in the past; without a finite verb, the verb above decides."""
+    above = verbs[-1]
+    for _ in range(DEEPEST):
+        tense = _tense(tree, verbs)
+        if tense:
+            return tense == "past"
+        if tree.head[above] == above:
+            break
+        above = tree.head[above]
+        verbs = [*(c for c in tree.children[above] if tree.pos[c] == "AUX"), above]
+    return any(tree.tag[verb] in PERFECT for verb in verbs)
+
+
+def _tense(tree: Tree, verbs: list[int]) -> str:
+    for at, verb in enumerate(verbs):
+        tag = tree.tag[verb]
+        if tag == "VBD":
+            return "past"
+        if tag in ("VBZ", "VBP"):
+            perfect = tree.lemma[verb] == "have" and tree.pos[verb] == "AUX"
+            return "past" if perfect and at < len(verbs) - 1 else "present"
+        if tag == "MD":
+            return "past" if tree.lower[verb] in ("would", "could") else "present"
+    return ""
+
+
+def inflected(tree: Tree, verb: int, *, past: bool) -> str:
+    """Return a verb as it appears in a relation: in the simple past or the third person present."""
+    lower, wanted = tree.lower[verb], "VBD" if past else "VBZ"
+    forms = verb_forms(tree.lemma[verb].lower(), wanted)
+    fits = lower in forms or (tree.tag[verb] == wanted and lower[:1].isalpha())
+    return lower if fits or not forms else forms[0]

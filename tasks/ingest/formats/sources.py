@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from schemas.errors import UsageError
+from schemas.extras import missing_library
 from tasks.ingest.formats import local_files
 from tasks.ingest.formats.inputs import Item, Listing, Reason, RefusalError
 from tasks.ingest.formats.names import safe_uri
@@ -163,7 +164,7 @@ def _scan_remote(source: str) -> Listing:
     except Exception as error:
         # Over HTTP every failure is "not found"; its cause tells the status.
         cause = (error.__cause__ if isinstance(error, FileNotFoundError) else None) or error
-        words = safe_uri(scrubbed(str(cause), source))[:300]
+        words = missing_library(error) or safe_uri(scrubbed(str(cause), source))[:300]
         return Listing(name, [], False, f"{name}: {type(cause).__name__}: {words}")
     return replace(_finish(name, items, errors), unmatched=not items and _wildcard(path) >= 0)
 

@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from tasks.graphs.graph import Graph
+from tasks.models.one_thread import one_thread
 from tasks.programs.planner.features import (
     OVERLAPS,
     content_features,
@@ -36,6 +37,8 @@ PATH_BUCKETS = 1 << 14
 TABLES = ("question", "relation", "path")  # a step touches few of their rows
 FEW = 2.0  # examples that mean a hop; with so many, its vectors have half their weight
 MANY = 1e6  # examples assumed for each hop if the model did not count them
+READ = (4.0, 1.0, 1.0, 0.5, 0.5)  # first weights of the topic's features
+LENGTH_BIAS = (0.0, -1.0, -2.0)  # first scores of paths of one, two and three hops
 TRUST = ("unseen", "strange")  # weights used where the learned vectors are not trusted
 NOTHING = np.zeros(0, np.int64)
 COLUMNS = ("readings", "hops", "lengths", "shared", "topics", "paths", "trusted", "unknown")
@@ -186,19 +189,41 @@ def _topic_features(graph: Graph, topic: Topic) -> list[float]:
     ]
 
 
-class PathModel:
-    """The model's weights; scores are comparable within one question only.
+class WordModel:
+    """Scores paths before anything was learned; scores are comparable within one question only.
 
-    `known` holds the n-grams of the questions that were learned from, int64, sorted; `uses` the
-    number of examples that meant each hop, float32 (RELATION_BUCKETS,), by the bucket of its name.
+    They depend on shared words, the topic's features, and the length of the path. `known` holds the
+    n-grams of the questions that were learned from, int64, sorted; here none.
+    """
+
+    known = NOTHING
+
+    def ranking(self, batch: Batch) -> np.ndarray:
+        """Return the score of each candidate, float32 (candidates,)."""
+        rows = batch.rows
+        read, lengths = (np.array(weights, np.float32) for weights in (READ, LENGTH_BIAS))
+        scores: np.ndarray = rows.shared.sum(1) + rows.topics @ read + lengths[rows.lengths - 1]
+        return scores
+
+    def familiar(self, masked: str) -> float:
+        """Return the share of a masked question's n-grams that were learned from, 0 to 1.
+
+        If the share of its content words is lower, return that one: `when was X born` and `when was
+        X released` differ in nothing else.
+        """
+        parts = (question_features(masked), content_features(masked))
+        return min(share_known(part, self.known) for part in parts if len(part))
+
+
+class PathModel(WordModel):
+    """The model's weights, which start as the scores of `WordModel`.
+
+    `uses` holds the number of examples that meant each hop, float32 (RELATION_BUCKETS,), by the
+    bucket of its name.
     """
 
     def __init__(self, seed: int | None = 0) -> None:
-        """Start with small random vectors, or with zeros if there is no seed.
-
-        Until the model is fitted, a score depends only on shared words, the topic's features, and
-        the length of the path.
-        """
+        """Start with small random vectors, or with zeros if there is no seed."""
         import torch
 
         generator = torch.Generator().manual_seed(seed or 0)
@@ -208,7 +233,6 @@ class PathModel:
                 return torch.zeros(*shape)
             return (torch.randn(*shape, generator=generator) * scale).requires_grad_()
 
-        self.known = NOTHING
         self.uses = np.zeros(RELATION_BUCKETS, np.float32)
         eye = torch.eye(DIMENSIONS).repeat(len(PLACES), 1, 1)
         self.weights: dict[str, Any] = {
@@ -216,16 +240,24 @@ class PathModel:
             "relation": small(RELATION_BUCKETS, DIMENSIONS),
             "place": eye.requires_grad_(),
             "length": small(LONGEST, DIMENSIONS, scale=0.01),
-            "length_bias": torch.tensor([0.0, -1.0, -2.0]).requires_grad_(),
+            "length_bias": torch.tensor(LENGTH_BIAS).requires_grad_(),
             "path": small(PATH_BUCKETS, DIMENSIONS, scale=0.01),
             "shared": torch.ones(LONGEST * OVERLAPS).requires_grad_(),
             "unseen": torch.zeros(LONGEST * OVERLAPS).requires_grad_(),
             "strange": torch.zeros(LONGEST * 2).requires_grad_(),
-            "read": torch.tensor([4.0, 1.0, 1.0, 0.5, 0.5]).requires_grad_(),
+            "read": torch.tensor(READ).requires_grad_(),
         }
 
+    def ranking(self, batch: Batch) -> np.ndarray:
+        """Return the score of each candidate, float32 (candidates,)."""
+        import torch
+
+        with torch.no_grad(), one_thread():
+            scores: np.ndarray = self.scores(batch).numpy()
+        return scores
+
     def scores(self, batch: Batch) -> Any:
-        """Return the score of each candidate as a tensor (candidates,)."""
+        """Return the score of each candidate as a tensor (candidates,), to be fitted."""
         import torch
         from torch.nn.functional import embedding, embedding_bag
 
@@ -263,15 +295,6 @@ class PathModel:
         hops, uses = batch.rows.hops, self.uses[batch.names]
         trust = (uses / (uses + FEW))[np.maximum(hops, 0)] * batch.rows.trusted
         return np.where(hops < 0, np.float32(1), trust)
-
-    def familiar(self, masked: str) -> float:
-        """Return the share of a masked question's n-grams that were learned from, 0 to 1.
-
-        If the share of its content words is lower, return that one: `when was X born` and `when was
-        X released` differ in nothing else.
-        """
-        parts = (question_features(masked), content_features(masked))
-        return min(share_known(part, self.known) for part in parts if len(part))
 
     def to_bytes(self) -> bytes:
         """Return the weights as safetensors in half precision."""

@@ -7,9 +7,8 @@ from itertools import chain
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.models.one_thread import one_thread
 from tasks.programs.planner.features import named_share
-from tasks.programs.planner.path_model import LONGEST, Candidate, Encoding, PathModel
+from tasks.programs.planner.path_model import LONGEST, Candidate, Encoding, WordModel
 from tasks.programs.planner.paths import LARGEST, Path, known_paths, longer_paths, short_paths
 from tasks.programs.planner.topics import Topic, topics_in
 from tasks.text.question import Question
@@ -35,7 +34,7 @@ class Planner:
     """Plans searches in one graph."""
 
     def __init__(
-        self, graph: Graph, model: PathModel, paths: Sequence[Path], longest: int = 1
+        self, graph: Graph, model: WordModel, paths: Sequence[Path], longest: int = 1
     ) -> None:
         """Take a model that was learned on the graph, and the paths that its questions meant.
 
@@ -86,13 +85,10 @@ class Planner:
                     candidates.setdefault((id(plan.topic), path), added)
 
     def _ranked(self, batch: Sequence[Candidates]) -> list[list[Planned]]:
-        import torch
-
         rows = [self._encoding.rows([c for c, _ in own.values()]) for own in batch if own]
         if not rows:
             return [[] for _ in batch]
-        with torch.no_grad(), one_thread():
-            scores = self.model.scores(self._encoding.batch(rows)).numpy()
+        scores = self.model.ranking(self._encoding.batch(rows))
         ranked = []
         ends = np.cumsum([len(candidates) for candidates in batch])
         for candidates, own in zip(batch, np.split(scores, ends[:-1]), strict=True):
@@ -108,4 +104,4 @@ class Planner:
 
 def untaught_planner(graph: Graph) -> Planner:
     """Return a planner that uses shared words alone."""
-    return Planner(graph, PathModel(seed=None), (), longest=LONGEST_UNTAUGHT)
+    return Planner(graph, WordModel(), (), longest=LONGEST_UNTAUGHT)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.graphs.graph import Graph, Nodes
-from tasks.text.question import LONGEST_GRAPH_NAME, Question, Span, name_spans
+from tasks.graphs.question_names import names_in
+from tasks.text.question import Question, Span
 
 MOST_TOPICS = 12  # readings of one question
 SLOT = "\u241e"  # replaces the topic
@@ -44,14 +45,13 @@ def topics_in(question: Question, graph: Graph) -> list[Topic]:
     if marked:
         return [_topic(text, m.span(), graph, marked=True) for m in marked]
     spans: list[Span] = []
-    for start, end in name_spans(text, longest_chinese=LONGEST_GRAPH_NAME, shortest_chinese=1):
-        if not question.is_chinese and any(start >= a and end <= b for a, b in spans):
-            continue
-        if len(graph.bearers(text[start:end])):
-            span = (start, end)
-            spans.append(span if question.is_chinese else _shortest(text, *span, graph))
-            if len(spans) == MOST_TOPICS:
-                break
+    for start, end, *_ in names_in(question, graph).spans:
+        if question.is_chinese:
+            spans.append((start, end))
+        elif not any(start >= a and end <= b for a, b in spans):
+            spans.append(_shortest(text, start, end, graph))
+        if len(spans) == MOST_TOPICS:
+            break
     return [_topic(text, span, graph) for span in spans]
 
 

@@ -1,6 +1,6 @@
 """Decide the kinds of names: as texts state them, else as all mentions of a name make likely.
 
-The embedded engine scores the kinds of each English mention (`tasks.extract.rules.guessed_kinds`).
+The embedded engine scores the kinds of each English mention (`tasks.extract.rules.kinds`).
 The scores of all mentions of a name are pooled here, and the shares of the kinds are fitted to the
 corpus: a manual is full of things, a chronicle of persons. A recogniser that gives no scores errs
 much more in some corpora than in others, but it then also contradicts itself: at other mentions of
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.extract.rules.guessed_kinds import GUESSED
+from tasks.extract.rules.kinds import GUESSED
 from tasks.text.languages import is_chinese
 from tasks.text.names import normalise_name
 

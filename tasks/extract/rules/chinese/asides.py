@@ -2,13 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from itertools import dropwhile, groupby
+from itertools import groupby
 
 from tasks.extract.rules.chinese.lexicon import ALIAS_RELATIONS, LANGUAGES
 from tasks.extract.rules.chinese.naming import TypedName, is_name, kind_of
 from tasks.extract.rules.chinese.passage import PassageReading
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.text.chinese_words import STOP_WORDS
 from tasks.text.values import parse_value
 
 # "Alan Turing" in parentheses after a name is its foreign spelling, even without a label.
@@ -80,16 +79,11 @@ def _named(before: list[Token]) -> list[Token]:
     start = len(before)
     while start and before[start - 1].nominal and before[start - 1].tag not in ("time", "number"):
         start -= 1
-    run = list(dropwhile(_points, before[start:]))
+    run = before[start:]
     cut = start and len(before[start - 1].text) == 1 and before[start - 1].tag in CUT
     if cut or (run and run[0].tag in ("m", "q", "vn", "v")):
         return []
     return run if len(run) > 1 or (run and is_name(run)) else []
-
-
-def _points(token: Token) -> bool:
-    """Return whether a word before a name is only a determiner: 以下, 该, 所有."""
-    return token.tag in ("f", "r") or token.text in STOP_WORDS
 
 
 def _read_part(

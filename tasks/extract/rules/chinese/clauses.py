@@ -26,8 +26,6 @@ from tasks.extract.rules.chinese.lexicon import (
     AND,
     COMPLEMENTS,
     COPULAS,
-    GIVEN,
-    LIGHT,
     NEGATIONS,
     PLACE_ENDS,
     PREPOSITIONS,
@@ -213,8 +211,6 @@ def _take_preposition(clause: Clause, position: int) -> int:
     end = _temporal_end(tokens, start)
     if end > start:
         clause.times.extend(token for token in tokens[start:end] if token.tag == "time")
-        if any(token.text == "之日起" for token in tokens[start:end]):
-            clause.prepositions.append(Preposition(word, tokens[start:end]))
         return end
     while end < len(tokens):
         token = tokens[end]
@@ -225,9 +221,6 @@ def _take_preposition(clause: Clause, position: int) -> int:
             break
         if end > start and token.text in PRONOUNS and tokens[end - 1].text not in AND:
             break
-        if _is_named(tokens, start, end):
-            end += 1
-            continue
         before_number = end + 1 < len(tokens) and tokens[end + 1].tag == "number"
         if token.tag == "d" and not before_number:
             break
@@ -258,19 +251,6 @@ def _take_preposition(clause: Clause, position: int) -> int:
     return max(end, position + 1)
 
 
-def _is_named(tokens: list[Token], start: int, position: int) -> bool:
-    """Return whether a verb is part of a prepositional phrase: 对投诉|进行, 按照…要求|编制."""
-    word, after = tokens[start - 1].text, tokens[position + 1 :]
-    if position == start and after and after[0].text in ("人员", "单位", "部门"):
-        return True  # 向吸毒人员贩卖
-    if tokens[position].text in LIGHT or not is_verb(tokens, position):
-        return False
-    if word in ACCORDING:
-        named = tokens[position].text in GIVEN and position > start
-        return named and has_verb(after, 0, len(after))
-    return word in ("对", "对于") and any(token.text in LIGHT for token in after)
-
-
 def _take_means(clause: Clause, position: int) -> int:
     """Take a verb phrase before the predicate as a prepositional phrase: 使用坦克|进行演习."""
     tokens, end = clause.tokens, position + 1
@@ -294,17 +274,9 @@ def _temporal_end(tokens: list[Token], start: int) -> int:
             end += 1
         return end if end < len(tokens) and tokens[end].text != "的" else start
     for end in range(start, len(tokens)):
-        if tokens[end].text == "之日起":
-            after = range(end + 1, len(tokens))
-            return next((i for i in after if not _counts_time(tokens[i])), len(tokens))
         if tokens[end].text in WHILE and end + 1 < len(tokens):
             return end + 1 if has_verb(tokens, start, end) else start
     return start
-
-
-def _counts_time(token: Token) -> bool:
-    """Return whether a token can follow 之日起 in a time expression: 十日内."""
-    return token.tag in ("time", "number", "m", "q") or token.text in ("工作日内", "内", "前")
 
 
 def _modifies(tokens: list[Token], position: int) -> bool:

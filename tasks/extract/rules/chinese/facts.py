@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 from tasks.extract.rules.chinese.acting import has_verb
 from tasks.extract.rules.chinese.asides import read_asides, split_clauses
 from tasks.extract.rules.chinese.clauses import Clause, parse_clause
-from tasks.extract.rules.chinese.copulas import state_copula, state_measure
 from tasks.extract.rules.chinese.lexicon import (
     ALIAS_RELATIONS,
     AND,
-    ATTRIBUTES,
     BELIEVING,
     CLAUSAL,
     COPULAS,
@@ -30,11 +28,11 @@ from tasks.extract.rules.chinese.standing import (
     STATED,
     Meant,
     is_condition,
+    moment_of,
     take_source,
     take_standing,
     without_time,
 )
-from tasks.extract.rules.chinese.statement import Statement, split_coordination, words
 from tasks.extract.rules.chinese.statements import (
     NEXT,
     POINTERS,
@@ -43,14 +41,13 @@ from tasks.extract.rules.chinese.statements import (
     add_statement,
     is_nominal,
     is_topic,
-    read_item,
     read_label,
 )
 from tasks.extract.rules.chinese.subjects import pick_name, read_offices, resolve_subject
-from tasks.extract.rules.chinese.times import moment_of
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.verbs import state_passive, state_verb
+from tasks.extract.rules.chinese.verbs import state_copula, state_measure, state_passive, state_verb
 from tasks.extract.rules.chinese.whole import (
+    Statement,
     has_word,
     is_addressed,
     is_hedged,
@@ -60,6 +57,8 @@ from tasks.extract.rules.chinese.whole import (
     is_term,
     is_understood,
     is_whole,
+    split_coordination,
+    words,
 )
 from tasks.extract.rules.modality import PLAIN, Standing
 
@@ -96,7 +95,6 @@ class Thread:
     opens: bool = False  # the next clause begins with a modal, so this one may only give its time
     defines: bool = False  # the last clause is a definition
     required: bool = False  # the last clause is an obligation, and so are those that continue it
-    opening: TypedName = NOBODY  # the name that begins the sentence: a parameter, with a default
 
 
 def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
@@ -153,7 +151,6 @@ def read_sentence(passage: PassageReading, sentence: SegmentedSentence) -> None:
                 thread.opens = MODALITY_OF_WORD.get(after) == "required"
                 _read_tokens(passage, thread, tokens, first=number == 0)
     read_label(passage, sentence, stated)
-    read_item(passage, sentence, thread.stated, alone=len(passage.extracted.statements) == stated)
 
 
 def _read_other_name(passage: PassageReading, thread: Thread, tokens: list[Token]) -> None:
@@ -284,10 +281,6 @@ def _own_subject(
 ) -> tuple[list[TypedName], str] | None:
     """Return the resolved subject and attribute of a clause; note a name that begins a sentence."""
     carried = _carried(passage, clause, thread.subjects)
-    if first and tokens[0].tag == "latin":
-        thread.opening = passage.name_phrase(tokens[:1])
-    elif carried == [NOBODY] and text_of(clause.subject) in ATTRIBUTES:
-        carried = [thread.opening]  # max_size 设置…，默认值为 3
     own = resolve_subject(passage, clause, carried)
     thread.nobody = thread.nobody and (not clause.subject or bool(moment_of(tokens)))
     return own
@@ -348,7 +341,6 @@ def _read_facts(
         span = (thread.sentence.start if leans else clause.start, clause.end)
         statement = Statement(passage, clause, named, attribute, span)
         read_clause(statement)
-        statement.add_pairs()
     passage.verb = clause.verb
     if not understood:
         thread.subjects = [NOBODY]

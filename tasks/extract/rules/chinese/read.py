@@ -7,21 +7,21 @@ from typing import Any
 
 from tasks.extract.extracted import Extracted, or_failed
 from tasks.extract.rules.attributes import Attribute, find_attributes
-from tasks.extract.rules.chinese.kind_features import WEIGHTS, mention_features
 from tasks.extract.rules.chinese.naming import (
+    WEIGHTS,
     TypedName,
     described_kind,
     is_name,
     kind_by_ending,
     looks_like_person,
+    mention_features,
     names_document,
     plain_title,
     short_forms,
 )
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, LONGEST_TAIL, PassageReading, usable
-from tasks.extract.rules.chinese.script import as_written
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, read_sentences, text_of
-from tasks.extract.rules.guessed_kinds import kind_scores
+from tasks.extract.rules.kinds import kind_scores
 from tasks.extract.rules.layout import Record, lay_out
 from tasks.text.chinese_words import segmenter, simplified, tag_of
 from tasks.text.sentences import without_breaks
@@ -196,3 +196,38 @@ def name_runs(tokens: list[Token]) -> Iterator[tuple[int, int]]:
                 best = end
         yield position, best
         position = best
+
+
+# Relations keep one form for both scripts, so that 首都 and 首都 of two documents are the same.
+_FIELDS = (
+    *("name", "head", "tail", "entity", "alias", "text", "aspect"),
+    *("subject", "subject_name", "predicate", "object", "time", "place", "attribution"),
+)
+
+
+def as_written(extracted: Extracted, text: str, *others: str) -> None:
+    """Put the names, values and texts of facts into the characters of their source `text`.
+
+    Facts may also contain words of `others`, the title and the headings.
+    """
+    reading = simplified(text)
+    written = str.maketrans("".join(map(simplified, others)) + reading, "".join(others) + text)
+    titles = {simplified(other): other for other in others}
+    for mentions in (*extracted.facts, extracted.names):
+        for mention in mentions:
+
+            def stands(words: str, start: int = mention["span_start"]) -> str:
+                place = reading.find(words, start)
+                here = text[place : place + len(words)] if place >= 0 else ""
+                return titles.get(words) or here or words.translate(written)
+
+            read = [mention.get(field, "") for field in ("entity", "aspect")]
+            for field in _FIELDS:
+                if words := mention.get(field):
+                    mention[field] = stands(words)
+            if question := mention.get("question"):
+                for words, field in zip(read, ("entity", "aspect"), strict=True):
+                    question = question.replace(words, mention[field])
+                mention["question"] = question
+            if arguments := mention.get("arguments"):
+                mention["arguments"] = list(map(stands, arguments))

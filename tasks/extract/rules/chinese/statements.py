@@ -1,12 +1,9 @@
 """Statements: Chinese clauses in the words of their sentence, with polarity and modality."""
 
-import re
 from dataclasses import dataclass
 
-from tasks.extract.extracted import Mention
 from tasks.extract.rules.chinese.acting import SURE, has_verb, is_owned, predicate_at
-from tasks.extract.rules.chinese.asides import split_clauses
-from tasks.extract.rules.chinese.clauses import Clause, Preposition, parse_clause
+from tasks.extract.rules.chinese.clauses import Clause, Preposition
 from tasks.extract.rules.chinese.lexicon import (
     AND,
     CLAUSAL,
@@ -20,12 +17,9 @@ from tasks.extract.rules.chinese.lexicon import (
 )
 from tasks.extract.rules.chinese.naming import TypedName
 from tasks.extract.rules.chinese.passage import LONGEST_NAME, PassageReading, usable
-from tasks.extract.rules.chinese.standing import Meant, take_standing
-from tasks.extract.rules.chinese.statement import words
-from tasks.extract.rules.chinese.times import is_when, own_time
+from tasks.extract.rules.chinese.standing import Meant, is_when, own_time
 from tasks.extract.rules.chinese.tokens import SegmentedSentence, Token, text_of
-from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word
-from tasks.extract.rules.modality import Standing
+from tasks.extract.rules.chinese.whole import HANDLING, MARKED, NAMES, has_word, words
 from tasks.text.chinese_words import tag_of
 
 AFFIRMING = frozenset(["不断", "不仅", "不但", "不时", "不久", "不禁", "未来", "不同", "不是"])
@@ -43,11 +37,8 @@ NEXT = frozenset(["并", "并且", "而", "从而", "且"])  # before a coordina
 TEMPORAL = frozenset(["前", "后", "时", "之前", "之后", "以前", "以后", "时候", "期间", "过程中"])
 
 
-# The end of a clause that introduces a list of numbered items: 应当履行下列职责：.
-LEAD = re.compile(r"(?:下列|以下)[^，。；：]{1,12}[:：]\Z")
 POINTERS = frozenset(["下列", "以下", "如下", "下图", "下表"])
 BARE = frozenset(["即", "为", "作为"])  # states nothing without a subject
-NUMBER = re.compile(r"[（(][一二三四五六七八九十\d]+[）)]\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,27 +170,6 @@ def add_measure(
     return True
 
 
-def read_item(
-    passage: PassageReading, sentence: SegmentedSentence, subject: str, *, alone: bool
-) -> None:
-    """Remember a clause that introduces a list, or add its statement about a list item.
-
-    `alone` is true if no statement was read from the sentence itself.
-    """
-    text = passage.text[sentence.start : sentence.end]
-    if LEAD.search(text):
-        clause = split_clauses(sentence.tokens)[0][-1]
-        passage.lead = _lead(clause, subject)
-    elif not NUMBER.search(passage.text[: sentence.start][-8:]):
-        passage.lead = None
-    elif passage.lead is not None and alone and len(text) <= LONGEST_OBJECT:
-        item = text.rstrip("；;。，、")
-        lead = passage.lead
-        subject, done = lead["subject"] or item, item if lead["subject"] else ""
-        row = {**lead, "subject": subject, "object": done}
-        passage.state((sentence.start, sentence.end), **row)
-
-
 def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int) -> None:
     """State the value after a colon, unless its clauses name a subject: 报名截止：7月10日.
 
@@ -228,32 +198,6 @@ def read_label(passage: PassageReading, sentence: SegmentedSentence, stated: int
         owned = not passage.document and _can_own(passage.title.text)
         subject = f"{passage.title.text}的{name}" if owned else name
         passage.state((sentence.start, sentence.end), subject=subject, predicate="是", object=text)
-
-
-def _lead(tokens: list[Token], carried: str) -> Mention | None:
-    """Return the columns of a clause that introduces a list; None if it states nothing."""
-    places = [i for i, token in enumerate(tokens) if token.text in POINTERS]
-    meant = take_standing(tokens)
-    clause = parse_clause(meant.tokens)
-    if not places:
-        return None
-    words_before = [t for t in tokens[: places[0]] if t.text in MODALITY_OF_WORD]
-    acts = clause.verb and tokens[places[0]] in clause.rest
-    predicate = text_of(meant.words) + clause.verb if acts else text_of(words_before)
-    subject = text_of(clause.subject) if acts else carried
-    if not predicate or (acts and clause.subject and not is_nominal(clause.subject)):
-        return None
-    forbids = any(word.text in NEGATIONS for word in words_before)
-    standing = (
-        meant.standing if acts else Standing("negative" if forbids else "positive", "required", "")
-    )
-    return {
-        "subject": subject or carried,
-        "predicate": predicate,
-        "arguments": [p.word + words(p.phrase) for p in clause.prepositions],
-        "polarity": standing.polarity,
-        "modality": standing.modality,
-    }
 
 
 def _is_sure(clause: Clause) -> bool:
@@ -383,7 +327,7 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
         return False
     described = max((i for i, token in enumerate(subject) if token.text == "的"), default=0)
     verbs = [i for i in range(described, len(subject)) if subject[i].tag == "v"]
-    if first.text in CLAUSAL or not all(is_owned(subject, i) or _names(subject, i) for i in verbs):
+    if first.text in CLAUSAL or not all(is_owned(subject, i) for i in verbs):
         return False
     if any(t.text == "的" for t in subject[1:-1]):
         return first.tag[0] not in "cfup" and last.tag not in ("b", "f", "d", "a", "v")
@@ -394,14 +338,6 @@ def is_nominal(subject: list[Token], *, places: bool = False) -> bool:
     return not opens and (
         last.tag not in ("b", "f", "d", "a", "v") or (places and last.tag in ("f", "b"))
     )
-
-
-def _names(subject: list[Token], position: int) -> bool:
-    """Return whether a verb between nouns after 的 is part of a compound: 软件的|身份|认证|功能."""
-    owned = any(token.text == "的" for token in subject[1:position])
-    after = subject[position + 1 : position + 2]
-    ends = position + 2 == len(subject)
-    return owned and bool(after) and after[0].nominal and (ends or after[0].tag != "vn")
 
 
 def is_topic(subject: list[Token]) -> bool:

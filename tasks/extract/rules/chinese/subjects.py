@@ -23,9 +23,15 @@ from tasks.extract.rules.chinese.naming import (
     looks_like_person,
 )
 from tasks.extract.rules.chinese.passage import GENERIC, PassageReading
-from tasks.extract.rules.chinese.statement import is_coordination, split_coordination, words
 from tasks.extract.rules.chinese.tokens import Token, text_of
-from tasks.extract.rules.chinese.whole import is_known, is_term, is_whole
+from tasks.extract.rules.chinese.whole import (
+    is_coordination,
+    is_known,
+    is_term,
+    is_whole,
+    split_coordination,
+    words,
+)
 from tasks.text.chinese_words import HAN_OR_ZERO, tag_of
 
 PERSONS = ("name", "nr", "nrt", "nrfg")

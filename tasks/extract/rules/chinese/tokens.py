@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tasks.extract.rules.chinese.foreign_names import find_foreign_names
 from tasks.extract.rules.chinese.lexicon import (
     APPOINTING,
     MEASURES,
@@ -22,8 +21,7 @@ from tasks.extract.rules.chinese.lexicon import (
     TRANSLITERATION,
 )
 from tasks.extract.rules.chinese.predicates import clauses, leads, may_lead
-from tasks.extract.rules.chinese.reigns import find_times
-from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of
+from tasks.text.chinese_words import HAN_OR_ZERO, segmenter, tag_of, word_spans_of
 from tasks.text.languages import HAN_CLASS, word_set
 from tasks.text.values import Value, find_values, parse_value
 
@@ -327,3 +325,117 @@ def _continues_person(before: list[Token], token: Token) -> bool:
         and last.text in SURNAMES
         and token.tag[0] in "nagze"
     )
+
+
+NUMERAL = "[一二三四五六七八九十]{1,3}"
+BRANCH = "[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]"
+MONTH = f"闰?(?:正|腊|{NUMERAL})月"
+NAMED_DAY = f"(?:初?{NUMERAL}日|初{NUMERAL}|{BRANCH}日?)"
+WITHIN_YEAR = f"(?:[春夏秋冬]天?|{MONTH}{NAMED_DAY}?(?:初|末|[上中下]旬)?)"
+DYNASTY = "[秦楚齐燕赵魏韩周鲁晋吴越唐宋元明清汉隋梁陈辽金]"
+# Where a time expression may begin, and what may not follow it, since it makes it a duration.
+BEGINS = r"(?:(?<=[\s。，；：！？“”（）、])|^)"
+LASTING = "(?!以?[后内来前上下]|间|多|之|的|左右)"
+REIGN = re.compile(
+    f"{DYNASTY}?(?:[{HAN_CLASS}][宗祖帝])?([{HAN_CLASS}]{{2}})"
+    f"(?:(元|{NUMERAL})年({WITHIN_YEAR})?|(年间|初年|末年))"
+)
+MOMENT = re.compile(
+    f"{BEGINS}(?:"
+    f"(?:(?:[这当同次]年|{NUMERAL}年)的?)?{WITHIN_YEAR}{LASTING}"
+    f"|(?<![，；：！？“”（）、]){NUMERAL}年{LASTING}"
+    f"|{NAMED_DAY}{LASTING}(?=[，{HAN_CLASS}])"
+    "|(?:[这那]一?|[当同次翌])[年月日天](?![的空气])[春夏秋冬]?"
+    ")",
+    re.MULTILINE,
+)
+NO_REIGN = re.compile(
+    "[一二三四五六七八九十零百的了过用在于至到从第这那每几数多]|[期约近有满共需长任仅足整逾超刑前后余达]$"
+)
+
+
+def find_times(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of years of a reign, and of months and days without a year."""
+    for match in REIGN.finditer(text):
+        if _is_reign(text, match):
+            yield match.span()
+    for match in MOMENT.finditer(text):
+        yield match.span()
+
+
+def _is_reign(text: str, match: re.Match[str]) -> bool:
+    """Return whether the name before 三年 is a reign or ruler, not something of three years."""
+    name, dated = match[1], match[2] == "元" or match[4] or "月" in (match[3] or "")
+    tag = TAGS.get(name) or tag_of(name)
+    before = text[match.start() - 1 : match.start()]
+    if NO_REIGN.search(name) or tag[:1] in {*"vdprcfmq"}:
+        return False
+    if tag == "n" and match[2] != "元" and before not in ("", "\n", "。"):
+        return False
+    if dated:
+        return True
+    if re.match(LASTING, text[match.end() :]) is None:
+        return False
+    return name[-1] in "宗帝王祖公" or not before or before in "\n。，；：“（在自从到于以"
+
+
+_PART = f"[{TRANSLITERATION}]{{1,8}}(?:[-－][{TRANSLITERATION}]{{1,6}})?"
+_TRANSLITERATED = re.compile(f"{_PART}(?:[·•・‧.．]{_PART})+(?<!于)")
+_HAN_PART = f"[{HAN_CLASS}]{{1,8}}"
+# Not "・", which separates the places of a journey.
+_DOTTED = re.compile(f"({_HAN_PART})((?:[·•‧](?:{_HAN_PART}|[A-Z]))*)[·•‧]({_HAN_PART})")
+_EVERYDAY = ("v", "u", "a", "d", "m", "p", "c")  # tags of 率, 等, 大, 都, 一, 于 and 和
+
+
+def find_foreign_names(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the names; of two that overlap, the one to prefer comes first."""
+    position = 0
+    while match := _DOTTED.search(text, position):
+        start = match.start(1) + _start(match[1])
+        end = match.start(3) + _end(match[3])
+        inner = re.findall(_HAN_PART, match[2])
+        position = match.start(3)
+        if start < match.end(1) and end > match.start(3) and all(map(_is_whole, inner)):
+            yield start, end
+            position = end
+    for match in _TRANSLITERATED.finditer(text):
+        yield match.span()
+
+
+def _start(part: str) -> int:
+    """Return where a name begins in the part before its first dot."""
+    start = len(part) - _transliterated(part[::-1])
+    for first, last in sorted(word_spans_of(part), reverse=True):
+        if first < start <= last and _is_foreign(word := part[first:last]):
+            start = first if tag_of(word) else first - _transliterated(part[:first][::-1])
+    return start
+
+
+def _end(part: str) -> int:
+    """Return where a name ends in the part after its last dot."""
+    end = _transliterated(part)
+    for first, last in sorted(word_spans_of(part)):
+        if first <= end < last and _is_foreign(word := part[first:last]):
+            end = last if tag_of(word) else last + _transliterated(part[last:])
+    return end - part[:end].endswith("于")
+
+
+def _transliterated(part: str) -> int:
+    """Return how many characters at the start of a text transliterate."""
+    return len(part) - len(part.lstrip(TRANSLITERATION))
+
+
+def _is_whole(part: str) -> bool:
+    return _end(part) == len(part)
+
+
+def _is_foreign(word: str) -> bool:
+    """Return whether a word is a name that mostly transliterates.
+
+    Of words that the dictionary lacks, such are 何塞 and 彭铁尔, but not 夏普写 and 加尼一比.
+    """
+    others = [at for at, character in enumerate(word) if character not in TRANSLITERATION]
+    if tag := tag_of(word):
+        return tag[0] == "n" and 2 * len(others) < len(word) + (tag != "n")
+    inside = len(word) == 2 or others[0] not in (0, len(word) - 1)
+    return len(others) == 1 and inside and tag_of(word[others[0]])[:1] not in _EVERYDAY

