@@ -16,9 +16,8 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.gates.calibrate import Calibration, GateChoice, calibrate, journal_rows
 from tasks.gates.crossfit import BUDGETS, threshold
-from tasks.gates.gate import make_gate
+from tasks.gates.gate import PopularityGate, make_gate
 from tasks.gates.questions import DUMMY, GateQuestions, kind_of_answer
-from tasks.gates.rival_gates import PopularityGate
 from tasks.gates.subject_popularity import open_popularity
 from tasks.gates.uncertainty import answer_uncertainty
 from tasks.models.encoders.opening import open_question_encoder

@@ -228,7 +228,7 @@ def test_a_bandit_sees_the_gates_score_and_the_size_of_the_subgraph(
 ) -> None:
     without_bandits = shutil.ignore_patterns("live")
     home = Home(shutil.copytree(trained[0].path, tmp_path / "home", ignore=without_bandits))
-    calibrate_gate(home, MOONS, SETTINGS, task="moons", choice=GateChoice("bm25"))
+    calibrate_gate(home, MOONS, SETTINGS, task="moons", choice=GateChoice("random"))
     gated = SETTINGS.model_copy(update={"gate": SETTINGS.gate.model_copy(update={"task": "moons"})})
     questions = DISCOVERERS[3:]
     learn_arms(home, questions, gated, graph="moons", count=len(questions))

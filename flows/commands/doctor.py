@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from flows import terminal
 from flows.jobs import Call, Command, Runner
 from flows.orchestration import names_server
 from schemas.errors import AlmanacError, BusyError
+from schemas.extras import MINILM, missing_extras, pip_command
 from schemas.ontology import ONTOLOGY_FILE
 from schemas.settings import Settings, load_settings
 from warehouse.disk_errors import refusal_in_words
