@@ -138,7 +138,7 @@ class Almanac:
         route, the graph or an edition of that day does not exist, if another value cannot be, and
         if the question is empty or too long.
         """
-        from flows.jobs import keep_answers
+        from flows.commands.ask import keep_answers
         from tasks.ask.route import AskOptions
         from tasks.text.question import checked_question
 
@@ -204,14 +204,15 @@ class Almanac:
         report. The refresh stops if more than the share `max_delete` of a source's documents is
         gone; without it, the settings' share applies.
         """
+        from schemas.settings import changed_settings
         from tasks.refresh import refresh
 
         _check_share("max_delete", max_delete)
         several = [sources] if isinstance(sources, str | Path) else sources
+        changes = {} if max_delete is None else {"publish.max_delete": max_delete}
         with self._in_words():
-            return refresh(
-                self.home, [str(source) for source in several], self.settings, max_delete=max_delete
-            )
+            settings = changed_settings(self.settings, changes)
+            return refresh(self.home, [str(source) for source in several], settings)
 
     def _edition(self, edition: str | None = None, as_of: "date | None" = None) -> "Edition":
         """Return this edition, that of a day, or the current one; raise AlmanacError if none."""
