@@ -30,8 +30,7 @@ from tasks.experts.verbalize.texts import (
     Verbalizer,
     says_all,
 )
-from tasks.graphs.folders import graph_folders
-from tasks.graphs.graph import open_graph
+from tasks.graphs.graph import graph_folders, open_graph
 from tasks.models.client import BlockingClient
 from tasks.models.prompts.prompt import load_prompt
 from tasks.models.prompts.replies import Text as TextReply
@@ -55,7 +54,6 @@ def verbalize(
     expert: str | None = None,
     options: Options | None = None,
     rewrite: bool = False,
-    wait_seconds: float = 0.0,
     report: Report = silent,
     run_stage: RunStage = run_plainly,
 ) -> RunReport:
@@ -70,7 +68,7 @@ def verbalize(
     edition = _edition_with(home, graph)
     if rewrite and settings.engine.engine == "rules":
         raise UsageError("Rewriting needs a language model: say --engine and --model.")
-    with publishing_run(home, "verbalize", wait_seconds) as run:
+    with publishing_run(home, "verbalize", settings) as run:
         work = _Verbalizing(
             home,
             settings,

@@ -341,17 +341,15 @@ def test_where_words_are_not_sure_a_sentence_that_is_answers(passages: PassageRe
     assert answer_from(question, passages, reader, 0.9).answers == []
 
 
-def test_plain_output_says_how_sure_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    from flows.commands.ask import show_answer
+def test_plain_output_says_how_sure_it_is() -> None:
+    from flows.commands.ask import answer_in_words
 
     evidence = [Evidence(text=HARBOUR, kind="passage", uri="harbour.md", score=0.8)]
-    show_answer(
-        Answer(
-            question_id="q", question="When?", answer="1874", answers=["1874"], answerable=True,
-            route="text", probability=0.8, evidence=evidence, edition="1", seconds=0.1,
-        )
+    answer = Answer(
+        question_id="q", question="When?", answer="1874", answers=["1874"], answerable=True,
+        route="text", probability=0.8, evidence=evidence, edition="1", seconds=0.1,
     )  # fmt: skip
-    assert "1874  (sure to 80%)" in capsys.readouterr().out
+    assert next(answer_in_words(answer)) == "1874  (sure to 80%)"
 
 
 def test_the_second_text_of_a_pair_is_told_from_the_first(reader: TrainedReader) -> None:
