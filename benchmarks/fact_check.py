@@ -27,9 +27,8 @@ from recipes.verifier.pairs import (
     climate_pairs,
     in_reported_half,
 )
-from tasks.experts.filters.factuality import summary_factuality
-from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
-from tasks.experts.filters.verifier import Verifier, open_verifier
+from tasks.experts.filters.factuality import open_verifier, summary_factuality
+from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN, Verifier, truth_shares
 from tasks.models.encoders.minilm import MiniLM
 from tests.path_measures import interval, rounded
 

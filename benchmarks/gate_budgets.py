@@ -15,6 +15,7 @@ import numpy as np
 from rich.progress import track
 
 from benchmarks.command import DATA, data, parser_of, report, run_command
+from benchmarks.rival_gates import add_rivals
 from schemas.settings import EngineSettings
 from tasks.gates.crossfit import BUDGETS, cross_fitted, fetches, threshold
 from tasks.gates.gate import GATES
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="questions of each task (all)")
     arguments = parser.parse_args()
     data()
+    add_rivals()
     figures = measure(arguments.gates.split(","), arguments.seeds, arguments.draws, arguments.limit)
     report("gate-budgets", figures)
     worst = max(

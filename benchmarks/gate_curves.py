@@ -2,13 +2,14 @@
 
     python -m benchmarks.gate_curves [--draws N] [--layers FOLDER]
 
-What `almanac evaluate --gate all` does in a home with a medical graph, from which the popularity of
-subjects is taken: once for the question alone and once for the question with its choices; then
-Thrust's ablations, and with `--layers` the layers of a transformers model. Gates are fitted on 200
-questions of a data set (half of it, where it is smaller than 400) and scored on the rest of it;
-figures are means over the draws and over the five data sets. Intervals of 95 % are over questions
-and draws. `reached` says which gates are surely above the random line for both models, and whether
-one keeps 99 % of always retrieving's accuracy with half of the retrievals. The curves and the
+What `almanac evaluate --gate all` does, with BM25 and Mahalanobis distance as further gates, in a
+home with a medical graph, from which the popularity of subjects is taken: once for the question
+alone and once for the question with its choices; then Thrust's ablations, and with `--layers` the
+layers of a transformers model. Gates are fitted on 200 questions of a data set (half of it, where
+it is smaller than 400) and scored on the rest of it; figures are means over the draws and over the
+five data sets. Intervals of 95 % are over questions and draws. `reached` says which gates are
+surely above the random line for both models, and whether one keeps 99 % of always retrieving's
+accuracy with half of the retrievals. The curves and the
 scores by task are drawn beside the results.
 """
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import DATA, data, parser_of, report, results_folder, run_command
+from benchmarks.rival_gates import add_rivals
 from schemas.settings import EngineSettings, Settings
 from tasks.evaluate.gates.evaluate import (
     GateMeasurement,
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("--layers", metavar="FOLDER", help="a transformers model to look into")
     options = parser.parse_args()
     data("gate")
+    add_rivals()
     draws = Draws(count=options.draws)
     with tempfile.TemporaryDirectory(prefix="almanac-gates-") as folder:
         home = Home(Path(folder))

@@ -74,7 +74,7 @@ class TaskGate(Row):
     key: ClassVar[tuple[str, ...]] = ("task",)
 
     task: str = TASK
-    gate: str = Field(description="thrust, bm25, mahalanobis, popularity, entropy …")
+    gate: str = Field(description="thrust, popularity, entropy, own_answer …")
     options: str = Field(description="Options of the gate, a JSON object.")
     encoder: str = ENCODER
     encoder_choice: str = Field(description="The options that open the encoder, a JSON object.")

@@ -25,9 +25,8 @@ from tasks.calibrate_gate import Seeding, calibrate_gate, remove_gate
 from tasks.gates.calibrate import GateChoice, calibrate, journal_rows
 from tasks.gates.calibrated import calibrated_gates
 from tasks.gates.crossfit import threshold
-from tasks.gates.gate import GATES
+from tasks.gates.gate import GATES, PopularityGate
 from tasks.gates.questions import GateQuestions
-from tasks.gates.rival_gates import PopularityGate
 from tasks.models.prompts.replies import AnswerReply
 from tasks.questions.formats import read_benchmark
 from tasks.run import RunReport
@@ -158,15 +157,37 @@ def test_options_of_thrust_persist(home: Home, tmp_path: Path, hashed: None) -> 
     assert opened.gate.score(question)[0] == pytest.approx(30, rel=0.01)
 
 
+def test_a_gate_of_an_earlier_release_is_replaced_or_removed(
+    calibrated: Home, tmp_path: Path, hashed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, questions = calibrated, questions_file(tmp_path)
+    with monkeypatch.context() as earlier:
+        earlier.setitem(GATES, "bm25", GATES["random"])
+        calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("bm25"))
+    with home.editions.reading() as edition, pytest.raises(UsageError) as refusal:
+        calibrated_gates(edition)
+    assert "calibrate-gate FILE --task years" in str(refusal.value)
+    assert "gates remove years" in str(refusal.value)
+    remove_gate(home, "years", PLAIN)
+    with home.editions.reading() as edition:
+        assert calibrated_gates(edition) == {}
+    calibrate_gate(home, questions, PLAIN, task="years")
+    with home.editions.reading() as edition:
+        assert set(calibrated_gates(edition)) == {"years"}
+
+
 def test_another_calibration_of_the_task_replaces_it_and_other_tasks_stay(
     calibrated: Home, tmp_path: Path, hashed: None
 ) -> None:
     home, questions = calibrated, questions_file(tmp_path)
     first = rows(home, TaskGate)[0]["calibration_id"]
     calibrate_gate(home, questions, PLAIN, task="other")
-    calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("bm25"))
+    calibrate_gate(home, questions, PLAIN, task="years", choice=GateChoice("random"))
     now = {row["task"]: row for row in rows(home, TaskGate)}
-    assert {task: row["gate"] for task, row in now.items()} == {"other": "thrust", "years": "bm25"}
+    assert {task: row["gate"] for task, row in now.items()} == {
+        "other": "thrust",
+        "years": "random",
+    }
     assert now["years"]["calibration_id"] != first
     assert len(rows(home, GateSeed)) == 120
     remove_gate(home, "years", PLAIN)
@@ -270,7 +291,7 @@ def test_outcomes_of_several_models_want_one_named(
     home: Home, tmp_path: Path, hashed: None
 ) -> None:
     questions = questions_file(tmp_path, outcomes={"small": [0.0, 1.0], "large": [1.0, 1.0]})
-    with pytest.raises(UsageError, match=r"--outcomes-of large\|small"):
+    with pytest.raises(UsageError, match=r"--set outcomes_of=large\|small"):
         calibrate_gate(home, questions, PLAIN, task="t", choice=GateChoice("learned"))
     calibrate_gate(
         home,

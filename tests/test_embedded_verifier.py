@@ -16,7 +16,7 @@ from tasks.experts.filters.alignment import (
     words_in,
 )
 from tasks.experts.filters.embedded_verifier import EmbeddedVerifier, telling_part
-from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN
+from tasks.experts.filters.verifier import REFUTE, SUPPORT, UNKNOWN
 
 EVIDENCE = (
     "Harrow Bridge is a steel bridge over the Sel in Ostwick. It was designed by Mira Castell and "

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from schemas.errors import UsageError
 from tasks.experts.filters.factuality import score_factuality, speaking_verdict, verify_claims
 from tasks.experts.filters.pruning import ExtractiveSummarizer, prune
-from tasks.experts.filters.relevance import drop_unusable, keep_relevant
-from tasks.experts.filters.sampling import sample_factual
-from tasks.experts.filters.verdicts import truth_shares
+from tasks.experts.filters.selection import drop_unusable, keep_relevant, sample_factual
+from tasks.experts.filters.verifier import truth_shares
 from tasks.experts.knowledge import KnowledgeText
 
 HOSTILE = [

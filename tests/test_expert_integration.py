@@ -8,11 +8,10 @@ import pytest
 
 from schemas.settings import ExpertSettings
 from tasks.experts.filters.pruning import ExtractiveSummarizer
-from tasks.experts.integrate.bottom_up import bottom_up
+from tasks.experts.integrate.consult import bottom_up, top_down
 from tasks.experts.integrate.decisions import Decision, Votes, fit_knowledge, nearest_expert
-from tasks.experts.integrate.filter_chain import Filters, FilterTools
+from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.own_answers import ExpertAnswer, answer_by_votes, best_choice
-from tasks.experts.integrate.top_down import top_down
 from tasks.experts.integrate.writing import TextWriter, as_question, statement
 from tasks.experts.knowledge import KnowledgeText
 
@@ -93,10 +92,13 @@ YES, NO = Votes(3, 3), Votes(0, 3)
 
 def filters(verifier: Any = None, **options: Any) -> Filters:
     settings = ExpertSettings(**{"greedy": True, "prompts": "plain", **options})
-    tools = FilterTools(
-        encode, ExtractiveSummarizer(encode), verifier or Sure(), lambda expert: lambda claim: ["x"]
+    return Filters(
+        settings,
+        encode,
+        ExtractiveSummarizer(encode),
+        verifier or Sure(),
+        lambda expert: lambda claim: ["x"],
     )
-    return Filters(settings, tools)
 
 
 def off(**options: Any) -> Filters:
@@ -216,7 +218,7 @@ def test_an_expert_is_judged_without_what_it_was_trained_on() -> None:
         asked.append(expert)
         return lambda claim: []
 
-    chain = Filters(ExpertSettings(), FilterTools(encode, None, Sure(), evidence_for))
+    chain = Filters(ExpertSettings(), encode, None, Sure(), evidence_for)
     run_bottom_up(chain)
     assert sorted(asked) == ["clocks", "fish"]
 
@@ -355,9 +357,7 @@ def test_a_refuted_answer_loses_to_one_with_fewer_votes() -> None:
             rows = [[0, 1, 0] if "Ek" in claim else [1, 0, 0] for _, claim in pairs]
             return np.array(rows, float).reshape(-1, 3)
 
-    chain = Filters(
-        ExpertSettings(), FilterTools(encode, None, Refutes(), lambda expert: lambda claim: ["x"])
-    )
+    chain = Filters(ExpertSettings(), encode, None, Refutes(), lambda expert: lambda claim: ["x"])
     written = ["Nils Ek", "Nils Ek", "Nils Ek", "Berta Quist", "Berta Quist"]
     answers = answer_by_votes(
         QUESTION, {"clocks": "clocks"}, lambda *_: written, chain, [].append, encode=encode, most=5
@@ -386,7 +386,7 @@ def test_no_expert_is_first_for_every_question() -> None:
     for number in range(8):
         decisions: list[Decision] = []
         off = ExpertSettings(relevance=False, pruning=False, factuality=False)
-        filters = Filters(off, FilterTools(encode))
+        filters = Filters(off, encode)
         bottom_up(
             f"{QUESTION} {number}", ["a", "b", "c"], lambda e, q: [f"{e} says so"], filters,
             decisions.append,

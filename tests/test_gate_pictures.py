@@ -19,7 +19,9 @@ MODELS = ("small", "large")
 def results() -> GateResults:
     rng = np.random.default_rng(1)
     questions = GateQuestions(
-        [f"What is {n}?" for n in range(60)], popularity=rng.lognormal(size=60)
+        [f"What is {n}?" for n in range(60)],
+        vectors=rng.normal(size=(60, 4)),
+        popularity=rng.lognormal(size=60),
     )
     outcomes = Outcomes(
         questions,
@@ -29,7 +31,7 @@ def results() -> GateResults:
         rng.random((2, 60)),
     )
     how = GateMeasurement(draws=Draws(15, 2, budgets=False), resamples=20)
-    candidates, _ = of_gates(["popularity", "bm25", "random", "always"], {}, outcomes)
+    candidates, _ = of_gates(["popularity", "thrust", "random", "always"], {}, outcomes)
     return compare_gates("things", candidates, how)
 
 
@@ -42,7 +44,7 @@ def test_curves_name_what_they_show(results: GateResults, tmp_path: Path) -> Non
     file = tmp_path / "curves.svg"
     draw_curves(file, "things", MODELS, results.curves, results.perfect)
     labels = words(file)
-    assert {"small", "large", "perfect gate", "popularity", "bm25", "random line"} <= set(labels)
+    assert {"small", "large", "perfect gate", "popularity", "thrust", "random line"} <= set(labels)
     assert {"retrieval rate, %", "accuracy, %"} <= set(labels)
     # Gates whose curve is the random line are not drawn over it.
     assert not {"always", "random"} & set(labels)

@@ -66,7 +66,7 @@ def test_the_nearest_centroid_of_a_task_counts() -> None:
 
 
 def test_a_task_that_is_named_is_taken_without_measuring() -> None:
-    known = registry(gate("near", [[0, 0]], 1), gate("words", [[50, 0]], 1, kind="bm25"))
+    known = registry(gate("near", [[0, 0]], 1), gate("words", [[50, 0]], 1, kind="random"))
     [placed, free] = known.place(["99 0", "99 0"], ["near", None])
     assert free.gate is None
     assert placed.gate and placed.gate.task == "near" and placed.vector is not None

@@ -7,10 +7,10 @@ import numpy as np
 from schemas.settings import ExpertSettings
 from tasks.ask.expert_evidence import ExpertEvidence
 from tasks.ask.route import Resources
-from tasks.experts.filters.factuality import EvidenceOf
+from tasks.experts.filters.factuality import EvidenceOf, open_verifier
 from tasks.experts.filters.pruning import CheckpointSummarizer, ExtractiveSummarizer, Summarizer
-from tasks.experts.filters.verifier import Verifier, open_verifier
-from tasks.experts.integrate.filter_chain import Filters, FilterTools
+from tasks.experts.filters.verifier import Verifier
+from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.writing import Writer
 from tasks.experts.pool import ExpertPool
 from tasks.experts.registry import active_experts
@@ -36,8 +36,7 @@ class ExpertTools:
         """Return the filters that these settings turn on."""
         summarizer = self._summarizer if settings.pruning else None
         verifier = self.verifier if settings.factuality else None
-        tools = FilterTools(self.encode, summarizer, verifier, self.evidence_for)
-        return Filters(settings, tools)
+        return Filters(settings, self.encode, summarizer, verifier, self.evidence_for)
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, by the first one's language."""

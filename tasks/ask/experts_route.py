@@ -11,13 +11,12 @@ from tasks.ask.brief_decider import BriefDecider
 from tasks.ask.expert_tools import ExpertTools
 from tasks.ask.phrasing import phrased_answer
 from tasks.ask.route import AnswerRoute, Attempt, QuestionState, Resources, RouteResult
-from tasks.experts.integrate.bottom_up import bottom_up
+from tasks.experts.integrate.consult import bottom_up, top_down
 from tasks.experts.integrate.decisions import Decision, Record, nearest_expert
 from tasks.experts.integrate.filter_chain import Filters
 from tasks.experts.integrate.model_decider import ModelDecider
 from tasks.experts.integrate.need_examples import NeedExample, need_examples
 from tasks.experts.integrate.own_answers import answer_by_votes, best_choice
-from tasks.experts.integrate.top_down import top_down
 from tasks.experts.integrate.writing import TextWriter
 from tasks.experts.knowledge import KnowledgeText
 from tasks.experts.pool import OpenExpert

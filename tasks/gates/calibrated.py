@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from schemas.errors import UsageError
 from schemas.learning import Centroid, GateSeed, TaskGate
 from tasks.gates.clusters import Clusters
-from tasks.gates.gate import Gate, make_gate
+from tasks.gates.gate import RETIRED, Gate, make_gate
 from tasks.gates.questions import GateQuestions
 from tasks.gates.thrust import ThrustGate
 from tasks.models.encoders.choice import EncoderChoice
@@ -36,7 +37,10 @@ class CalibratedGate:
 
 
 def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
-    """Return the calibrated gates of an edition by task; there may be none."""
+    """Return the calibrated gates of an edition by task; there may be none.
+
+    Raises UsageError, saying what to do, for a gate that is no longer part of Almanac.
+    """
     if not edition.rows(TaskGate):
         return {}
     centroids, seeds = edition.table(Centroid), edition.table(GateSeed)
@@ -53,6 +57,13 @@ def calibrated_gates(edition: Edition) -> dict[str, CalibratedGate]:
 def _opened(
     row: dict[str, Any], centroids: list[dict[str, Any]], seeds: list[dict[str, Any]]
 ) -> CalibratedGate:
+    if row["gate"] in RETIRED:
+        raise UsageError(
+            f"The gate of the task {row['task']} is {row['gate']}, which is no longer part of "
+            "Almanac: it was no better than the others. Calibrate the task again with `almanac "
+            f"calibrate-gate FILE --task {row['task']}`, or remove its gate with `almanac gates "
+            f"remove {row['task']}`."
+        )
     options = json.loads(row["options"])
     clusters = Clusters(
         np.array([centroid["vector"] for centroid in centroids], float),

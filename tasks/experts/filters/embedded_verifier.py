@@ -18,7 +18,7 @@ from tasks.experts.filters.alignment import (
     word_vectors,
     words_in,
 )
-from tasks.experts.filters.verdicts import LONGEST, UNKNOWN
+from tasks.experts.filters.verifier import LONGEST, UNKNOWN
 from tasks.models.encoders.minilm import MiniLM
 from tasks.text.languages import is_chinese
 from tasks.text.sentences import sentences

@@ -10,8 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.experts.filters.verdicts import REFUTE, SUPPORT, UNKNOWN, truth_shares
-from tasks.experts.filters.verifier import Verifier
+from tasks.experts.filters.embedded_verifier import EmbeddedVerifier
+from tasks.experts.filters.verifier import (
+    REFUTE,
+    SUPPORT,
+    UNKNOWN,
+    CheckpointVerifier,
+    Verifier,
+    truth_shares,
+)
 from tasks.experts.knowledge import KnowledgeText
 from tasks.text.sentences import sentences
 
@@ -20,6 +27,11 @@ OPEN = 0.5  # the share of an open claim that counts as true, as in CooK's code
 NOTHING = np.array([0.0, 0.0, 1.0])  # no evidence: unknown
 
 EvidenceOf = Callable[[str], list[str]]
+
+
+def open_verifier(name: str, device: str | None = None) -> Verifier:
+    """Return the verifier of that name: `embedded`, or a checkpoint's folder or hub name."""
+    return EmbeddedVerifier() if name == "embedded" else CheckpointVerifier(name, device)
 
 
 def score_factuality(

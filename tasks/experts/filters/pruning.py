@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.experts.filters.relevance import cosines
+from tasks.experts.filters.selection import cosines
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.decoding import Draw, decode
 from tasks.models.loaded_model import LoadedModel, load_model

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.experts.filters.verdicts import LONGEST, SUPPORT, truth_shares
 from tasks.models.loaded_model import chosen_device, loading_errors, weights_folder
 
+SUPPORT, REFUTE, UNKNOWN = range(3)  # the columns of verdicts
+LONGEST = 20_000  # characters that verifiers read of either text
 MOST_TOKENS = 256  # of a pair, as in VitaminC's training
 
 # The names of the three verdicts in checkpoints, in lower case and letters only.
@@ -38,13 +39,10 @@ class Verifier(Protocol):
         ...
 
 
-def open_verifier(name: str, device: str | None = None) -> Verifier:
-    """Return the verifier of that name: `embedded`, or a checkpoint's folder or hub name."""
-    if name == "embedded":
-        from tasks.experts.filters.embedded_verifier import EmbeddedVerifier
-
-        return EmbeddedVerifier()
-    return CheckpointVerifier(name, device)
+def truth_shares(verdicts: np.ndarray) -> np.ndarray:
+    """Return `(p_support - p_refute + 1) / 2` (n) of verdicts (n, 3), as CooK's code does."""
+    shares: np.ndarray = np.clip((verdicts[:, SUPPORT] - verdicts[:, REFUTE] + 1) / 2, 0.0, 1.0)
+    return shares
 
 
 class CheckpointVerifier:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from tasks.experts.filters.relevance import cosines
+from tasks.experts.filters.selection import cosines
 from tasks.experts.knowledge import KnowledgeText
 from tasks.models.tokens import estimate_tokens
 

@@ -2,33 +2,22 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 from schemas.settings import ExpertSettings
 from tasks.experts.filters.factuality import EvidenceOf, score_factuality
 from tasks.experts.filters.pruning import Summarizer, prune
-from tasks.experts.filters.relevance import drop_unusable, keep_relevant
-from tasks.experts.filters.sampling import sample_factual
+from tasks.experts.filters.selection import (
+    drop_repeated,
+    drop_unusable,
+    keep_relevant,
+    sample_factual,
+)
 from tasks.experts.filters.verifier import Verifier
 from tasks.experts.integrate.decisions import Encode, fit_knowledge
 from tasks.experts.knowledge import KnowledgeText
 
 EvidenceFor = Callable[[str], EvidenceOf | None]
-
-
-@dataclass(frozen=True)
-class FilterTools:
-    """The models and the evidence that the filters use.
-
-    `evidence_for` returns the source of evidence for an expert's claims, without that expert's own
-    training data. A summarizer and a verifier are needed if their filters are on.
-    """
-
-    encode: Encode
-    summarizer: Summarizer | None = None
-    verifier: Verifier | None = None
-    evidence_for: EvidenceFor = lambda expert: None
 
 
 class Filters:
@@ -38,9 +27,22 @@ class Filters:
     turns.
     """
 
-    def __init__(self, settings: ExpertSettings, tools: FilterTools) -> None:
-        """Take the settings in [experts] and the tools."""
-        self._settings, self._tools = settings, tools
+    def __init__(
+        self,
+        settings: ExpertSettings,
+        encode: Encode,
+        summarizer: Summarizer | None = None,
+        verifier: Verifier | None = None,
+        evidence_for: EvidenceFor = lambda expert: None,
+    ) -> None:
+        """Take the settings in [experts], and what the filters that are on need.
+
+        `evidence_for` returns the source of evidence for an expert's claims, without that expert's
+        own training data.
+        """
+        self._settings, self._encode, self._evidence_for = settings, encode, evidence_for
+        self._summarizer = summarizer if settings.pruning else None
+        self._verifier = verifier if settings.factuality else None
         self._lock = Lock()
 
     def keep(self, question: str, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
@@ -70,8 +72,7 @@ class Filters:
         """
         settings = self._settings
         with self._lock:
-            usable = _drop_known(drop_unusable(texts), known)
-            scored = _drop_known(self._scored(question, usable, None), known)
+            scored = self._scored(question, drop_unusable(texts, known), None, known)
             if settings.factuality:
                 chosen = sample_factual(scored, 1, pool=1, greedy=True)
             else:
@@ -84,35 +85,34 @@ class Filters:
             return self._verified(self._with_relevance(question, texts, None))
 
     def _scored(
-        self, question: str, texts: Sequence[KnowledgeText], most: int | None
+        self,
+        question: str,
+        texts: Sequence[KnowledgeText],
+        most: int | None,
+        known: Sequence[str] = (),
     ) -> list[KnowledgeText]:
         """Return the texts after the relevance filter, pruning and factuality scoring."""
         relevant = self._with_relevance(question, texts, most)
-        summarizer = self._tools.summarizer if self._settings.pruning else None
-        pruned = _drop_alike(prune(question, relevant, summarizer))
-        return self._verified(pruned)
+        return self._verified(drop_repeated(prune(question, relevant, self._summarizer), known))
 
     def _with_relevance(
         self, question: str, texts: Sequence[KnowledgeText], most: int | None
     ) -> list[KnowledgeText]:
         if not self._settings.relevance or not texts:
             return list(texts)
-        vectors = self._tools.encode([question, *(text.text for text in texts)])
+        vectors = self._encode([question, *(text.text for text in texts)])
         return keep_relevant(vectors[0], texts, vectors[1:], most)
 
     def _verified(self, texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
         """Return the texts with their factuality scores, using each expert's own evidence."""
-        verifier = self._tools.verifier
-        if not self._settings.factuality or verifier is None:
+        if self._verifier is None:
             return list(texts)
         scored = list(texts)
         for expert in dict.fromkeys(text.expert for text in texts if text.dropped is None):
             places = [place for place, text in enumerate(texts) if text.expert == expert]
             own = [texts[place] for place in places]
-            evidence_of = self._tools.evidence_for(expert)
-            for place, text in zip(
-                places, score_factuality(own, verifier, evidence_of), strict=True
-            ):
+            verified = score_factuality(own, self._verifier, self._evidence_for(expert))
+            for place, text in zip(places, verified, strict=True):
                 scored[place] = text
         return scored
 
@@ -126,30 +126,6 @@ class Filters:
             text if place in kept else text.drop(reason)  # type: ignore[arg-type]
             for place, text in enumerate(texts)
         ]
-
-
-def _drop_alike(texts: Sequence[KnowledgeText]) -> list[KnowledgeText]:
-    """Drop texts that equal an earlier text after pruning."""
-    seen: set[str] = set()
-    checked = []
-    for text in texts:
-        key = _key(text.words)
-        checked.append(text.drop("repeated") if key in seen else text)
-        if text.dropped is None:
-            seen.add(key)
-    return checked
-
-
-def _drop_known(texts: Sequence[KnowledgeText], known: Sequence[str]) -> list[KnowledgeText]:
-    keys = set(map(_key, known))
-    return [
-        text.drop("repeated") if {_key(text.text), _key(text.words)} & keys else text
-        for text in texts
-    ]
-
-
-def _key(words: str) -> str:
-    return " ".join(words.casefold().split())
 
 
 def _seed(seed: int, question: str) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.experts.filters.relevance import cosines
+from tasks.experts.filters.selection import cosines
 from tasks.experts.integrate.decisions import (
     Encode,
     Record,

@@ -1,6 +1,8 @@
-"""Top-down: the model decides whether it needs more and which expert to ask (Algorithm 2)."""
+"""CooK's two ways to consult experts: bottom-up (Algorithm 1) and top-down (Algorithm 2)."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 from tasks.experts.integrate.decisions import (
@@ -16,7 +18,34 @@ from tasks.experts.knowledge import KnowledgeText
 
 ENOUGH_VOTES = 0.5  # share of yes votes; models overrate their knowledge
 
+WriteTexts = Callable[[str, str], list[str]]  # expert, question
 WriteWanted = Callable[[str, str, str | None, int], list[str]]  # expert, question, wanted, turn
+
+
+def bottom_up(
+    question: str,
+    experts: Sequence[str],
+    write: WriteTexts,
+    filters: Filters,
+    record: Record,
+) -> list[KnowledgeText]:
+    """Return the texts that are kept, the best first (CooK, Algorithm 1).
+
+    Each expert writes n1 texts; the n2 most relevant of all texts are pruned, and n3 of them are
+    drawn by factuality. The decision on each text is recorded, in the order of their ranks.
+    """
+    written = [[KnowledgeText(e, text) for text in write(e, question)] for e in experts]
+    if written:  # with filters off the first texts stay, so the first expert has to vary
+        first = int.from_bytes(
+            hashlib.sha256(question.encode("utf-8", "replace")).digest()[:4]
+        ) % len(written)
+        written = [*written[first:], *written[:first]]
+    # One text of each expert in turn, so that none comes after all texts of the others.
+    texts = [text for row in zip_longest(*written) for text in row if text is not None]
+    filtered = filters.keep(question, texts)
+    for text in filtered:
+        record(text_decision(text))
+    return [text for text in filtered if text.dropped is None]
 
 
 def top_down(

@@ -1,0 +1,115 @@
+"""Which of the experts' texts stay: the usable, the relevant, and some of the most factual.
+
+Relevance is CooK's section 2.2, factuality sampling its section 2.4.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from schemas.errors import UsageError
+from tasks.experts.knowledge import KnowledgeText
+
+
+def keep_relevant(
+    question: np.ndarray, texts: Sequence[KnowledgeText], vectors: np.ndarray, k: int | None
+) -> list[KnowledgeText]:
+    """Return all texts with their relevance; all but the best k are dropped.
+
+    `question` (h) and `vectors` (texts, h) need not have length one: relevance is their cosine, and
+    0 for a vector of zeros. Components that are not finite count as 0. Ties are broken in favour of
+    the earlier text. With k None nothing is dropped. Texts that were dropped before are scored, but
+    do not count towards k.
+    """
+    scores = cosines(question, vectors)
+    scored = [
+        replace(text, relevance=float(score)) for text, score in zip(texts, scores, strict=True)
+    ]
+    if k is None:
+        return scored
+    order = sorted(range(len(scored)), key=lambda place: -scores[place])
+    kept = set([place for place in order if scored[place].dropped is None][: max(0, k)])
+    return [text if n in kept else text.drop("relevance") for n, text in enumerate(scored)]
+
+
+def drop_unusable(texts: Sequence[KnowledgeText], known: Sequence[str] = ()) -> list[KnowledgeText]:
+    """Return all texts; those without words, and repetitions of others or `known` ones, drop.
+
+    If an expert wrote several texts, `agreement` is set to the share of them that equal this text
+    (self-consistency, Wang et al. 2022): an expert that remembers a fact repeats itself, one that
+    guesses does not.
+    """
+    keys = [_key(text.text) for text in texts]
+    written = Counter(text.expert for text in texts)
+    repeated = Counter((text.expert, key) for text, key in zip(texts, keys, strict=True))
+    usable = []
+    for text, key in zip(texts, keys, strict=True):
+        if not any(map(str.isalnum, key)):
+            text = text.drop("empty")
+        elif written[text.expert] > 1:
+            text = replace(text, agreement=repeated[text.expert, key] / written[text.expert])
+        usable.append(text)
+    return drop_repeated(usable, known)
+
+
+def drop_repeated(texts: Sequence[KnowledgeText], known: Sequence[str] = ()) -> list[KnowledgeText]:
+    """Drop texts whose words, perhaps pruned, are those of an earlier text or of a `known` one."""
+    seen, checked = set(map(_key, known)), []
+    for text in texts:
+        key = _key(text.words)
+        checked.append(text.drop("repeated") if key in seen else text)
+        if text.dropped is None:
+            seen.add(key)
+    return checked
+
+
+def _key(words: str) -> str:
+    return " ".join(words.casefold().split())
+
+
+def cosines(question: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the cosine (texts) of a vector (h) with each row (texts, h), as float64."""
+    question = np.nan_to_num(np.asarray(question, np.float64), posinf=0.0, neginf=0.0)
+    rows = np.nan_to_num(
+        np.asarray(vectors, np.float64).reshape(-1, len(question)), posinf=0.0, neginf=0.0
+    )
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(question)
+    products = rows @ question
+    return np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+
+
+def sample_factual(
+    texts: Sequence[KnowledgeText],
+    keep: int,
+    *,
+    pool: int | None = None,
+    temperature: float = 1.0,
+    seed: int = 0,
+    greedy: bool = False,
+) -> list[KnowledgeText]:
+    """Return all texts, with all but `keep` of them dropped.
+
+    Texts outside the `pool` with the best scores (twice `keep` by default) are dropped for their
+    factuality. From the pool, `keep` texts are drawn without replacement, each in proportion to
+    exp(score / `temperature`) among those left (Gumbel-top-k, Kool et al. 2019); with `greedy` the
+    best are taken instead. A score that is missing or NaN counts as 0. The same seed and scores
+    always give the same texts. Raises UsageError if the temperature is not above 0.
+    """
+    if not temperature > 0:
+        raise UsageError("The temperature of factuality sampling must be above 0; use greedy.")
+    standing = [place for place, text in enumerate(texts) if text.dropped is None]
+    scores = np.nan_to_num(np.array([texts[place].score or 0.0 for place in standing]))
+    size = len(standing) if keep >= len(standing) else max(keep, pool or 2 * keep)
+    order = np.argsort(-scores, kind="stable")[: max(0, size)]
+    drawn = order
+    if not greedy:
+        noise = np.random.default_rng(seed).gumbel(size=len(standing))
+        drawn = order[np.argsort(-(scores[order] / temperature + noise[order]), kind="stable")]
+    kept = {standing[int(place)] for place in drawn[: max(0, keep)]}
+    pooled = {standing[int(place)] for place in order}
+    return [
+        text if place in kept else text.drop("sampled" if place in pooled else "factuality")
+        for place, text in enumerate(texts)
+    ]
