@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from schemas.answers import Answer
+    from schemas.answers import Answer, Evidence
     from schemas.errors import AlmanacError
     from schemas.settings import Settings
     from tasks.ask.asker import Asker
@@ -32,17 +32,23 @@ if TYPE_CHECKING:
     from tasks.show import EntityPage
     from warehouse.editions import Edition
 
-__all__ = ["Almanac", "AlmanacError", "open"]
+__all__ = ["Almanac", "AlmanacError", "Answer", "EntityPage", "Evidence", "open"]
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import the error when it is needed, so that importing this package stays light."""
-        if name != "AlmanacError":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from schemas.errors import AlmanacError
+        """Import an exported class when it is needed, so that importing this package is light."""
+        from schemas import answers, errors
 
-        return AlmanacError
+        if name == "EntityPage":
+            from tasks import show
+
+            return show.EntityPage
+        if name in ("Answer", "Evidence"):
+            return getattr(answers, name)
+        if name == "AlmanacError":
+            return errors.AlmanacError
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open(home: str | Path = "almanac-home", settings: "Settings | None" = None) -> "Almanac":
